@@ -1,0 +1,1 @@
+"""The `attn` command: thin commands and plain screens over the grader."""

@@ -1,0 +1,127 @@
+"""The files of a submission, from a folder or a zip, read without trusting a single name or size in it."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+SCRIPT = ".py"
+NOTEBOOK = ".ipynb"
+ARCHIVE = ".zip"
+MAX_SCRIPT = 2 << 20
+MAX_NOTEBOOK = 32 << 20  # a notebook carries its pictures
+MAX_ARCHIVE = 64 << 20
+MAX_TOTAL = 128 << 20
+MAX_FILES = 10_000
+_LIMITS = {SCRIPT: MAX_SCRIPT, NOTEBOOK: MAX_NOTEBOOK, ARCHIVE: MAX_ARCHIVE}
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
+
+
+class UnreadableError(Exception):
+    """Something handed in that cannot be read, and why, in words for the student."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file handed in: its path below the folder or archive, its content, and when it was last changed."""
+
+    path: PurePosixPath
+    data: bytes
+    modified: float
+
+
+def read_file(path: Path) -> Entry:
+    """Return one regular file, no larger than its kind may be; links are not followed."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        if path.is_symlink():
+            raise UnreadableError("is a link; hand in the file itself") from None
+        raise UnreadableError(f"cannot be opened: {error.strerror}") from None
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("is not a file")
+        data = _read_limited(file, path.suffix.lower(), path.name)
+    return Entry(PurePosixPath(path.name), data, status.st_mtime)
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """Yield the scripts, notebooks and archives below a folder in order; links are never followed."""
+    count = 0
+    for parent, folders, files in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not _ignored(name))
+        for name in sorted(files):
+            count += 1
+            if count > MAX_FILES * 100:
+                raise UnreadableError("holds too many files")
+            if not _ignored(name) and Path(name).suffix.lower() in _LIMITS:
+                yield Path(parent, name)
+
+
+def read_archive(entry: Entry) -> list[Entry]:
+    """Return the scripts and notebooks of a zip; one hostile name or size refuses the whole archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(entry.data)) as archive:
+            return _members(archive)
+    except _BROKEN as error:
+        raise UnreadableError(f"is not a zip that can be read ({type(error).__name__})") from None
+
+
+def _members(archive: zipfile.ZipFile) -> list[Entry]:
+    infos = archive.infolist()
+    if len(infos) > MAX_FILES:
+        raise UnreadableError(f"holds {len(infos)} files; the most is {MAX_FILES}")
+    entries = []
+    total = 0
+    for info in infos:
+        path = _safe_path(info)
+        if info.is_dir() or path.suffix.lower() not in (SCRIPT, NOTEBOOK) or any(map(_ignored, path.parts)):
+            continue
+        if info.flag_bits & 1:
+            raise UnreadableError("is encrypted; hand in a zip without a password")
+        with archive.open(info) as file:
+            data = _read_limited(file, path.suffix.lower(), path.name)
+        total += len(data)
+        if total > MAX_TOTAL:
+            raise UnreadableError(f"unpacks to more than {MAX_TOTAL >> 20} MB")
+        entries.append(Entry(path, data, _zip_time(info)))
+    if len({entry.path for entry in entries}) != len(entries):
+        raise UnreadableError("holds two files of one name")
+    return entries
+
+
+def _safe_path(info: zipfile.ZipInfo) -> PurePosixPath:
+    name = info.filename.replace("\\", "/")
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or ":" in name or "\0" in info.orig_filename:
+        raise UnreadableError("holds a path that leads out of it")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise UnreadableError("holds a link; hand in the files themselves")
+    return path
+
+
+def _zip_time(info: zipfile.ZipInfo) -> float:
+    """Return a number that orders the times in a zip; they have no zone, and need none for that."""
+    year, month, day, hour, minute, second = info.date_time
+    return ((((year * 12 + month) * 31 + day) * 24 + hour) * 60 + minute) * 60.0 + second
+
+
+def _read_limited(file: IO[bytes], suffix: str, name: str) -> bytes:
+    limit = _LIMITS.get(suffix, MAX_SCRIPT)
+    data = file.read(limit + 1)  # what the header says of the size may be a lie
+    if len(data) > limit:
+        raise UnreadableError(f"is too large: the most for a {suffix or name} file is {limit >> 20} MB")
+    return data
+
+
+def _ignored(name: str) -> bool:
+    return name.startswith(".") or name in ("__MACOSX", "__pycache__")

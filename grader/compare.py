@@ -1,0 +1,209 @@
+"""The one comparison: what a student returned against what was expected.
+
+In this order, first difference wins: type, shape, NaN pattern, inf pattern, tolerance. The dtype of a result
+is no part of it (that is a check of its own); the tolerance follows the dtype of the *expected* value, which
+the student cannot choose. The student's value is whatever came over the wire, so nothing is called on it
+before its exact type is known.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a number may be off: `absolute + relative * |expected|`."""
+
+    relative: float
+    absolute: float
+
+
+# A right formula loses a few dozen rounding errors, a wrong one loses digits by the thousand.
+TOLERANCES = {
+    8: Tolerance(1e-9, 1e-12),
+    4: Tolerance(2e-5, 1e-6),
+    2: Tolerance(1e-2, 1e-3),
+}
+_BFLOAT16 = Tolerance(3e-2, 1e-2)
+EXACT = Tolerance(0.0, 0.0)
+
+
+def difference(actual: Any, expected: Any, tolerance: Tolerance | None = None) -> str | None:
+    """Return the first difference in words, or None if the student's value is as expected."""
+    if type(expected) in (tuple, list):
+        return _items(actual, expected, tolerance)
+    if type(expected) is dict:
+        return _entries(actual, expected, tolerance)
+    # Integers beyond 2**53 would lose their last digits in float64, so two of them are compared as they are.
+    both_integers = type(expected) is int and type(actual) is int
+    if expected is None or both_integers or type(expected) in (bool, str, bytes):
+        same = type(actual) is type(expected) and actual == expected
+        return None if same else f"expected {expected!r}, got {describe(actual)}"
+    return _numbers(actual, expected, tolerance)
+
+
+def describe(value: Any) -> str:
+    """Return a short description of any value that came over the wire."""
+    if type(value) is np.ndarray:
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    if _is_tensor(value):
+        return f"a tensor of shape {tuple(value.shape)} and dtype {str(value.dtype).removeprefix('torch.')}"
+    if type(value) in (tuple, list):
+        return f"a {type(value).__name__} of {len(value)}"
+    if type(value) is dict:
+        return f"a dict of {len(value)}"
+    if (
+        value is None
+        or type(value) in (bool, int, float, complex, str, bytes)
+        or isinstance(value, np.generic)
+    ):
+        text = repr(value)
+        return text if len(text) <= 60 else f"a {type(value).__name__} of {len(text)} characters"
+    return repr(value)
+
+
+def as_float64(value: Any) -> np.ndarray | None:
+    """Return a real number, array or tensor in float64; None if it is nothing of the kind."""
+    if type(value) in (int, float):
+        return np.asarray(_float(value))
+    if isinstance(value, np.generic):
+        value = np.asarray(value)
+    if _is_tensor(value):
+        if value.is_complex():
+            return None
+        torch = sys.modules["torch"]
+        return np.asarray(value.detach().to(torch.float64).numpy())
+    if type(value) is np.ndarray and value.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            return value.astype(np.float64)
+    return None
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _items(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
+    if type(actual) is not type(expected) or len(actual) != len(expected):
+        return f"expected {describe(expected)}, got {describe(actual)}"
+    for index, (ours, theirs) in enumerate(zip(actual, expected, strict=True)):
+        if found := difference(ours, theirs, tolerance):
+            return f"item {index}: {found}"
+    return None
+
+
+def _entries(actual: Any, expected: dict[Any, Any], tolerance: Tolerance | None) -> str | None:
+    if type(actual) is not dict or actual.keys() != expected.keys():
+        return f"expected a dict with the keys {sorted(map(str, expected))}, got {describe(actual)}"
+    for key, value in expected.items():
+        if found := difference(actual[key], value, tolerance):
+            return f"entry {key!r}: {found}"
+    return None
+
+
+def _numbers(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
+    theirs = as_float64(expected)
+    if theirs is None:
+        raise TypeError(f"the expected value of a comparison cannot be {describe(expected)}")
+    if not _same_kind(actual, expected, theirs.ndim):
+        return f"expected {_kind_of(expected, theirs.ndim)}, got {describe(actual)}"
+    ours = as_float64(actual)
+    if ours is None:
+        return f"expected real numbers, got {describe(actual)}"
+    if ours.shape != theirs.shape:
+        return _shape_difference(ours.shape, theirs.shape)
+    for name, test in (("NaN", np.isnan), ("infinite", np.isinf)):
+        if found := _pattern_difference(ours, theirs, name, test):
+            return found
+    signs = np.isinf(theirs) & (np.sign(ours) != np.sign(theirs))
+    if signs.any():
+        return _at(ours, theirs, signs, "the sign of an infinity is wrong")
+    return _gap(ours, theirs, tolerance or tolerance_of(expected))
+
+
+def tolerance_of(expected: Any) -> Tolerance:
+    """Return how far a value may be from this one, by its dtype: integers and booleans must be exact."""
+    if type(expected) is int:
+        return EXACT
+    if type(expected) is float:
+        return TOLERANCES[8]
+    if _is_tensor(expected):
+        torch = sys.modules["torch"]
+        if not expected.is_floating_point():
+            return EXACT
+        if expected.dtype == torch.bfloat16:
+            return _BFLOAT16
+        return TOLERANCES.get(expected.element_size(), _BFLOAT16)
+    dtype = expected.dtype
+    return TOLERANCES[min(8, dtype.itemsize)] if dtype.kind == "f" else EXACT
+
+
+def _same_kind(actual: Any, expected: Any, ndim: int) -> bool:
+    """Whether the types fit; a number may also be a NumPy scalar or a 0-d array, an array only an array."""
+    if _is_tensor(expected):
+        return _is_tensor(actual)
+    if ndim == 0:
+        return type(actual) in (int, float, np.ndarray) or isinstance(actual, np.number)
+    return type(actual) is np.ndarray
+
+
+def _kind_of(expected: Any, ndim: int) -> str:
+    if _is_tensor(expected):
+        return f"a tensor of shape {tuple(expected.shape)}"
+    return f"a NumPy array of shape {np.shape(expected)}" if ndim else "a number"
+
+
+def _shape_difference(ours: tuple[int, ...], theirs: tuple[int, ...]) -> str:
+    if len(ours) != len(theirs):
+        return f"the shape is {ours}, expected {theirs}: {len(ours)} dimensions instead of {len(theirs)}"
+    axis = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+    return f"the shape is {ours}, expected {theirs}: axis {axis} has {ours[axis]} instead of {theirs[axis]}"
+
+
+def _pattern_difference(ours: np.ndarray, theirs: np.ndarray, name: str, test: Any) -> str | None:
+    wrong = test(ours) != test(theirs)
+    if not wrong.any():
+        return None
+    count = int((test(ours) & wrong).sum())
+    if count:
+        return _at(ours, theirs, wrong, f"{count} of {ours.size} values are {name} and should not be")
+    return _at(ours, theirs, wrong, f"{int(wrong.sum())} values should be {name}")
+
+
+def _gap(ours: np.ndarray, theirs: np.ndarray, tolerance: Tolerance) -> str | None:
+    finite = np.isfinite(theirs)
+    gap = np.zeros(theirs.shape)
+    with np.errstate(over="ignore"):  # two finite numbers can be further apart than float64 reaches
+        gap[finite] = np.abs(ours[finite] - theirs[finite])
+        allowed = tolerance.absolute + tolerance.relative * np.abs(np.where(finite, theirs, 0.0))
+    wrong = gap > allowed
+    if not wrong.any():
+        return None
+    share = f"{int(wrong.sum())} of {wrong.size} values are off" if wrong.size > 1 else "the value is off"
+    return _at(ours, theirs, wrong, f"{share}, the largest gap is {gap.max():.3g}")
+
+
+def _at(ours: np.ndarray, theirs: np.ndarray, wrong: np.ndarray, what: str) -> str:
+    """Complete a difference with its first place and both values there."""
+    if not ours.ndim:
+        return f"{what}: got {_show(ours)}, expected {_show(theirs)}"
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = ", ".join(map(str, index))
+    return f"{what}; first at [{place}]: got {_show(ours[index])}, expected {_show(theirs[index])}"
+
+
+def _show(number: Any) -> str:
+    return f"{float(number):.7g}"
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and type(value) is torch.Tensor

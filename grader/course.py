@@ -1,0 +1,73 @@
+"""A course: its modules, and where it keeps their solutions and hidden suites."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.module import FOLDER, CourseError, Module, module_error, read_module
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder with `modules/`; a full course also has `solutions/` and `tests/hidden/`."""
+
+    root: Path
+    modules: tuple[Module, ...]
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether this is what a student has: no solutions, no hidden suites."""
+        return not (self.root / "solutions").is_dir()
+
+    def module(self, name: str) -> Module:
+        """Return a module by its name, slug or number: `01_softmax`, `softmax`, `01` or `1`."""
+        for module in self.modules:
+            if name in (module.name, module.slug, module.name[:2], str(module.order)):
+                return module
+        known = [module.name for module in self.modules]
+        close = difflib.get_close_matches(name, [*known, *(module.slug for module in self.modules)], 1)
+        hint = f"Did you mean {close[0]}?" if close else f"The modules are {', '.join(known)}"
+        raise CourseError(self.root / "modules", "", f"there is no module {name!r}", hint)
+
+    def solution(self, module: Module) -> Path:
+        """Return where the reference solution is, or would be."""
+        return self.root / "solutions" / module.name / f"{module.slug}.py"
+
+    def hidden_suite(self, module: Module) -> Path:
+        """Return where the hidden suite is, or would be."""
+        return self.root / "tests" / "hidden" / f"test_{module.name}.py"
+
+
+def find_course(start: Path) -> Course:
+    """Return the course or bundle that a folder is in."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if any((folder / "modules").glob("*/module.toml")):
+            return read_course(folder)
+    mend = "Change into a course or a bundle: a folder that holds `modules/`"
+    raise CourseError(start, "", "is not inside an AttnLab course", mend)
+
+
+def read_course(root: Path) -> Course:
+    """Read every module of a course; the first mistake in one is an error."""
+    folders = sorted(path.parent for path in (root / "modules").glob("*/module.toml"))
+    course = Course(root, tuple(read_module(folder) for folder in folders))
+    numbers: dict[int, Module] = {}
+    for module in course.modules:
+        if (twin := numbers.setdefault(module.order, module)) is not module:
+            raise module_error(
+                module.folder, "order", f"{twin.name} has the same order", "Renumber one of the two"
+            )
+        _check_requires(course, module)
+    return course
+
+
+def _check_requires(course: Course, module: Module) -> None:
+    earlier = [other.name for other in course.modules if other.order < module.order]
+    for name in module.requires:
+        # A bundle may hold a module without those it builds on.
+        if name not in earlier and not (course.is_bundle and FOLDER.fullmatch(name)):
+            mend = f"Name an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
+            raise module_error(module.folder, "requires", f"{name!r} is no earlier module", mend)

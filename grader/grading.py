@@ -1,0 +1,227 @@
+"""Grading: submissions of one module in, a report for each out."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from grader import __version__
+from grader.api import Api
+from grader.course import Course
+from grader.errors import StudentEndedError, StudentError, StudentRaisedError
+from grader.module import CourseError, Module
+from grader.reference import load_reference
+from grader.report import CheckResult, EndingRecord, Report, Status
+from grader.sandbox.client import IMPORT, Limits, Program, Session
+from grader.sandbox.spawn import Spawner, WorkerLostError, open_spawner
+from grader.seeds import secret_salt
+from grader.student import Student
+from grader.submission import Source, Submission
+from grader.suite import Check, Judge, Suite, result_of, run_suite
+from grader.text import one_line, printable
+
+FAULT = "a fault of the grader, not of your code"
+
+
+def grade(
+    course: Course,
+    module: Module,
+    submissions: Iterable[Submission],
+    on_report: Callable[[Report], None],
+    limits: Limits | None = None,
+) -> None:
+    """Grade submissions by a module's visible and hidden checks, giving out each report as it is done."""
+    run_grading(full_suite(course, module), submissions, on_report, limits)
+
+
+def full_suite(course: Course, module: Module) -> Suite:
+    """Return a module's visible and hidden checks, with its reference and the course's secret salt."""
+    hidden = course.hidden_suite(module)
+    if not hidden.is_file():
+        mend = "Grading needs the full course; in a student's bundle there is `attn test`"
+        raise CourseError(hidden, "", "is missing", mend)
+    return Suite(module, module.checks, hidden, secret_salt(course), load_reference(course, module))
+
+
+def run_grading(
+    suite: Suite,
+    submissions: Iterable[Submission],
+    on_report: Callable[[Report], None],
+    limits: Limits | None = None,
+) -> None:
+    """Grade submissions by the checks of any suite of a module."""
+    api = suite.module.api()
+
+    def body(checks: tuple[Check, ...], judge: Judge) -> None:
+        with _Spawning(suite.module) as spawning:
+            for submission in submissions:
+                job = _Job(suite.module, api, checks, judge, limits or Limits(), submission)
+                on_report(spawning.tried_twice(job.run, job.not_graded))
+
+    run_suite(suite, body)
+
+
+@contextlib.contextmanager
+def open_student(module: Module, submission: Submission) -> Iterator[Student]:
+    """Load one submission outside any suite, for a test that brings its own pytest."""
+    api = module.api()
+    with open_spawner(module.backend) as spawner:
+        session = Session(spawner, program_of(submission, module, api), Limits())
+        load(session, module)
+        yield Student(session, api)
+        session.close()
+
+
+def program_of(submission: Submission, module: Module, api: Api) -> Program:
+    """Return what a worker loads for a submission."""
+    files = {slug: _as_data(source) for slug, source in submission.sources.items()}
+    return Program(files, module.slug, api.names)
+
+
+def load(session: Session, module: Module) -> None:
+    """Load a submission: a script that raises is an error, a notebook only if it then defines nothing.
+
+    Loading that merely waits is tried once more, as it may be the machine that kept it.
+    """
+    try:
+        loaded = session.load()
+    except StudentEndedError as error:
+        if not error.waited:
+            raise
+        loaded = session.load()
+    tolerant = session.program.files[module.slug]["notebook"] and loaded.defined
+    if loaded.errors and not tolerant:
+        raise loaded.errors[0]
+
+
+@cache
+def environment() -> dict[str, str | None]:
+    """Return the versions a verdict rests on."""
+    versions: dict[str, str | None] = {"python": platform.python_version()}
+    for package in ("numpy", "torch"):
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = None
+    return versions | {"attnlab": __version__}
+
+
+class _Spawning:
+    """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.spawner = open_spawner(module.backend)
+
+    def __enter__(self) -> _Spawning:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.spawner.close()
+
+    def tried_twice(
+        self, run: Callable[[Spawner], Report], give_up: Callable[[Spawner, str], Report]
+    ) -> Report:
+        """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
+        try:
+            return run(self.spawner)
+        except WorkerLostError:
+            self.spawner.close()
+            self.spawner = open_spawner(self.module.backend)
+        try:
+            return run(self.spawner)
+        except WorkerLostError as error:
+            self.spawner.close()
+            self.spawner = open_spawner(self.module.backend)
+            return give_up(self.spawner, str(error))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One submission to be graded, and the ways its report can come out."""
+
+    module: Module
+    api: Api
+    checks: tuple[Check, ...]
+    judge: Judge
+    limits: Limits
+    submission: Submission
+
+    def run(self, spawner: Spawner) -> Report:
+        """Grade the submission; WorkerLostError if the machinery fails, anything else is in the report."""
+        started = time.monotonic()
+        session = Session(spawner, program_of(self.submission, self.module, self.api), self.limits)
+        try:
+            outcome = self.outcome(session)
+        finally:
+            session.close()
+        cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
+        timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s}
+        return self.report(outcome, spawner, timing)
+
+    def outcome(self, session: Session) -> _Outcome:
+        if self.submission.problem:
+            return self.not_importable(self.submission.problem, "")
+        try:
+            load(session, self.module)
+        except StudentEndedError as error:
+            return self.not_importable(f"{error}", f"{error.ending.kind}: {error.ending.evidence}", error)
+        except StudentRaisedError as error:
+            return self.not_importable(f"{error}", error.traceback)
+        except StudentError as error:
+            return self.not_importable(f"{error}", "")
+        verdict = self.judge(Student(session, self.api))
+        if any(check.earned is None for check in verdict.checks):
+            return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
+        score = round(sum(check.earned or 0.0 for check in verdict.checks), 6)
+        return _Outcome("graded", score, "", verdict.checks, verdict.endings)
+
+    def not_importable(self, message: str, detail: str, ended: StudentEndedError | None = None) -> _Outcome:
+        endings = (EndingRecord(ended.ending.kind, IMPORT),) if ended else ()
+        return _Outcome("not_importable", 0.0, message, self.not_run(f"{message}\n{detail}".strip()), endings)
+
+    def not_graded(self, spawner: Spawner, why: str) -> Report:
+        message = "not graded yet: the machine failed, not your code"
+        outcome = _Outcome("not_graded", None, message, self.not_run(why), ())
+        return self.report(outcome, spawner, {"wall_s": None, "cpu_s": None})
+
+    def not_run(self, detail: str) -> tuple[CheckResult, ...]:
+        return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
+
+    def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None]) -> Report:
+        return Report(
+            module=self.module.name,
+            submission=one_line(self.submission.student),
+            file=one_line(self.submission.file),
+            status=outcome.status,
+            score=outcome.score,
+            max_score=self.module.points,
+            message=printable(outcome.message),
+            checks=outcome.checks,
+            endings=outcome.endings,
+            sandbox=spawner.tier,
+            environment=environment(),
+            timing=timing,
+        )
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The part of a report that depends on what the submission did."""
+
+    status: Status
+    score: float | None
+    message: str
+    checks: tuple[CheckResult, ...]
+    endings: tuple[EndingRecord, ...]
+
+
+def _as_data(source: Source) -> dict[str, object]:
+    # Bytes, not text: sources belong in a frame's body, whose limit is larger than its header's.
+    cells = [cell.encode("utf-8", "surrogatepass") for cell in source.cells]
+    return {"file": one_line(source.file), "cells": cells, "notebook": source.notebook}

@@ -1,0 +1,163 @@
+"""A module, and the one place that reads `module.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.api import Api, read_api
+
+Backend = Literal["numpy", "torch"]
+BACKENDS = ("numpy", "torch")
+FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
+
+
+class CourseError(Exception):
+    """Something in the course itself is wrong: which file, which key, and how to mend it."""
+
+    def __init__(self, file: Path, key: str, problem: str, mend: str) -> None:
+        where = f"{file}: {key}" if key else f"{file}"
+        super().__init__(f"{where}: {problem}. {mend}")
+        self.file = file
+        self.key = key
+        self.mend = mend
+
+
+@dataclass(frozen=True)
+class Module:
+    """One stage of the course."""
+
+    name: str
+    title: str
+    order: int
+    minutes: int
+    requires: tuple[str, ...]
+    backend: Backend
+    points: float
+    folder: Path
+
+    @property
+    def slug(self) -> str:
+        """The name of the student's file, and of their module in `mylab`."""
+        return self.name[3:]
+
+    @property
+    def stub(self) -> Path:
+        """The file a student fills in."""
+        return self.folder / f"{self.slug}.py"
+
+    @property
+    def notebook(self) -> Path:
+        """The same stub as a notebook."""
+        return self.folder / f"{self.slug}.ipynb"
+
+    @property
+    def checks(self) -> Path:
+        """The visible checks."""
+        return self.folder / "checks.py"
+
+    def api(self) -> Api:
+        """Return the names the stub asks for."""
+        try:
+            return read_api(self.stub.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise CourseError(self.stub, "", f"cannot be read ({error.strerror})", _REBUILD) from None
+        except SyntaxError as error:
+            raise CourseError(self.stub, f"line {error.lineno}", "is not Python", _REBUILD) from None
+
+
+_REBUILD = "Run `attn dev build` to make it anew from the solution"
+
+
+def read_module(folder: Path) -> Module:
+    """Read a module's folder; a mistake in its `module.toml` is an error that says how to mend it."""
+    file = folder / "module.toml"
+    matched = FOLDER.fullmatch(folder.name)
+    if not matched:
+        raise CourseError(folder, "", "is no module's name", "Name the folder like 01_softmax")
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(file, "", f"is not TOML: {error}", "Mend the line it names") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(file, "", f"cannot be read: {error}", "Save it as UTF-8 text") from None
+    _check_keys(folder, table)
+    order = _integer(folder, table, "order")
+    if order != int(matched[1]):
+        mend = f"Write order = {int(matched[1])}, or rename the folder"
+        raise module_error(folder, "order", f"is {order}, but the folder is called {folder.name}", mend)
+    return Module(
+        name=folder.name,
+        title=_text(folder, table, "title"),
+        order=order,
+        minutes=_integer(folder, table, "minutes"),
+        requires=_names(folder, table, "requires"),
+        backend=_backend(folder, table),
+        points=float(_integer(folder, table, "points")),
+        folder=folder,
+    )
+
+
+KEYS = {
+    "title": 'title = "Softmax"',
+    "order": "order = 1",
+    "minutes": "minutes = 60",
+    "requires": 'requires = ["01_softmax"]',
+    "backend": 'backend = "numpy"',
+    "points": "points = 20",
+}
+
+
+def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
+    for key in table:
+        if key not in KEYS:
+            close = difflib.get_close_matches(key, KEYS, 1)
+            mend = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join(KEYS)}"
+            raise module_error(folder, key, "is no key of a module", mend)
+    for key, example in KEYS.items():
+        if key not in table:
+            raise module_error(folder, key, "is missing", f"Add a line like {example}")
+
+
+def _integer(folder: Path, table: Mapping[str, Any], key: str) -> int:
+    value = table[key]
+    if type(value) is not int or value < 1:
+        raise module_error(
+            folder, key, f"must be a whole number above 0, not {value!r}", f"Write it like {KEYS[key]}"
+        )
+    return value
+
+
+def _text(folder: Path, table: Mapping[str, Any], key: str) -> str:
+    value = table[key]
+    if type(value) is not str or not value.strip():
+        raise module_error(folder, key, f"must be a text, not {value!r}", f"Write it like {KEYS[key]}")
+    return value
+
+
+def _names(folder: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = table[key]
+    if type(value) is not list or not all(type(name) is str for name in value):
+        raise module_error(
+            folder, key, f"must be a list of modules, not {value!r}", f"Write it like {KEYS[key]}"
+        )
+    return tuple(value)
+
+
+def _backend(folder: Path, table: Mapping[str, Any]) -> Backend:
+    value = table["backend"]
+    if value == "numpy" or value == "torch":
+        return value  # type: ignore[no-any-return]
+    raise module_error(
+        folder, "backend", f"must be one of {', '.join(BACKENDS)}, not {value!r}", f"Write {KEYS['backend']}"
+    )
+
+
+def module_error(folder: Path, key: str, problem: str, mend: str) -> CourseError:
+    """Return the error for one key of a module's `module.toml`."""
+    return CourseError(folder / "module.toml", key, problem, mend)

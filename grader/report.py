@@ -1,0 +1,123 @@
+"""The report: everything one grading found out, and the one thing every output renders."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.errors import EndingKind
+from grader.files import write_atomically
+
+SCHEMA = 1
+Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
+Outcome = Literal["passed", "failed", "held_back", "not_run", "grader_fault"]
+SuiteName = Literal["visible", "hidden"]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of one submission. `earned` is None where a fault of ours left it undecided."""
+
+    name: str
+    suite: SuiteName
+    target: str
+    points: float
+    earned: float | None
+    outcome: Outcome
+    property: str
+    message: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class EndingRecord:
+    """A worker that ended before its time, and the check it ended in."""
+
+    kind: EndingKind
+    during: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of one submission for one module. Only `timing` differs between two gradings.
+
+    `message` is for the student and says why there are no checks to show; `score` is None unless the
+    submission was graded or could not be imported, so that no fault of ours is ever a 0.
+    """
+
+    module: str
+    submission: str
+    file: str
+    status: Status
+    score: float | None
+    max_score: float
+    message: str
+    checks: tuple[CheckResult, ...]
+    endings: tuple[EndingRecord, ...]
+    sandbox: Literal["strict", "contained", "none"]
+    environment: dict[str, str | None]
+    timing: dict[str, float | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as plain data, in the order of the published schema."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields |= {
+            "checks": [dataclasses.asdict(check) for check in self.checks],
+            "endings": [dataclasses.asdict(ending) for ending in self.endings],
+        }
+        # Costs, forbidden calls and diagnoses are named in schema 1 and stay empty until they are measured.
+        empty: dict[str, Any] = {"costs": [], "forbidden": [], "diagnoses": []}
+        return {"schema": SCHEMA} | {name: (fields | empty)[name] for name in _ORDER}
+
+
+_ORDER = (
+    "module",
+    "submission",
+    "file",
+    "status",
+    "score",
+    "max_score",
+    "message",
+    "checks",
+    "costs",
+    "forbidden",
+    "endings",
+    "diagnoses",
+    "sandbox",
+    "environment",
+    "timing",
+)
+
+
+def report_text(report: Report) -> str:
+    """Return the report as the JSON text of its file."""
+    return json.dumps(report.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def report_path(report: Report, folder: Path) -> Path:
+    """Return where a report belongs: `<module>/<submission>.json`, whatever a student calls themself."""
+    return folder / report.module / f"{_file_name(report.submission)}.json"
+
+
+def write_report(report: Report, folder: Path) -> Path:
+    """Write a report to its place below a folder, whole or not at all, and return the place."""
+    path = report_path(report, folder)
+    write_atomically(path, report_text(report))
+    return path
+
+
+def _file_name(name: str) -> str:
+    """Return a name as one safe path component, with no two names sharing one."""
+    escaped = re.sub(r"[^A-Za-z0-9_@+. -]|^[. ]|[. ]$", _percent, name) or "%"
+    if len(escaped) <= 200:
+        return escaped
+    return f"{escaped[:150]}%{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8", "surrogatepass"))

@@ -1,0 +1,202 @@
+"""Where workers come from: the seam behind which a jail goes.
+
+A Spawner gives out Processes. `ZygoteSpawner` forks them from a warm process; `ColdSpawner` starts each
+one anew, for platforms without fork. Neither is a jail: their tier is "none".
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal, Protocol, Self
+
+from grader.sandbox.zygote import MESSAGE_BYTES, pack
+
+Backend = Literal["numpy", "torch"]
+Tier = Literal["strict", "contained", "none"]
+
+# A zygote answers at once; longer silence than this means the machine, not the student.
+START_SECONDS = 120.0
+
+
+class WorkerLostError(Exception):
+    """The machinery around the worker failed: nobody's verdict can rest on it."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended: `code` is its exit status, or minus the signal that killed it."""
+
+    code: int
+    cpu_s: float | None
+
+
+@dataclass(frozen=True)
+class Process:
+    """A running worker: its end of the channel, and the ways to end it and to learn how it ended."""
+
+    pid: int
+    sock: socket.socket
+    kill: Callable[[], None]
+    wait: Callable[[], Exit]
+
+
+class Spawner(Protocol):
+    """Gives out fresh worker processes until it is closed."""
+
+    backend: Backend
+    tier: Tier
+
+    def spawn(self) -> Process:
+        """Return a new process, ready to load a submission."""
+
+    def close(self) -> None:
+        """End every process that was given out."""
+
+
+def open_spawner(backend: Backend) -> ZygoteSpawner | ColdSpawner:
+    """Return the best spawner this platform has."""
+    can_fork = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
+    return ZygoteSpawner(backend) if can_fork else ColdSpawner(backend)
+
+
+class _Closing:
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class ZygoteSpawner(_Closing):
+    """Forks workers from one warm process; start-up and imports are paid once."""
+
+    tier: Tier = "none"
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend: Backend = backend
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(START_SECONDS)
+        self._ended: dict[int, Exit] = {}
+        with theirs:
+            command = [
+                sys.executable,
+                "-P",
+                "-s",
+                "-m",
+                "grader.sandbox.zygote",
+                backend,
+                str(theirs.fileno()),
+            ]
+            self._process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                env=clean_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def spawn(self) -> Process:
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [pack("spawn")], [theirs.fileno()])
+            pid = self._next_pid()
+        except OSError as error:
+            ours.close()
+            raise WorkerLostError(f"the zygote does not answer: {error}") from None
+        return Process(pid, ours, lambda: self._kill(pid), lambda: self._wait(pid))
+
+    def _kill(self, pid: int) -> None:
+        try:
+            self._control.send(pack("kill", pid))
+        except OSError as error:
+            raise WorkerLostError(f"the zygote is gone: {error}") from None
+
+    def _wait(self, pid: int) -> Exit:
+        while pid not in self._ended:
+            self._take(self._receive())
+        return self._ended.pop(pid)
+
+    def _next_pid(self) -> int:
+        while len(words := self._receive()) != 1:
+            self._take(words)
+        return int(words[0])
+
+    def _receive(self) -> list[str]:
+        try:
+            message = self._control.recv(MESSAGE_BYTES)
+        except OSError as error:
+            raise WorkerLostError(f"the zygote does not answer: {error}") from None
+        if not message:
+            raise WorkerLostError("the zygote is gone")
+        return message.decode().split()
+
+    def _take(self, words: list[str]) -> None:
+        self._ended[int(words[0])] = Exit(int(words[1]), float(words[2]))
+
+    def close(self) -> None:
+        self._control.close()
+        self._process.wait()
+
+
+class ColdSpawner(_Closing):
+    """Starts every worker from nothing: slow, but it needs neither fork nor passing of descriptors."""
+
+    tier: Tier = "none"
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend: Backend = backend
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+
+    def spawn(self) -> Process:
+        ours, theirs = socket.socketpair()
+        shared = sys.platform == "win32"
+        address = "share" if shared else str(theirs.fileno())
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-s", "-m", "grader.sandbox.worker", self.backend, address],
+                pass_fds=[] if shared else [theirs.fileno()],
+                env=clean_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            assert process.stdin is not None
+            if sys.platform == "win32":
+                process.stdin.write(theirs.share(process.pid))
+            process.stdin.close()
+        self._running[process.pid] = process
+        return Process(process.pid, ours, process.kill, lambda: self._wait(process))
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> Exit:
+        code = process.wait()
+        self._running.pop(process.pid, None)
+        return Exit(code, cpu_s=None)
+
+    def close(self) -> None:
+        for process in list(self._running.values()):
+            process.kill()
+            self._wait(process)
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the few variables a worker gets: nothing of the instructor's, and no source of chance."""
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+    environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    # One BLAS thread: more would change the last digits with the load, and would not survive a fork.
+    environment |= dict.fromkeys(threads, "1")
+    if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it
+        environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+    return environment

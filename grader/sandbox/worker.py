@@ -1,0 +1,209 @@
+"""The worker: the process in which a student's code lives, serving calls until the channel closes.
+
+Nothing in here is trusted by the other side. It imports neither solutions nor tests and decides nothing:
+it loads source, makes calls and sends back what came of them.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import socket
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.sandbox import wire
+from grader.sandbox.channel import Channel, ClosedError
+from grader.sandbox.loader import StudentModules
+
+MAX_PRINTED = 16_384
+MAX_TEXT = 4_000
+MAX_ERRORS = 5
+
+
+class BoundedOutput(io.TextIOBase):
+    """What the student prints: the first part is kept, the rest counted as gone."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if len(self.text) < MAX_PRINTED:
+            self.text += str(text)[: MAX_PRINTED - len(self.text)]
+        return len(text)
+
+    def take(self) -> str:
+        text, self.text = self.text, ""
+        return text
+
+
+class Worker:
+    """The objects of one submission, and the operations the trusted side may ask for."""
+
+    def __init__(self) -> None:
+        self.modules: StudentModules | None = None
+        self.kept: list[object] = []
+
+    def keep(self, value: object) -> wire.Remote:
+        """Hold an object that cannot travel; handle 0 is the student's module."""
+        self.kept.append(value)
+        return wire.Remote(len(self.kept), _type_name(type(value)))
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request asks and return the reply; an error in student code is a reply too."""
+        operation = getattr(self, "do_" + request["op"])
+        try:
+            return {"ok": operation(request)}
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like are the student's, too
+            return {"error": self.describe(error)}
+
+    def do_load(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.modules = StudentModules(request["files"])
+        errors = [self.describe(error) for error in self.modules.load(request["main"])[:MAX_ERRORS]]
+        return {"errors": errors, "defined": sorted(vars(self.modules.main).keys() & set(request["names"]))}
+
+    def do_get(self, request: dict[str, Any]) -> object:
+        return self.find(request["ref"])
+
+    def do_call(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        function = self.find(request["ref"])
+        results = []
+        for args, kwargs in request["calls"]:
+            args = [self.local(arg) for arg in args]
+            kwargs = {name: self.local(arg) for name, arg in kwargs.items()}
+            try:
+                result = {"value": function(*args, **kwargs)}
+            except BaseException as error:  # noqa: BLE001
+                results.append({"error": self.describe(error)})
+                break
+            if request["inputs"]:
+                result |= {"args": args, "kwargs": kwargs}
+            results.append(result)
+        return results
+
+    def do_vjp(self, request: dict[str, Any]) -> dict[str, Any]:
+        from grader.sandbox.gradients import vjp
+
+        args = [self.local(arg) for arg in request["args"]]
+        kwargs = {name: self.local(arg) for name, arg in request["kwargs"].items()}
+        owner = self.find([request["ref"][0], request["ref"][1][:-1]])
+        return vjp(self.find(request["ref"]), owner, args, kwargs, request["cotangent"])
+
+    def do_parameters(self, request: dict[str, Any]) -> dict[str, Any]:
+        return dict(self.find(request["ref"]).named_parameters())
+
+    def do_seed(self, request: dict[str, Any]) -> None:
+        seed_everything(request["seed"])
+
+    def find(self, ref: Any) -> Any:
+        """Return the object a reference names: a handle and a path of attributes from it."""
+        handle, path = ref
+        target: Any = self.modules.main if handle == 0 and self.modules else self.kept[handle - 1]
+        for name in path:
+            try:
+                target = getattr(target, name)
+            except AttributeError as error:
+                raise MissingError(name) from error
+        return target
+
+    def local(self, value: Any) -> Any:
+        """Replace a Remote argument by the object it stands for."""
+        return self.kept[value.handle - 1] if type(value) is wire.Remote else value
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """Return an exception as plain text; every str() of it may itself raise."""
+        if isinstance(error, MissingError):
+            return {"kind": "missing", "name": str(error)}
+        if isinstance(error, wire.UnsendableError):
+            return {"kind": "unsendable", "why": str(error)}
+        try:
+            message = str(error)[:MAX_TEXT]
+        except BaseException:  # noqa: BLE001
+            message = "(its message could not be read)"
+        file, line = self.place(error)
+        return {
+            "kind": "raised",
+            "types": [_type_name(base) for base in type(error).__mro__],
+            "message": message,
+            "file": file,
+            "line": line,
+            "traceback": _format(error),
+        }
+
+    def place(self, error: BaseException) -> tuple[str, int]:
+        """Return the student's own file and line in which an error arose."""
+        files = self.modules.filenames if self.modules else set()
+        tb = error.__traceback__
+        if isinstance(error, SyntaxError) and error.filename in files:
+            return str(error.filename), int(error.lineno or 0)
+        place = ("", 0)
+        while tb is not None:
+            if tb.tb_frame.f_code.co_filename in files:
+                place = (tb.tb_frame.f_code.co_filename, tb.tb_lineno)
+            tb = tb.tb_next
+        return place
+
+
+class MissingError(Exception):
+    """The student's module, or an object of theirs, has no attribute of this name."""
+
+
+def serve(sock: socket.socket, *, tensors: bool) -> None:
+    """Answer requests on a socket until it closes."""
+    channel = Channel(sock, tensors=tensors)
+    printed = BoundedOutput()
+    sys.stdout = sys.stderr = printed
+    seed_everything(0)
+    worker = Worker()
+    while True:
+        try:
+            request = channel.receive()
+        except ClosedError:
+            return
+        reply = {"id": request["id"], **worker.answer(request)}
+        try:
+            channel.send({**reply, "printed": printed.take()}, worker.keep)
+        except wire.UnsendableError as error:
+            channel.send({"id": request["id"], "error": worker.describe(error), "printed": printed.take()})
+
+
+def seed_everything(seed: int) -> None:
+    """Make unseeded randomness repeatable: two gradings of one file must agree."""
+    random.seed(seed)
+    np.random.seed(seed)
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(seed)
+
+
+def _type_name(kind: type) -> str:
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{module}{kind.__qualname__}"[:200]
+
+
+def _format(error: BaseException) -> str:
+    try:
+        lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-12)
+    except BaseException:  # noqa: BLE001
+        return "(the traceback could not be read)"
+    here = str(Path(__file__).parent)
+    return "".join(line for line in lines if here not in line)[-MAX_TEXT:]
+
+
+def main() -> None:
+    """Serve on a socket handed over by the parent: the way in for a worker started cold."""
+    backend, fd = sys.argv[1], sys.argv[2]
+    if backend == "torch":
+        import torch  # noqa: F401
+    sock = socket.fromshare(sys.stdin.buffer.read()) if fd == "share" else socket.socket(fileno=int(fd))  # type: ignore[attr-defined]
+    serve(sock, tensors=backend == "torch")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""The student as a test sees them: their module, every use of which is a call to the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.api import Api
+from grader.errors import Ending, StudentMissingError
+from grader.sandbox.client import MODULE, Ref, Session
+from grader.sandbox.wire import Remote
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of one call; made by `arguments(...)`."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def arguments(*args: Any, **kwargs: Any) -> Arguments:
+    """Return arguments for `callmany`, written as the call itself would be."""
+    return Arguments(args, kwargs)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that returned: its value, and its arguments as they were afterwards."""
+
+    value: Any
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Vjp:
+    """A call and its gradients; None stands where no gradient reached."""
+
+    value: Any
+    grads: tuple[Any, ...]
+    parameters: Mapping[str, Any]
+
+
+class Handle:
+    """An object of the student's that stays in the worker: call it, or use its methods and attributes.
+
+    Methods named in `methods` are called without asking first whether they exist; any other attribute is
+    fetched, and is a plain value if it has a form on the wire and a Handle if not.
+    """
+
+    __slots__ = ("_generation", "_label", "_methods", "_owner", "_ref", "_session")
+
+    def __init__(
+        self, session: Session, ref: Ref, owner: str, label: str, methods: tuple[str, ...] = ()
+    ) -> None:
+        self._session = session
+        self._generation = session.generation
+        self._ref = ref
+        self._owner = owner
+        self._label = label
+        self._methods = methods
+
+    def __repr__(self) -> str:
+        return f"<the student's {self._label}>"
+
+    def __getattr__(self, name: str) -> Any:
+        # NumPy and pytest look for __array__, __len__ and the like: none of these may reach the worker.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        handle = self._below(name)
+        return handle if name in self._methods else handle.get()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.callmany([Arguments(args, kwargs)])[0]
+
+    def get(self) -> Any:
+        """Return the object itself if it can travel, else a handle on it."""
+        return self._local(self._request({"op": "get"}))
+
+    def call(self, *args: Any, **kwargs: Any) -> Call:
+        """Call, and return the arguments as they are afterwards along with the value."""
+        result = self._results([Arguments(args, kwargs)], inputs=True)[0]
+        match result:
+            case {"value": value, "args": list(after), "kwargs": dict(named)}:
+                return Call(self._local(value), tuple(after), named)
+        raise self._protocol_error()
+
+    def callmany(self, calls: Sequence[Arguments]) -> list[Any]:
+        """Make many calls in one round trip and return their values; the first that raises, raises here."""
+        return [self._local(result["value"]) for result in self._results(calls, inputs=False)]
+
+    def vjp(self, *args: Any, cotangent: Any, **kwargs: Any) -> Vjp:
+        """Call, and pull `cotangent` back to the positional arguments and to the owner's parameters."""
+        sent = [_remote(arg) for arg in args]
+        request = {"op": "vjp", "args": sent, "kwargs": _sent(kwargs), "cotangent": cotangent}
+        match self._request(request):
+            case {"value": value, "args": list(grads), "parameters": dict(parameters)} if len(grads) == len(
+                args
+            ):
+                return Vjp(self._local(value), tuple(grads), parameters)
+        raise self._protocol_error()
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of a torch module by name."""
+        match self._request({"op": "parameters"}):
+            case dict(parameters):
+                return parameters
+        raise self._protocol_error()
+
+    def _below(self, name: str) -> Handle:
+        handle, path = self._ref
+        return Handle(self._session, (handle, (*path, name)), self._owner, f"{self._label}.{name}")
+
+    def _results(self, calls: Sequence[Arguments], *, inputs: bool) -> list[dict[str, Any]]:
+        sent = [[[_remote(arg) for arg in one.args], _sent(one.kwargs)] for one in calls]
+        results = self._request({"op": "call", "calls": sent, "inputs": inputs})
+        if type(results) is not list or len(results) > len(calls):
+            raise self._protocol_error()
+        for result in results:
+            match result:
+                case {"value": _}:
+                    continue
+                case {"error": error}:
+                    raise self._session.error(error, self._label, self._owner)
+            raise self._protocol_error()
+        if len(results) != len(calls):
+            raise self._protocol_error()
+        return results
+
+    def _request(self, message: dict[str, Any]) -> Any:
+        handle, path = self._ref
+        if handle != MODULE and self._generation != self._session.generation:
+            raise StudentMissingError(f"{self._label} is gone: the process that held it has ended")
+        message = {**message, "ref": [handle, list(path)]}
+        return self._session.request(message, self._label, self._owner)
+
+    def _local(self, value: Any) -> Any:
+        """Put a Handle in place of every object that stayed behind."""
+        if type(value) is Remote:
+            return Handle(self._session, (value.handle, ()), self._owner, value.type_name, self._methods)
+        if type(value) in (list, tuple):
+            return type(value)(self._local(item) for item in value)
+        if type(value) is dict:
+            return {key: self._local(item) for key, item in value.items()}
+        return value
+
+    def _protocol_error(self) -> Exception:
+        return self._session.ended(self._label, self._owner, Ending("protocol", "a reply of no known form"))
+
+
+class Student:
+    """The student's module: `student.softmax(x)` runs their softmax in the worker and returns its result."""
+
+    def __init__(self, session: Session, api: Api) -> None:
+        self._session = session
+        self._api = api
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        handle = Handle(self._session, (MODULE, (name,)), name, name, self._api.classes.get(name, ()))
+        return handle if name in self._api.functions or name in self._api.classes else handle.get()
+
+    def seed(self, seed: int) -> None:
+        """Seed every source of chance in the worker."""
+        self._session.request({"op": "seed", "seed": seed}, "seed", "")
+
+
+def _remote(arg: Any) -> Any:
+    if type(arg) is not Handle:
+        return arg
+    handle, path = arg._ref
+    if path:
+        raise TypeError(f"{arg!r} is a name, not an object: fetch it with .get() before passing it on")
+    return Remote(handle, arg._label)
+
+
+def _sent(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _remote(arg) for name, arg in kwargs.items()}

@@ -1,0 +1,312 @@
+"""Suites: a module's visible and hidden checks, run by pytest against many submissions in one session."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from _pytest.runner import runtestprotocol
+
+from grader.errors import StudentEndedError, StudentError, StudentGoneError, StudentRaisedError
+from grader.module import CourseError, Module
+from grader.report import CheckResult, EndingRecord, Outcome, SuiteName
+from grader.sandbox.spawn import WorkerLostError
+from grader.seeds import PUBLIC_SALT, seed_of
+from grader.student import Student
+from grader.text import printable
+
+# No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
+_UNUSED = (
+    "terminal",
+    "cacheprovider",
+    "capture",
+    "logging",
+    "warnings",
+    "faulthandler",
+    "unraisableexception",
+    "threadexception",
+    "junitxml",
+    "doctest",
+    "unittest",
+)
+_ARGUMENTS = (
+    "--import-mode=importlib",
+    "--noconftest",
+    "--disable-plugin-autoload",
+    *(f"-pno:{name}" for name in _UNUSED),
+    f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
+)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The files of a module's checks; a student's bundle has no hidden ones."""
+
+    module: Module
+    visible: Path | None
+    hidden: Path | None
+    salt: str
+    reference: Any = None
+
+    def files(self) -> list[Path]:
+        """Return the suite's files, visible checks first."""
+        return [path for path in (self.visible, self.hidden) if path is not None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check as its author declared it with `@worth`."""
+
+    name: str
+    suite: SuiteName
+    target: str
+    points: float
+    property: str
+    needs: str | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checks of a suite said of one submission."""
+
+    checks: tuple[CheckResult, ...]
+    endings: tuple[EndingRecord, ...]
+
+
+# Given the list of checks, runs each submission it likes through the judge it is handed.
+Judge = Callable[[Student], Verdict]
+Body = Callable[[tuple[Check, ...], Judge], None]
+
+
+def run_suite(suite: Suite, body: Body) -> None:
+    """Collect a module's checks once and hand `body` a judge that runs them against a student.
+
+    A mistake in the suite itself is a CourseError: it is the grader's, whatever the students did.
+    """
+    plugin = _SuitePlugin(suite, body)
+    files = [str(path) for path in suite.files()]
+    root = suite.module.folder.parent.parent
+    before = set(sys.modules)
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a stale cache would be a stale suite
+    try:
+        code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])
+    finally:
+        sys.dont_write_bytecode = bytecode
+        for name in set(sys.modules) - before:
+            if getattr(sys.modules[name], "__file__", None) in files:
+                del sys.modules[name]
+    if plugin.error is not None:
+        raise plugin.error
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"pytest ended with {code!r} before the suite of {suite.module.name} was run")
+
+
+class _SuitePlugin:
+    def __init__(self, suite: Suite, body: Body) -> None:
+        self.suite = suite
+        self.body = body
+        self.error: BaseException | None = None
+        self.current: Student | None = None
+        self.problem: BaseException | None = None
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", "worth(points, property, target, needs): a check and its points")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Iterator[None]:
+        with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
+            return (yield)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and self.error is None:
+            path = report.fspath or str(self.suite.module.folder)
+            self.error = CourseError(
+                Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Mend the suite"
+            )
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        try:
+            if self.error is None:
+                items = [item for item in session.items if isinstance(item, pytest.Function)]
+                checks = read_checks(self.suite, items)
+                paired = list(zip(items, checks, strict=True))
+                self.body(tuple(checks), lambda student: self.judge(student, paired))
+        except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
+            self.error = error
+        return True
+
+    @pytest.fixture
+    def student(self) -> Student | None:
+        """The student's module."""
+        return self.current
+
+    @pytest.fixture
+    def reference(self) -> Any:
+        """The reference solution, in the trusted process."""
+        if self.suite.reference is None:
+            raise RuntimeError("there is no reference here: visible checks must not use it")
+        return self.suite.reference
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
+        """Random numbers that are this check's own and the same for every student."""
+        name = self.suite.module.name
+        if request.path != self.suite.hidden:
+            return visible_rng(name, request.node.name)
+        return np.random.default_rng(seed_of(self.suite.salt, name, check_name(request.node.name)))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Note what a check raised; pytest's own report would spend its time on formatting tracebacks."""
+        if call.excinfo is not None and self.problem is None:
+            self.problem = call.excinfo.value
+        assert call.when != "collect"
+        outcome: Literal["passed", "failed"] = "failed" if call.excinfo else "passed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, longrepr=None, when=call.when)
+
+    def judge(self, student: Student, paired: list[tuple[pytest.Function, Check]]) -> Verdict:
+        """Run every check against one student, in order."""
+        self.current = student
+        results: dict[str, CheckResult] = {}
+        endings: list[EndingRecord] = []
+        retry = True
+        for position, (item, check) in enumerate(paired):
+            if check.needs is not None and results[check.needs].outcome != "passed":
+                text = f"held back until {check.needs} passes"
+                results[check.name] = result_of(check, "held_back", text, text)
+                continue
+            after = paired[position + 1][0] if position + 1 < len(paired) else None
+            problem = self.run(item, after)
+            if isinstance(problem, StudentEndedError) and problem.waited and retry:
+                # Waiting may have been the machine's doing, so it counts only if it happens twice.
+                problem = self.run(item, after)
+                retry = not (isinstance(problem, StudentEndedError) and problem.waited)
+            if isinstance(problem, WorkerLostError):
+                raise problem
+            if isinstance(problem, StudentEndedError):
+                endings.append(EndingRecord(problem.ending.kind, check.name))
+            results[check.name] = judge_check(check, problem)
+        self.current = None
+        return Verdict(tuple(results.values()), tuple(endings))
+
+    def run(self, item: pytest.Function, after: pytest.Function | None) -> BaseException | None:
+        """Run one check once and return what it raised."""
+        self.problem = None
+        # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
+        item._initrequest()
+        with contextlib.redirect_stdout(io.StringIO()):
+            runtestprotocol(item, log=False, nextitem=after)
+        return self.problem
+
+
+def read_checks(suite: Suite, items: list[pytest.Function]) -> list[Check]:
+    """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
+    targets = suite.module.api().targets
+    checks: list[Check] = []
+    for item in items:
+        name: SuiteName = "hidden" if item.path == suite.hidden else "visible"
+        check = _read_check(item, name, targets)
+        names = [other.name for other in checks]
+        if check.name in names:
+            raise _suite_error(item, "there is another check of this name", "Rename one of the two")
+        if check.needs is not None and check.needs not in names:
+            raise _suite_error(item, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
+        checks.append(check)
+    for path in suite.files():
+        if not any(item.path == path for item in items):
+            raise CourseError(path, "", "holds no checks", "Write at least one function test_... with @worth")
+    total = sum(check.points for check in checks)
+    if suite.hidden is not None and abs(total - suite.module.points) > 1e-9:
+        problem = f"is {suite.module.points:g}, but the checks are worth {total:g}"
+        raise CourseError(suite.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
+    return checks
+
+
+def visible_rng(module: str, test: str) -> np.random.Generator:
+    """Return the random numbers of a visible check, the same in every clone and bundle."""
+    return np.random.default_rng(seed_of(PUBLIC_SALT, module, check_name(test)))
+
+
+def check_name(test: str) -> str:
+    """Return a check's name: that of its test function without `test_`."""
+    return test.removeprefix("test_")
+
+
+def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...]) -> Check:
+    mark = item.get_closest_marker("worth")
+    if mark is None:
+        raise _suite_error(item, "has no @worth", 'Write @worth(2, "what it shows") above it')
+    points, text = mark.args
+    target = mark.kwargs["target"] or targets[0]
+    if target not in targets:
+        raise _suite_error(item, f"examines {target!r}", f"The targets are {', '.join(targets)}")
+    if not points > 0 or not text.strip():
+        raise _suite_error(item, "is worth nothing, or shows nothing", "Give it points and a property")
+    return Check(check_name(item.name), suite, target, float(points), text, mark.kwargs["needs"])
+
+
+def _suite_error(item: pytest.Function, problem: str, mend: str) -> CourseError:
+    return CourseError(item.path, item.name, problem, mend)
+
+
+def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
+    """Return the result of a check that raised `problem`, or nothing."""
+    if problem is None:
+        return replace(result_of(check, "passed", "", ""), earned=check.points)
+    if isinstance(problem, pytest.skip.Exception):
+        text = f"not run: {problem}"
+        return result_of(check, "not_run", text, text)
+    if isinstance(problem, StudentGoneError):
+        return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
+    if is_students(problem):
+        return result_of(check, "failed", _public(check, problem), _detail(problem))
+    fault = f"the check itself failed with {type(problem).__name__}: {problem}"
+    result = result_of(check, "grader_fault", "a fault of the grader, not of your code", fault)
+    return replace(result, earned=None)
+
+
+def is_students(problem: BaseException) -> bool:
+    """Whether an exception out of a check is the student's failure; any other is the grader's fault."""
+    if isinstance(problem, BaseExceptionGroup):  # how Hypothesis reports several failures at once
+        return all(is_students(part) for part in problem.exceptions)
+    return isinstance(problem, AssertionError | StudentError | pytest.fail.Exception)
+
+
+def _public(check: Check, problem: BaseException) -> str:
+    """Return what the student may read: of a hidden check nothing that student code could have written."""
+    if check.suite == "visible":
+        return str(problem)
+    if isinstance(problem, StudentError):
+        return f"does not hold: {check.property} ({problem.public})"
+    return f"does not hold: {check.property}"
+
+
+def _detail(problem: BaseException) -> str:
+    parts = [str(problem)]
+    if isinstance(problem, StudentRaisedError):
+        parts.append(problem.traceback)
+    if isinstance(problem, StudentEndedError):
+        parts.append(f"{problem.ending.kind}: {problem.ending.evidence}")
+    return "\n".join(part for part in parts if part)
+
+
+def result_of(check: Check, outcome: Outcome, message: str, detail: str) -> CheckResult:
+    """Return a check's result with nothing earned; every text in it is made printable here."""
+    return CheckResult(
+        name=check.name,
+        suite=check.suite,
+        target=check.target,
+        points=check.points,
+        earned=0.0,
+        outcome=outcome,
+        property=check.property,
+        message=printable(message),
+        detail=printable(detail),
+    )

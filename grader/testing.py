@@ -1,0 +1,118 @@
+"""What an author's checks import: the `worth` mark, and assertions that are safe on any result.
+
+A result may be of any type and shape. Give it to an assertion from here, or through `array_like`, before
+doing arithmetic on it: a TypeError in a test counts as a fault of the grader, not of the student.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.compare import Tolerance, as_float64, describe, difference
+from grader.errors import StudentRaisedError
+from grader.student import Arguments, Call, arguments
+
+__all__ = [
+    "Arguments",
+    "Tolerance",
+    "arguments",
+    "array_like",
+    "assert_close",
+    "assert_dtype",
+    "assert_raises",
+    "assert_rows_sum_to_one",
+    "assert_unmodified",
+    "worth",
+]
+
+# The rows of a right softmax sum to one within a few rounding errors of its dtype.
+ROW_SUM_GAP = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+
+
+def worth(
+    points: float, property: str, *, target: str | None = None, needs: str | None = None
+) -> pytest.MarkDecorator:
+    """Make a test function a check: what it is worth, and what it shows, in words a student reads.
+
+    `target` is the function it examines (the module's first, if not said); `needs` names an earlier check,
+    without which this one is held back.
+    """
+    return pytest.mark.worth(points, property, target=target, needs=needs)
+
+
+def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, *, of: str = "") -> None:
+    """Fail unless the student's value is the expected one; `of` names it in the message."""
+    found = difference(actual, expected, tolerance)
+    assert found is None, f"{of}: {found}" if of else found
+
+
+def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") -> np.ndarray:
+    """Return the student's value as a finite float64 array of this shape, or fail."""
+    array = as_float64(value) if hasattr(value, "shape") else None
+    assert array is not None, f"{of} should be an array of shape {shape}, got {describe(value)}"
+    assert array.shape == shape, f"{of} has the shape {array.shape}, expected {shape}"
+    bad = int((~np.isfinite(array)).sum())
+    assert bad == 0, f"{of} holds {bad} values that are NaN or infinite"
+    return array
+
+
+def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1) -> None:
+    """Fail unless every slice along an axis is a probability distribution."""
+    weights = array_like(value, shape)
+    lowest = weights.min()
+    assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
+    gap = np.abs(weights.sum(axis=axis) - 1)
+    allowed = ROW_SUM_GAP.get(getattr(value, "dtype", None), 1e-5)
+    assert gap.max() <= allowed, (
+        f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.6g}, not to 1"
+    )
+
+
+def assert_dtype(value: Any, expected: Any) -> None:
+    """Fail unless the result is an array or tensor of this dtype."""
+    dtype = getattr(value, "dtype", None) if as_float64(value) is not None else None
+    assert dtype is not None, f"expected an array of {expected}, got {describe(value)}"
+    assert dtype == expected, f"the result is {dtype}, expected {np.dtype(expected).name}"
+
+
+def assert_unmodified(call: Call, *originals: Any) -> None:
+    """Fail if a call changed its positional arguments."""
+    for position, (after, before) in enumerate(zip(call.args, originals, strict=True)):
+        found = difference(after, before, Tolerance(0.0, 0.0))
+        assert found is None, f"argument {position + 1} was modified: {found}"
+
+
+def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:
+    """Fail unless the call raises this exception and names these numbers in its message."""
+    error = _raised_by(call)
+    names = [name.rpartition(".")[2] for name in error.types]
+    assert kind.__name__ in names, f"expected a {kind.__name__}: {error}"
+    found = _numbers_in(error.message)
+    missing = [number for number in numbers if number not in found]
+    assert not missing, f"the message should name {_listed(missing)}: {error.message!r}"
+
+
+def _raised_by(call: Callable[[], Any]) -> StudentRaisedError:
+    try:
+        value = call()
+    except StudentRaisedError as error:
+        return error
+    raise AssertionError(f"expected an exception, but it returned {describe(value)}")
+
+
+def _signed(weights: np.ndarray, axis: int) -> float:
+    gaps = weights.sum(axis=axis).ravel() - 1
+    return float(gaps[np.abs(gaps).argmax()])
+
+
+def _numbers_in(message: str) -> list[float]:
+    return [float(text) for text in re.findall(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
+
+
+def _listed(numbers: list[float]) -> str:
+    return " and ".join(f"{number:g}" for number in numbers)

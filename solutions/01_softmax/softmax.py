@@ -1,0 +1,102 @@
+# %% [markdown]
+# # 01 · Softmax
+#
+# Attention asks "how much should this token look at each other token?" and needs the answer as
+# proportions: none negative, together exactly 1. Softmax makes proportions of any scores:
+#
+# $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
+#
+# Work through the three functions in order. After each one, run `attn test softmax`.
+# The lesson is in `README.md` beside this file.
+
+# %%
+import numpy as np
+
+# %% [markdown]
+# ## Build 1: softmax
+#
+# $e^{1000}$ does not fit in any float, but $e^{1000-1000} = 1$ does. Subtracting the same number from every
+# score of a slice changes nothing in the result (try it on paper), so subtract the largest one.
+
+
+# %%
+def softmax(x, axis=-1):
+    """Return the softmax of x along one axis.
+
+    x: array of any shape; axis: the axis along which the results sum to 1.
+    Returns an array of the same shape.
+
+    - Right for scores of any size, such as 1000 or -1000: no overflow, no 0/0. Each slice along `axis`
+      is on its own: one slice may be near 1000 while its neighbour is near -1000.
+    - float32 in, float32 out; float64 in, float64 out; integers give float64.
+    - x is not modified.
+    """
+    ### BEGIN SOLUTION
+    x = np.asarray(x)
+    shifted = x - x.max(axis=axis, keepdims=True)  # largest score of each slice is now 0
+    exps = np.exp(shifted)  # same shape as x, all in (0, 1]
+    return exps / exps.sum(axis=axis, keepdims=True)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Build 2: log-softmax
+#
+# Losses need the logarithm of softmax. Taking `np.log(softmax(x))` fails just where it matters: a weight
+# that underflows to 0 becomes $-\infty$. Take the logarithm on paper first:
+#
+# $$\log \operatorname{softmax}(x)_i = x_i - m - \log \sum_j e^{x_j - m}, \qquad m = \max_j x_j$$
+
+
+# %%
+def log_softmax(x, axis=-1):
+    """Return the logarithm of the softmax of x along one axis, computed without softmax.
+
+    x: array of any shape; axis: the axis along which exp of the results sums to 1.
+    Returns an array of the same shape.
+
+    - Finite for all finite scores, however far apart: log_softmax([0, -2000]) is [0, -2000].
+    - float32 in, float32 out; float64 in, float64 out; integers give float64.
+    - x is not modified.
+    """
+    ### BEGIN SOLUTION
+    x = np.asarray(x)
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Build 3: temperature
+#
+# Dividing the scores by a temperature before the softmax makes the weights sharper (below 1) or flatter
+# (above 1). Near 0 the largest score takes all; towards infinity every score gets the same share.
+
+
+# %%
+def softmax_with_temperature(x, temperature, axis=-1):
+    """Return softmax(x / temperature) along one axis.
+
+    temperature: a number above 0. Raises ValueError naming the temperature if it is 0 or below.
+    Otherwise as softmax: same shape, any scores, same dtype rules, x is not modified.
+    """
+    ### BEGIN SOLUTION
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    return softmax(np.asarray(x) / float(temperature), axis=axis)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Reflect
+#
+# `np.exp(x)` overflows once x is too large. What is the largest *whole* number whose exponential is still
+# finite, in float32 and in float64? Find out, then replace each `None` (or write the answers below).
+
+# %%
+REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = None
+REFLECT_LARGEST_SAFE_EXPONENT_FLOAT64 = None
+### BEGIN SOLUTION
+REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 88
+REFLECT_LARGEST_SAFE_EXPONENT_FLOAT64 = 709
+### END SOLUTION
