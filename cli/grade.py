@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.course import Course
+    from grader.module import Module
     from grader.report import Report
     from grader.submission import Submission
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1."
-)
+@click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
-@click.option(
-    "--to", type=click.Path(path_type=Path, file_okay=False), help="Write one report a submission here."
-)
+@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Write one report a submission here.")
 def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: Path | None) -> None:
     """Grade submissions by the visible and the hidden checks.
 
@@ -65,7 +64,7 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     sys.exit(_exit_code(reports, skipped=bool(found.skipped)))
 
 
-def _module(course: Course, name: str | None):  # type: ignore[no-untyped-def]
+def _module(course: Course, name: str | None) -> Module | None:
     from grader.module import CourseError
 
     try:
@@ -74,7 +73,7 @@ def _module(course: Course, name: str | None):  # type: ignore[no-untyped-def]
         raise click.UsageError(str(error)) from None
 
 
-def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report) -> None:  # type: ignore[no-untyped-def]
+def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None]) -> None:
     from grader.grading import grade as grade_module
 
     for module in course.modules:

@@ -57,11 +57,7 @@ def describe(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if type(value) is dict:
         return f"a dict of {len(value)}"
-    if (
-        value is None
-        or type(value) in (bool, int, float, complex, str, bytes)
-        or isinstance(value, np.generic)
-    ):
+    if value is None or type(value) in (bool, int, float, complex, str, bytes) or isinstance(value, np.generic):
         text = repr(value)
         return text if len(text) <= 60 else f"a {type(value).__name__} of {len(text)} characters"
     return repr(value)

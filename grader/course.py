@@ -57,9 +57,7 @@ def read_course(root: Path) -> Course:
     numbers: dict[int, Module] = {}
     for module in course.modules:
         if (twin := numbers.setdefault(module.order, module)) is not module:
-            raise module_error(
-                module.folder, "order", f"{twin.name} has the same order", "Renumber one of the two"
-            )
+            raise module_error(module.folder, "order", f"{twin.name} has the same order", "Renumber one of the two")
         _check_requires(course, module)
     return course
 

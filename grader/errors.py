@@ -52,9 +52,7 @@ class StudentRaisedError(StudentError):
 
     public = "your code raised an exception"
 
-    def __init__(
-        self, call: str, types: tuple[str, ...], message: str, file: str, line: int, traceback: str
-    ) -> None:
+    def __init__(self, call: str, types: tuple[str, ...], message: str, file: str, line: int, traceback: str) -> None:
         where = f" ({file}, line {line})" if line else ""
         text = f": {message}" if message else ""
         super().__init__(f"{call} raised {types[0]}{text}{where}")

@@ -124,9 +124,7 @@ class _Spawning:
     def __exit__(self, *_: object) -> None:
         self.spawner.close()
 
-    def tried_twice(
-        self, run: Callable[[Spawner], Report], give_up: Callable[[Spawner, str], Report]
-    ) -> Report:
+    def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[Spawner, str], Report]) -> Report:
         """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
         try:
             return run(self.spawner)

@@ -127,9 +127,7 @@ def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
 def _integer(folder: Path, table: Mapping[str, Any], key: str) -> int:
     value = table[key]
     if type(value) is not int or value < 1:
-        raise module_error(
-            folder, key, f"must be a whole number above 0, not {value!r}", f"Write it like {KEYS[key]}"
-        )
+        raise module_error(folder, key, f"must be a whole number above 0, not {value!r}", f"Write it like {KEYS[key]}")
     return value
 
 
@@ -143,9 +141,7 @@ def _text(folder: Path, table: Mapping[str, Any], key: str) -> str:
 def _names(folder: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table[key]
     if type(value) is not list or not all(type(name) is str for name in value):
-        raise module_error(
-            folder, key, f"must be a list of modules, not {value!r}", f"Write it like {KEYS[key]}"
-        )
+        raise module_error(folder, key, f"must be a list of modules, not {value!r}", f"Write it like {KEYS[key]}")
     return tuple(value)
 
 

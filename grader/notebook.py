@@ -16,9 +16,7 @@ class NotebookError(Exception):
 
 def make_notebook(script: str, slug: str) -> str:
     """Return the notebook of a percent-format script, the same text every time."""
-    cells = [
-        _cell(kind, source, f"{slug}-{number:02d}") for number, (kind, source) in enumerate(_split(script), 1)
-    ]
+    cells = [_cell(kind, source, f"{slug}-{number:02d}") for number, (kind, source) in enumerate(_split(script), 1)]
     document = {
         "cells": cells,
         "metadata": {

@@ -52,9 +52,7 @@ class Handle:
 
     __slots__ = ("_generation", "_label", "_methods", "_owner", "_ref", "_session")
 
-    def __init__(
-        self, session: Session, ref: Ref, owner: str, label: str, methods: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, session: Session, ref: Ref, owner: str, label: str, methods: tuple[str, ...] = ()) -> None:
         self._session = session
         self._generation = session.generation
         self._ref = ref
@@ -96,9 +94,7 @@ class Handle:
         sent = [_remote(arg) for arg in args]
         request = {"op": "vjp", "args": sent, "kwargs": _sent(kwargs), "cotangent": cotangent}
         match self._request(request):
-            case {"value": value, "args": list(grads), "parameters": dict(parameters)} if len(grads) == len(
-                args
-            ):
+            case {"value": value, "args": list(grads), "parameters": dict(parameters)} if len(grads) == len(args):
                 return Vjp(self._local(value), tuple(grads), parameters)
         raise self._protocol_error()
 
@@ -111,7 +107,9 @@ class Handle:
 
     def _below(self, name: str) -> Handle:
         handle, path = self._ref
-        return Handle(self._session, (handle, (*path, name)), self._owner, f"{self._label}.{name}")
+        below = Handle(self._session, (handle, (*path, name)), self._owner, f"{self._label}.{name}")
+        below._generation = self._generation
+        return below
 
     def _results(self, calls: Sequence[Arguments], *, inputs: bool) -> list[dict[str, Any]]:
         sent = [[[_remote(arg) for arg in one.args], _sent(one.kwargs)] for one in calls]

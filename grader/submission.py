@@ -143,9 +143,7 @@ class _Finder:
         """Return whose file a single path is: `ana/01_softmax/softmax.py`, `ana/softmax.py` or `ana.py`."""
         if not self.is_module(path.stem) or path.is_relative_to(self.course.root / "modules"):
             return path.stem
-        return (
-            next((folder.name for folder in path.parents if not self.is_module(folder.name)), "") or path.stem
-        )
+        return next((folder.name for folder in path.parents if not self.is_module(folder.name)), "") or path.stem
 
     def is_module(self, name: str) -> bool:
         """Whether a folder or file is named after a module, or after the folder they are kept in."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -43,6 +44,7 @@ _ARGUMENTS = (
     *(f"-pno:{name}" for name in _UNUSED),
     f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
 )
+_VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
 @dataclass(frozen=True)
@@ -93,19 +95,29 @@ def run_suite(suite: Suite, body: Body) -> None:
     plugin = _SuitePlugin(suite, body)
     files = [str(path) for path in suite.files()]
     root = suite.module.folder.parent.parent
-    before = set(sys.modules)
-    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a stale cache would be a stale suite
-    try:
+    with _untouched_process(files):
         code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])
-    finally:
-        sys.dont_write_bytecode = bytecode
-        for name in set(sys.modules) - before:
-            if getattr(sys.modules[name], "__file__", None) in files:
-                del sys.modules[name]
     if plugin.error is not None:
         raise plugin.error
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {code!r} before the suite of {suite.module.name} was run")
+
+
+@contextlib.contextmanager
+def _untouched_process(files: list[str]) -> Iterator[None]:
+    """Keep what this process has from a suite, and a suite from this process."""
+    modules = set(sys.modules)
+    environment = {name: os.environ.pop(name) for name in _VARIABLES if name in os.environ}
+    # A stale .pyc would be a stale suite, and an imported suite would not be read again.
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = bytecode
+        os.environ.update(environment)
+        for name in set(sys.modules) - modules:
+            if getattr(sys.modules[name], "__file__", None) in files:
+                del sys.modules[name]
 
 
 class _SuitePlugin:
@@ -127,9 +139,7 @@ class _SuitePlugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed and self.error is None:
             path = report.fspath or str(self.suite.module.folder)
-            self.error = CourseError(
-                Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Mend the suite"
-            )
+            self.error = CourseError(Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Mend the suite")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         try:

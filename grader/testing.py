@@ -34,9 +34,7 @@ __all__ = [
 ROW_SUM_GAP = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 
 
-def worth(
-    points: float, property: str, *, target: str | None = None, needs: str | None = None
-) -> pytest.MarkDecorator:
+def worth(points: float, property: str, *, target: str | None = None, needs: str | None = None) -> pytest.MarkDecorator:
     """Make a test function a check: what it is worth, and what it shows, in words a student reads.
 
     `target` is the function it examines (the module's first, if not said); `needs` names an earlier check,
@@ -53,7 +51,7 @@ def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None,
 
 def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") -> np.ndarray:
     """Return the student's value as a finite float64 array of this shape, or fail."""
-    array = as_float64(value) if hasattr(value, "shape") else None
+    array = None if type(value) in (int, float) else as_float64(value)
     assert array is not None, f"{of} should be an array of shape {shape}, got {describe(value)}"
     assert array.shape == shape, f"{of} has the shape {array.shape}, expected {shape}"
     bad = int((~np.isfinite(array)).sum())
@@ -68,9 +66,7 @@ def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1
     assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
     gap = np.abs(weights.sum(axis=axis) - 1)
     allowed = ROW_SUM_GAP.get(getattr(value, "dtype", None), 1e-5)
-    assert gap.max() <= allowed, (
-        f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.6g}, not to 1"
-    )
+    assert gap.max() <= allowed, f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.6g}, not to 1"
 
 
 def assert_dtype(value: Any, expected: Any) -> None:

@@ -18,8 +18,8 @@ from grader.errors import (
     StudentRaisedError,
     StudentReturnedError,
 )
-from grader.sandbox.channel import Channel, ClosedError
-from grader.sandbox.spawn import Exit, Process, Spawner
+from grader.sandbox.channel import POLL_SECONDS, Channel, ClosedError
+from grader.sandbox.spawn import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.wire import ProtocolError
 
 MAX_PRINTED = 65_536
@@ -62,7 +62,7 @@ class _OutOfPatienceError(Exception):
 
 
 class Session:
-    """One submission's workers, one at a time; `generation` counts them so that stale handles are known.
+    """One submission's workers, one at a time; `generation` tells them apart.
 
     Endings are counted per `owner`, the function or class being called: a function that kills its worker
     uses up its own chances, never those of an honest one beside it.
@@ -102,22 +102,38 @@ class Session:
     def close(self) -> None:
         """End the worker, if there is one, and count the CPU time it used."""
         if self._process is not None:
-            self._process.kill()
-            self._stop()
+            self._stop(kill=True)
 
     def _start(self) -> None:
         process = self.spawner.spawn()
-        self.generation += 1
         self._process = process
         self._channel = Channel(process.sock, tensors=self.spawner.backend == "torch")
 
-    def _stop(self) -> Exit:
+    def _stop(self, *, kill: bool) -> Exit | None:
+        """Put the worker away; None if it had to be killed and how it would have ended is not known."""
         assert self._process is not None
         assert self._channel is not None
-        self._channel.close()
-        ended = self._process.wait()
+        process, channel = self._process, self._channel
         self._process = self._channel = None
+        self.generation += 1
+        channel.close()
+        natural = None if kill else self._natural_exit(process)
+        if natural is None:
+            process.kill()
+        ended = natural or process.wait(START_SECONDS)
+        if ended is None:
+            raise WorkerLostError("a worker was killed and did not end")
         self.cpu_s = None if self.cpu_s is None or ended.cpu_s is None else self.cpu_s + ended.cpu_s
+        return natural
+
+    def _natural_exit(self, process: Process) -> Exit | None:
+        """Wait for a worker that closed its channel to end by itself; killing it at once would race with it."""
+        patience = _Patience(self.limits, process.pid)
+        while (ended := process.wait(POLL_SECONDS)) is None:
+            try:
+                patience()
+            except _OutOfPatienceError:
+                return None
         return ended
 
     def _exchange(self, message: dict[str, Any], call: str, owner: str) -> dict[str, Any]:
@@ -147,14 +163,9 @@ class Session:
     def _note(self, printed: str) -> None:
         self.printed = (self.printed + printed)[:MAX_PRINTED]
 
-    def ended(
-        self, call: str, owner: str, ending: Ending | None, *, waited: bool = False
-    ) -> StudentEndedError:
+    def ended(self, call: str, owner: str, ending: Ending | None, *, waited: bool = False) -> StudentEndedError:
         """Put the worker away and return the error that says how it ended."""
-        assert self._process is not None
-        if ending is not None:
-            self._process.kill()
-        ended = self._stop()
+        ended = self._stop(kill=ending is not None)
         self._endings[owner] += 1
         return StudentEndedError(call, ending or _classify(ended), waited=waited)
 
@@ -211,7 +222,9 @@ def _cpu_seconds(pid: int) -> float:
     return float(times.user + times.system)
 
 
-def _classify(ended: Exit) -> Ending:
+def _classify(ended: Exit | None) -> Ending:
+    if ended is None:
+        return Ending("protocol", "closed its channel and went on")
     if ended.code >= 0:
         return Ending("exit", f"exit status {ended.code}")
     try:

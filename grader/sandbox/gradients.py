@@ -18,9 +18,7 @@ def vjp(
     args = [_leaf(arg) for arg in args]
     value = function(*args, **kwargs)
     outputs = [
-        (out, cot)
-        for out, cot in _paired(value, cotangent)
-        if isinstance(out, torch.Tensor) and out.requires_grad
+        (out, cot) for out, cot in _paired(value, cotangent) if isinstance(out, torch.Tensor) and out.requires_grad
     ]
     parameters = _parameters(owner) | _parameters(function)
     wanted = [*args, *parameters.values()]

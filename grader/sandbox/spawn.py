@@ -10,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -43,7 +44,7 @@ class Process:
     pid: int
     sock: socket.socket
     kill: Callable[[], None]
-    wait: Callable[[], Exit]
+    wait: Callable[[float], Exit | None]  # for so many seconds; None if it has not ended by then
 
 
 class Spawner(Protocol):
@@ -72,9 +73,7 @@ class _Closing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
 
@@ -86,7 +85,6 @@ class ZygoteSpawner(_Closing):
     def __init__(self, backend: Backend) -> None:
         self.backend: Backend = backend
         self._control, theirs = socket.socketpair()
-        self._control.settimeout(START_SECONDS)
         self._ended: dict[int, Exit] = {}
         with theirs:
             command = [
@@ -113,10 +111,10 @@ class ZygoteSpawner(_Closing):
             with theirs:
                 socket.send_fds(self._control, [pack("spawn")], [theirs.fileno()])
             pid = self._next_pid()
-        except OSError as error:
+        except (OSError, WorkerLostError) as error:
             ours.close()
-            raise WorkerLostError(f"the zygote does not answer: {error}") from None
-        return Process(pid, ours, lambda: self._kill(pid), lambda: self._wait(pid))
+            raise WorkerLostError(f"no worker could be started: {error}") from None
+        return Process(pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
 
     def _kill(self, pid: int) -> None:
         try:
@@ -124,19 +122,28 @@ class ZygoteSpawner(_Closing):
         except OSError as error:
             raise WorkerLostError(f"the zygote is gone: {error}") from None
 
-    def _wait(self, pid: int) -> Exit:
+    def _wait(self, pid: int, seconds: float) -> Exit | None:
+        deadline = time.monotonic() + seconds
         while pid not in self._ended:
-            self._take(self._receive())
+            words = self._receive(max(0.001, deadline - time.monotonic()))
+            if words is None:
+                return None
+            self._take(words)
         return self._ended.pop(pid)
 
     def _next_pid(self) -> int:
-        while len(words := self._receive()) != 1:
+        while (words := self._receive(START_SECONDS)) is not None and len(words) != 1:
             self._take(words)
+        if words is None:
+            raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
         return int(words[0])
 
-    def _receive(self) -> list[str]:
+    def _receive(self, seconds: float) -> list[str] | None:
+        self._control.settimeout(seconds)
         try:
             message = self._control.recv(MESSAGE_BYTES)
+        except TimeoutError:
+            return None
         except OSError as error:
             raise WorkerLostError(f"the zygote does not answer: {error}") from None
         if not message:
@@ -178,17 +185,20 @@ class ColdSpawner(_Closing):
                 process.stdin.write(theirs.share(process.pid))
             process.stdin.close()
         self._running[process.pid] = process
-        return Process(process.pid, ours, process.kill, lambda: self._wait(process))
+        return Process(process.pid, ours, process.kill, lambda seconds: self._wait(process, seconds))
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> Exit:
-        code = process.wait()
+    def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> Exit | None:
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
         self._running.pop(process.pid, None)
         return Exit(code, cpu_s=None)
 
     def close(self) -> None:
         for process in list(self._running.values()):
             process.kill()
-            self._wait(process)
+            self._wait(process, START_SECONDS)
 
 
 def clean_environment() -> dict[str, str]:

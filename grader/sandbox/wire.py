@@ -90,9 +90,7 @@ def lengths(prefix: bytes | bytearray | memoryview) -> tuple[int, int]:
 def decode_parts(header: memoryview, body: memoryview, *, tensors: bool = True) -> Any:
     """Return the value of a header and a body received apart."""
     try:
-        tree = json.loads(
-            bytes(header).decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique_keys
-        )
+        tree = json.loads(bytes(header).decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique_keys)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"the header is not JSON: {type(error).__name__}") from None
     decoder = _Decoder(body, tensors)
@@ -284,9 +282,7 @@ class _Decoder:
                 return torch.device(name)
             case {"$": "torch.dtype", "v": str(name)} if len(node) == 2:
                 return _torch_dtype(torch, name)
-            case {"$": "tensor", "dtype": str(name), "shape": list(shape), "grad": bool(grad)} if (
-                len(node) == 4
-            ):
+            case {"$": "tensor", "dtype": str(name), "shape": list(shape), "grad": bool(grad)} if len(node) == 4:
                 return self.tensor(torch, _torch_dtype(torch, name), shape, grad)
         raise ProtocolError("a torch node of unknown form")
 

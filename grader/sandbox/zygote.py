@@ -8,6 +8,7 @@ child ends, `PID EXITCODE CPU_SECONDS` goes back. When the control socket closes
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import selectors
 import signal
@@ -15,6 +16,8 @@ import socket
 import sys
 
 MESSAGE_BYTES = 64
+CHANNEL = 3  # the descriptor a worker speaks on, and its only one besides the standard streams
+MAX_DESCRIPTORS = 1024
 
 
 def pack(*words: object) -> bytes:
@@ -25,16 +28,22 @@ def pack(*words: object) -> bytes:
 def main() -> None:
     """Serve the control socket whose file descriptor is the second argument."""
     backend, fd = sys.argv[1], int(sys.argv[2])
-    import numpy  # noqa: F401 - imported so that every fork has it
+    warm_up(backend)
+    control = socket.socket(fileno=fd)
+    _Zygote(control, tensors=backend == "torch").run()
 
-    from grader.sandbox import worker  # noqa: F401
+
+def warm_up(backend: str) -> None:
+    """Import, once, what every worker would import: NumPy loads its random module only when first used."""
+    from grader.sandbox.worker import seed_everything
 
     if backend == "torch":
         import torch
 
         torch.set_num_threads(1)
-    control = socket.socket(fileno=fd)
-    _Zygote(control, tensors=backend == "torch").run()
+    seed_everything(0)
+    gc.collect()
+    gc.freeze()  # a collection in a worker would touch, and so copy, every page of these modules
 
 
 class _Zygote:
@@ -96,12 +105,12 @@ class _Zygote:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            self.control.close()
             os.setsid()
+            os.dup2(rpc, CHANNEL)
+            os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # the control socket above all
             from grader.sandbox.worker import serve
 
-            with socket.socket(fileno=rpc) as sock:
-                serve(sock, tensors=self.tensors)
+            serve(socket.socket(fileno=CHANNEL), tensors=self.tensors)
             code = 0
         finally:
             os._exit(code)

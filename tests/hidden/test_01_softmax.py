@@ -40,9 +40,7 @@ def test_softmax_agrees_with_the_oracle(student, rng):
 def test_softmax_axis(student, rng):
     x = rng.normal(size=(3, 3, 3))  # a cube: a wrong axis has the right shape
     axes = [0, 1, 2, -2]
-    for axis, result in zip(
-        axes, student.softmax.callmany([arguments(x, axis=a) for a in axes]), strict=True
-    ):
+    for axis, result in zip(axes, student.softmax.callmany([arguments(x, axis=a) for a in axes]), strict=True):
         assert_close(result, oracle_softmax(x, axis), of=f"axis={axis}")
 
 
@@ -56,6 +54,7 @@ def test_softmax_shift_invariance(student, rng):
     x = rng.integers(-8, 8, size=(4, 6)).astype(np.float64)  # integers: the shift itself rounds nothing
     shifts = rng.integers(-500, 500, size=(4, 1))
     plain, shifted = student.softmax.callmany([arguments(x), arguments(x + shifts)])
+    assert_rows_sum_to_one(plain, x.shape)
     assert_close(array_like(shifted, x.shape), array_like(plain, x.shape))
 
 

@@ -1,0 +1,84 @@
+"""What the tests share: this repository's course, and students made from a few lines of source."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.api import read_api
+from grader.course import Course, read_course
+from grader.grading import grade
+from grader.report import Report
+from grader.sandbox.client import Limits, Program, Session
+from grader.sandbox.spawn import Backend, ZygoteSpawner
+from grader.student import Student
+from grader.submission import Source, Submission
+
+ROOT = Path(__file__).parent.parent
+
+# Short enough for a test that hangs on purpose, long enough for any machine to be honest in.
+LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
+
+StudentOf = Callable[..., Student]
+GradeSource = Callable[..., Report]
+
+
+@pytest.fixture(scope="session")
+def course() -> Course:
+    """This repository."""
+    return read_course(ROOT)
+
+
+@pytest.fixture
+def course_copy(tmp_path: Path) -> Course:
+    """This repository's course in a folder of its own, to be broken at will."""
+    for name in ("modules", "solutions", "tests/hidden"):
+        shutil.copytree(ROOT / name, tmp_path / "course" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return read_course(tmp_path / "course")
+
+
+@pytest.fixture(scope="session")
+def spawners() -> Iterator[dict[Backend, ZygoteSpawner]]:
+    """One zygote of each kind for all tests."""
+    with ZygoteSpawner("numpy") as plain, ZygoteSpawner("torch") as torch:
+        yield {"numpy": plain, "torch": torch}
+
+
+@pytest.fixture
+def student_of(spawners: dict[Backend, ZygoteSpawner]) -> Iterator[StudentOf]:
+    """Make a Student of a source text; its worker ends with the test."""
+    sessions: list[Session] = []
+
+    def make(
+        source: str, backend: Backend = "numpy", limits: Limits = LIMITS, mylab: dict[str, str] | None = None
+    ) -> Student:
+        texts = {"work": source, **(mylab or {})}
+        files = {
+            slug: {"file": f"{slug}.py", "cells": [text.encode()], "notebook": False} for slug, text in texts.items()
+        }
+        api = read_api(source)
+        session = Session(spawners[backend], Program(files, "work", api.names), limits)
+        sessions.append(session)
+        assert session.load().errors == ()
+        return Student(session, api)
+
+    yield make
+    for session in sessions:
+        session.close()
+
+
+@pytest.fixture
+def grade_source(course: Course) -> GradeSource:
+    """Grade a source text as a submission for 01_softmax."""
+
+    def run(source: str, limits: Limits = LIMITS) -> Report:
+        reports: list[Report] = []
+        submission = Submission("ana", "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (source,), False)})
+        grade(course, course.module("01_softmax"), [submission], reports.append, limits)
+        (report,) = reports
+        return report
+
+    return run

@@ -1,0 +1,248 @@
+"""A submission's session: endings are told apart, limits hold, and honest functions outlive dishonest ones."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from grader.api import read_api
+from grader.errors import StudentEndedError, StudentGoneError
+from grader.sandbox import wire
+from grader.sandbox.channel import Channel, ClosedError
+from grader.sandbox.client import Limits, Program, Session
+from grader.sandbox.spawn import Backend, ColdSpawner, WorkerLostError, ZygoteSpawner, open_spawner
+from grader.student import Student
+from tests.conftest import LIMITS, StudentOf
+
+# Every way to end a worker, with the kind that must be reported.
+ENDINGS = {
+    "exit": ("os._exit(0)", "exit", "exit status 0"),
+    "exit status": ("os._exit(7)", "exit", "exit status 7"),
+    "segfault": ("import ctypes; ctypes.string_at(0)", "crash", "SIGSEGV"),
+    "abort": ("os.abort()", "crash", "SIGABRT"),
+    "kill": ("os.kill(os.getpid(), 9)", "crash", "SIGKILL"),
+    "loop": ("while True: pass", "deadline", "CPU"),
+    "loop in C": ("sum(iter(int, 1))", "deadline", "CPU"),
+    "sleep": ("time.sleep(1000)", "deadline", "idle"),
+    "close and return": ("os.close(3)", "exit", "exit status 1"),
+    "close and go on": ("os.close(3)\n    while True: pass", "protocol", "went on"),
+    "close and wait": ("os.close(3); time.sleep(1000)", "protocol", "went on"),
+    "garbage": ("rpc().sendall(b'x' * 100)", "protocol", "no AttnLab frame"),
+    "2^60": ("rpc().sendall(struct.pack('!4sIQ', b'ATN1', 4, 2**60))", "protocol", "over the limit"),
+    "deep": ("rpc().sendall(frame(b'[' * 1000))", "protocol", "not JSON"),
+    "no reply": ("rpc().sendall(frame(b'null'))", "protocol", "no known form"),
+    "other id": ("rpc().sendall(frame(reply(999)))", "protocol", "no known form"),
+    "half a frame": ("rpc().sendall(frame(b'null')[:-1]); time.sleep(1000)", "deadline", "idle"),
+}
+
+HELPERS = """
+import os, socket, struct, time, json
+
+def rpc():
+    return socket.socket(fileno=os.dup(3))
+
+def frame(header, body=b""):
+    return struct.pack("!4sIQ", b"ATN1", len(header), len(body)) + header + body
+
+def reply(number):
+    return json.dumps({"$": "dict", "v": [["id", number], ["ok", None], ["printed", ""]]}).encode()
+
+def ok(x):
+    return x + 1
+
+def evil():
+"""
+
+
+@pytest.mark.parametrize(("line", "kind", "evidence"), ENDINGS.values(), ids=ENDINGS.keys())
+def test_every_ending_is_told_apart_and_the_honest_function_lives_on(
+    student_of: StudentOf, line: str, kind: str, evidence: str
+) -> None:
+    student = student_of(f"{HELPERS}    {line}\n")
+    assert student.ok(1) == 2
+    with pytest.raises(StudentEndedError) as caught:
+        student.evil()
+    assert caught.value.ending.kind == kind
+    assert evidence in caught.value.ending.evidence
+    assert student.ok(2) == 3
+
+
+def test_a_forged_reply_is_no_more_than_a_return_value(student_of: StudentOf) -> None:
+    forged = 'b\'{"$":"dict","v":[["id",%d],["ok",[{"$":"dict","v":[["value",41]]}]],["printed",""]]}\''
+    student = student_of(f"{HELPERS}    rpc().sendall(frame({forged % 2}))\n")
+    assert student.evil() == 41  # it chose its own result, which it could have returned
+    with pytest.raises(StudentEndedError):  # and its real reply now answers the wrong question
+        student.ok(1)
+
+
+def test_a_function_uses_up_its_own_chances_only(student_of: StudentOf) -> None:
+    student = student_of(f"{HELPERS}    os._exit(1)\n")
+    for _ in range(LIMITS.endings):
+        with pytest.raises(StudentEndedError):
+            student.evil()
+    with pytest.raises(StudentGoneError, match="evil has ended its process 2 times"):
+        student.evil()
+    assert student.ok(1) == 2
+
+
+def test_cpu_time_counts_and_waiting_is_told_apart(student_of: StudentOf) -> None:
+    student = student_of(f"{HELPERS}    time.sleep(1000)\n")
+    with pytest.raises(StudentEndedError) as caught:
+        student.evil()
+    assert caught.value.waited
+    busy = student_of(f"{HELPERS}    while True: pass\n")
+    with pytest.raises(StudentEndedError) as caught:
+        busy.evil()
+    assert not caught.value.waited
+
+
+def test_a_slow_but_honest_call_is_not_ended(student_of: StudentOf) -> None:
+    student = student_of("import time\ndef nap():\n    time.sleep(0.7)\n    return 'awake'\n")
+    assert student.nap() == "awake"
+
+
+def test_closing_a_session_ends_its_worker_and_what_it_started(
+    spawners: dict[Backend, ZygoteSpawner],
+) -> None:
+    source = "import subprocess\nchild = subprocess.Popen(['sleep', '1000'])\ndef pid():\n    return child.pid\n"
+    files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
+    session = Session(spawners["numpy"], Program(files, "work", ("pid",)), LIMITS)
+    session.load()
+    student = Student(session, read_api(source))
+    started = psutil.Process(student.pid())
+    session.close()
+    assert _ended(started)
+    assert session.cpu_s is not None
+    assert session.cpu_s > 0
+
+
+def _ended(process: psutil.Process) -> bool:
+    """Whether a process is gone, or is a zombie that nobody of ours can reap."""
+    for _ in range(200):
+        try:
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_closing_the_spawner_ends_every_worker() -> None:
+    spawner = ZygoteSpawner("numpy")
+    workers = [spawner.spawn() for _ in range(3)]
+    processes = [psutil.Process(worker.pid) for worker in workers]
+    spawner.close()
+    assert all(_ended(process) for process in processes)
+    for worker in workers:
+        worker.sock.close()
+
+
+def test_a_lost_zygote_is_nobodys_verdict() -> None:
+    with ZygoteSpawner("numpy") as spawner:
+        spawner.spawn().sock.close()
+        spawner._process.kill()
+        with pytest.raises(WorkerLostError):
+            spawner.spawn()
+
+
+def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADEBOOK_TOKEN", "secret")
+    with open_spawner("numpy") as spawner:
+        source = "import os\ndef look():\n    return dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))\n"
+        files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
+        session = Session(spawner, Program(files, "work", ("look",)), LIMITS)
+        session.load()
+        environment, descriptors = Student(session, read_api(source)).look()
+        session.close()
+    assert "secret" not in environment.values()
+    assert set(environment) <= {"PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "LANG", "LC_CTYPE"} | {
+        name for name in environment if name.endswith("_THREADS")
+    }
+    assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder it is listing
+
+
+def test_the_cold_spawner_serves_as_the_zygote_does() -> None:
+    source = "import os\nimport numpy as np\ndef f(x):\n    return np.sum(x)\ndef die():\n    os._exit(4)\n"
+    files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
+    with ColdSpawner("numpy") as spawner:
+        session = Session(spawner, Program(files, "work", ("f",)), Limits())
+        student = Student(session, read_api(source))
+        session.load()
+        assert student.f([1, 2]) == 3
+        with pytest.raises(StudentEndedError) as caught:
+            student.die()
+        assert caught.value.ending.evidence == "exit status 4"
+        assert student.f([4]) == 4
+        session.close()
+
+
+class TestChannel:
+    """A peer that is slow, silent or gone cannot hold the reader."""
+
+    def test_a_peer_that_drips_bytes_runs_out_of_patience(self) -> None:
+        ours, theirs = socket.socketpair()
+        stop = threading.Event()
+
+        def drip() -> None:
+            for byte in wire.encode("x" * 10_000):
+                if stop.is_set():
+                    return
+                theirs.send(bytes([byte]))
+                time.sleep(0.01)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        asked: list[int] = []
+
+        def patience() -> None:
+            asked.append(1)
+            if len(asked) > 2:
+                raise TimeoutError("enough")
+
+        with pytest.raises(TimeoutError, match="enough"):
+            Channel(ours, tensors=False).receive(patience)
+        stop.set()
+        thread.join()
+        ours.close()
+        theirs.close()
+
+    def test_a_peer_that_never_reads_runs_out_of_patience(self) -> None:
+        ours, theirs = socket.socketpair()
+        with ours, theirs, pytest.raises(TimeoutError, match="enough"):
+            Channel(ours, tensors=False).send({"big": b"x" * 10_000_000}, patience=_impatient)
+
+    def test_a_closed_peer_is_closed(self) -> None:
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        with ours, pytest.raises(ClosedError):
+            Channel(ours, tensors=False).receive()
+
+    def test_messages_cross_whole(self) -> None:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            message: dict[str, Any] = {"a": [1, (2.5, None)]}
+            Channel(ours, tensors=False).send(message)
+            assert Channel(theirs, tensors=False).receive() == message
+
+
+def _impatient() -> None:
+    raise TimeoutError("enough")
+
+
+def test_a_worker_of_a_numpy_module_takes_no_tensors(student_of: StudentOf) -> None:
+    student = student_of("import torch\ndef f():\n    return torch.ones(2)\n", limits=Limits())
+    assert repr(student.f()) == "<the student's torch.Tensor>"
+
+
+def test_nothing_is_left_in_the_temporary_folder(student_of: StudentOf, tmp_path: Path) -> None:
+    student = student_of("import os\ndef where():\n    return os.getcwd()\n")
+    assert student.where() == os.getcwd()  # noqa: PTH109 - the worker's answer is a plain text
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,205 @@
+"""Grading from end to end: the same file gives the same report, and every ending has its status."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course
+from grader.grading import environment, grade
+from grader.report import Report
+from grader.submission import Source, Submission
+from tests.conftest import LIMITS, GradeSource
+
+ODD = """
+import numpy as np
+print("seen", object())
+
+class Thing: pass
+
+def softmax(x, axis=-1):
+    raise ValueError(f"cannot handle {Thing()} {np.random.rand()} {hash('text')} {set('abc')}")
+
+def log_softmax(x, axis=-1):
+    return Thing()
+
+def softmax_with_temperature(x, t, axis=-1):
+    import os
+    os._exit(5)
+"""
+
+
+def spin(stop: object) -> None:
+    while not stop.is_set():  # type: ignore[attr-defined]
+        sum(range(10_000))
+
+
+@pytest.fixture
+def busy_cores() -> Iterator[None]:
+    """Keep every core busy while a test runs."""
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    workers = [context.Process(target=spin, args=(stop,)) for _ in range(2 * (os.cpu_count() or 2))]
+    for worker in workers:
+        worker.start()
+    yield
+    stop.set()
+    for worker in workers:
+        worker.join()
+
+
+def without_timing(report: Report) -> str:
+    data = report.as_json()
+    assert data.pop("timing").keys() == {"wall_s", "cpu_s"}
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize("source", ["solution", "odd", "syntax error"])
+def test_grading_twice_gives_identical_bytes_but_for_timing(
+    grade_source: GradeSource, course: Course, source: str
+) -> None:
+    text = {
+        "solution": course.solution(course.modules[0]).read_text(),
+        "odd": ODD,
+        "syntax error": "def f(:\n",
+    }[source]
+    first, second = grade_source(text), grade_source(text)
+    assert without_timing(first) == without_timing(second)
+
+
+@pytest.mark.usefixtures("busy_cores")
+@pytest.mark.parametrize("repeat", range(2))
+def test_a_busy_machine_changes_no_byte(grade_source: GradeSource, course: Course, repeat: int) -> None:
+    del repeat
+    solution = course.solution(course.modules[0]).read_text()
+    assert grade_source(solution).score == 40.0
+    assert without_timing(grade_source(ODD)) == without_timing(grade_source(ODD))
+
+
+def test_addresses_and_hashes_do_not_reach_a_report(grade_source: GradeSource) -> None:
+    details = [check.detail for check in grade_source(ODD).checks]
+    assert any("object at 0x…" in detail for detail in details)
+
+
+def test_the_reference_gets_full_marks_and_the_stub_none(grade_source: GradeSource, course: Course) -> None:
+    for module in course.modules:
+        assert grade_source(course.solution(module).read_text()).score == module.points
+        assert grade_source(module.stub.read_text()).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def f(:\n", "import raised SyntaxError"),
+        ("import nonsense_that_is_missing\n", "No module named 'nonsense_that_is_missing'"),
+        ("raise ValueError('odd \\ud800 \\x1b[2J')\n", r"odd \\u{d800} \\u{1b}[2J"),
+        ("import os\nos._exit(3)\n", "import ended the Python process"),
+        ("while True: pass\n", "import did not return in the time allowed"),
+        ("x = 1\0\n", "null bytes"),
+        ("(" * 100_000 + ")" * 100_000, "import raised"),
+        ("raise SystemExit\n", "import raised SystemExit"),
+    ],
+    ids=["syntax", "import", "controls", "exit", "loop", "nul", "brackets", "exit quietly"],
+)
+def test_a_file_that_does_not_import_says_why_and_scores_nothing(
+    grade_source: GradeSource, source: str, words: str
+) -> None:
+    report = grade_source(source)
+    assert (report.status, report.score, report.max_score) == ("not_importable", 0.0, 40.0)
+    assert words.replace("\\\\", "\\") in report.message
+    assert {check.outcome for check in report.checks} == {"not_run"}
+
+
+def test_an_unreadable_submission_is_reported_like_one_that_does_not_import(course: Course) -> None:
+    reports: list[Report] = []
+    submission = Submission("eve", "01_softmax", "eve.zip", {}, "eve.zip is not a zip")
+    grade(course, course.modules[0], [submission], reports.append, LIMITS)
+    assert (reports[0].status, reports[0].message, reports[0].score) == (
+        "not_importable",
+        "eve.zip is not a zip",
+        0.0,
+    )
+
+
+def test_a_missing_function_costs_only_its_own_points(grade_source: GradeSource, course: Course) -> None:
+    solution = course.solution(course.modules[0]).read_text()
+    report = grade_source(solution.replace("def log_softmax", "def forgotten"))
+    lost = {check.target for check in report.checks if check.outcome != "passed"}
+    assert lost == {"log_softmax"}
+    assert "log_softmax is not defined" in next(c.detail for c in report.checks if c.target == "log_softmax")
+
+
+class TestNotebooks:
+    """A notebook is loaded cell by cell: a scratch cell that raises costs nothing."""
+
+    def grade(self, course: Course, cells: list[str]) -> Report:
+        reports: list[Report] = []
+        source = Source("softmax.ipynb", tuple(cells), notebook=True)
+        submission = Submission("ana", "01_softmax", "softmax.ipynb", {"softmax": source})
+        grade(course, course.modules[0], [submission], reports.append, LIMITS)
+        return reports[0]
+
+    def test_scratch_cells_and_magics_cost_nothing(self, course: Course) -> None:
+        solution = course.solution(course.modules[0]).read_text()
+        cells = ["%matplotlib inline\n!pip list", "1 / 0", "def f(:", "%%bash\nls", solution, "assert False"]
+        assert self.grade(course, cells).score == 40.0
+
+    def test_a_line_of_python_that_starts_with_a_percent_sign_is_left_alone(self, course: Course) -> None:
+        solution = course.solution(course.modules[0]).read_text()
+        cells = [
+            solution,
+            "left = (7\n% 4)\nassert left == 3\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 += left - 3",
+        ]
+        assert self.grade(course, cells).score == 40.0
+
+    def test_a_notebook_that_defines_nothing_says_why(self, course: Course) -> None:
+        report = self.grade(course, ["import nonsense_that_is_missing", "x = 1"])
+        assert report.status == "not_importable"
+        assert "nonsense_that_is_missing" in report.message
+
+    def test_the_line_of_an_error_is_that_of_its_cell(self, course: Course) -> None:
+        report = self.grade(course, ["x = 1", "\ndef softmax(x, axis=-1):\n    return 1 / 0"])
+        assert "(softmax.ipynb[2], line 3)" in report.checks[0].message
+
+
+def test_a_lost_zygote_costs_nobody_a_grade(course: Course) -> None:
+    solution = course.solution(course.modules[0]).read_text()
+    assassin = (
+        f"{solution}\n\nimport os, signal\ndef softmax(x, axis=-1):\n    os.kill(os.getppid(), {signal.SIGKILL})\n"
+    )
+    texts = {"ana": solution, "eve": assassin, "zoe": solution}
+    submissions = [
+        Submission(name, "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (text,), False)})
+        for name, text in texts.items()
+    ]
+    reports: list[Report] = []
+    grade(course, course.modules[0], submissions, reports.append, LIMITS)
+    assert [(report.submission, report.status, report.score) for report in reports] == [
+        ("ana", "graded", 40.0),
+        ("eve", "not_graded", None),
+        ("zoe", "graded", 40.0),
+    ]
+
+
+def test_the_environment_names_what_a_verdict_rests_on() -> None:
+    assert environment().keys() == {"python", "numpy", "torch", "attnlab"}
+    assert all(environment().values())
+
+
+def test_many_submissions_share_one_pytest_session(course_copy: Course, tmp_path: Path) -> None:
+    module = course_copy.modules[0]
+    suite = course_copy.hidden_suite(module)
+    imports = tmp_path / "imports"
+    suite.write_text(f"{suite.read_text()}\n\nwith open({str(imports)!r}, 'a') as _file:\n    _file.write('x')\n")
+    source = Source("softmax.py", (course_copy.solution(module).read_text(),), notebook=False)
+    submissions = [Submission(f"s{i}", module.name, "softmax.py", {"softmax": source}) for i in range(20)]
+    reports: list[Report] = []
+    grade(course_copy, module, submissions, reports.append, LIMITS)
+    assert [report.score for report in reports] == [40.0] * 20
+    assert imports.read_text() == "x"

@@ -1,0 +1,154 @@
+"""The report: its published names, its file, and the text in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from cli.screens import report_line, report_screen
+from grader.files import write_atomically
+from grader.report import Report, report_path, report_text, write_report
+from grader.text import one_line, printable
+from tests.conftest import GradeSource
+
+SCHEMA_1 = {
+    "": "schema module submission file status score max_score message checks costs forbidden endings diagnoses "
+    "sandbox environment timing",
+    "checks": "name suite target points earned outcome property message detail",
+    "endings": "kind during",
+    "environment": "python numpy torch attnlab",
+    "timing": "wall_s cpu_s",
+}
+EXITING = "import os\ndef softmax(x, axis=-1):\n    os._exit(3)\n"
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return Report(
+        module="01_softmax",
+        submission="ana",
+        file="softmax.py",
+        status="graded",
+        score=17.0,
+        max_score=20.0,
+        message="",
+        checks=(),
+        endings=(),
+        sandbox="none",
+        environment={"python": "3.11"},
+        timing={"wall_s": 0.1, "cpu_s": 0.1},
+    )
+
+
+def test_the_json_has_the_names_of_schema_1(grade_source: GradeSource) -> None:
+    data = json.loads(report_text(grade_source(EXITING)))
+    assert list(data) == SCHEMA_1[""].split()
+    assert data["schema"] == 1
+    assert list(data["checks"][0]) == SCHEMA_1["checks"].split()
+    assert list(data["endings"][0]) == SCHEMA_1["endings"].split()
+    assert data["endings"][0] == {"kind": "exit", "during": "softmax_of_the_shared_example"}
+    assert list(data["environment"]) == SCHEMA_1["environment"].split()
+    assert list(data["timing"]) == SCHEMA_1["timing"].split()
+
+
+def test_points_earned_are_the_score(grade_source: GradeSource) -> None:
+    report = grade_source("REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 88\n")
+    assert report.score == sum(check.earned or 0.0 for check in report.checks) == 0.5
+    assert report.max_score == sum(check.points for check in report.checks)
+
+
+NAMES = [
+    "ana",
+    "../../etc/passwd",
+    "/abs",
+    "..",
+    ".",
+    "",
+    "a/b",
+    "a\\b",
+    "nul\0",
+    "x" * 5000,
+    "ünïcode",
+    "=cmd",
+    ".hidden",
+    "a ",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:10])
+def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Report, tmp_path: Path, name: str) -> None:
+    named = dataclasses.replace(report, submission=one_line(name, 10_000))
+    path = write_report(named, tmp_path / "out")
+    assert path.parent == tmp_path / "out" / "01_softmax"
+    assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()] == [
+        str(path.relative_to(tmp_path))
+    ]
+    assert json.loads(path.read_text())["submission"] == named.submission
+
+
+def test_no_two_students_share_a_file(report: Report, tmp_path: Path) -> None:
+    names = [*NAMES, "x" * 5001, "%2e", ".%2e", "a%2fb"]
+    paths = {report_path(dataclasses.replace(report, submission=name), tmp_path) for name in names}
+    assert len(paths) == len(names)
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.json"
+    write_atomically(path, "old")
+
+    def fail(fd: int) -> None:
+        raise OSError(f"disk full, descriptor {fd}")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 文", "plain é 文"),
+        ("\x1b[31mred\x07", "\\u{1b}[31mred\\u{7}"),
+        ("right\u202eto left", "right\\u{202e}to left"),
+        ("\ud800", "\\u{d800}"),
+        ("<Thing object at 0x7f3a2b1c9d10>", "<Thing object at 0x…>"),
+        ("colour 0xff00", "colour 0xff00"),
+        ("two\nlines\tkept", "two\nlines\tkept"),
+        ("line\r\noverwritten", "line\\u{d}\noverwritten"),
+    ],
+)
+def test_printable_text_moves_no_cursor_and_fits_every_encoding(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    printable(text).encode()
+
+
+def test_long_text_is_cut_and_says_so() -> None:
+    assert printable("x" * 5_000).endswith("… (1000 more characters)")
+    assert one_line("a\nb") == "a\\nb"
+
+
+class TestScreens:
+    """Plain text for people: words for every status."""
+
+    def test_a_whole_report(self, grade_source: GradeSource) -> None:
+        screen = report_screen(grade_source(EXITING))
+        assert "ana · 01_softmax · softmax.py" in screen
+        assert "FAILED" in screen
+        assert "softmax ended the Python process" in screen
+        assert "score 0 / 40 (graded, sandbox: none)" in screen
+
+    def test_one_that_does_not_import(self, grade_source: GradeSource) -> None:
+        screen = report_screen(grade_source("import nothing_like_it\n"))
+        assert "No module named 'nothing_like_it'" in screen
+        assert "not run" not in screen  # the reason once, not once a check
+
+    def test_a_fault_of_ours_has_no_score(self, report: Report) -> None:
+        fault = dataclasses.replace(report, status="grader_fault", score=None)
+        assert "– / 20" in report_line(fault)
+        assert "grader_fault" in report_line(fault)

@@ -1,0 +1,131 @@
+"""The single source: stubs and notebooks made from a solution."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+
+from grader.build import build_module, stub_text
+from grader.course import Course
+from grader.module import CourseError
+from grader.notebook import NotebookError, make_notebook, read_cells
+from grader.stubs import StubError, make_stub
+
+SOLUTION = (
+    "# %% [markdown]\r\n# # Títle\r\n\r\n# %%\r\nimport numpy\t\r\n\r\n\r\ndef f(x):\r\n"
+    '    """Doc."""\r\n    y = x\r\n    ### BEGIN SOLUTION\r\n    y = 2 * x\r\n\r\n    return y\r\n'
+    "    ### END SOLUTION\r\n\r\n\r\nclass C:\r\n\tdef m(self):\r\n\t\t### BEGIN SOLUTION\r\n"
+    "\t\treturn 1\r\n\t\t### END SOLUTION\r\n\r\nANSWER = None\r\n### BEGIN SOLUTION\r\nANSWER = 3\r\n### END SOLUTION"
+)
+
+
+def test_regions_become_work_to_do_and_the_rest_stays_byte_for_byte() -> None:
+    assert make_stub(SOLUTION) == (
+        "# %% [markdown]\r\n# # Títle\r\n\r\n# %%\r\nimport numpy\t\r\n\r\n\r\ndef f(x):\r\n"
+        '    """Doc."""\r\n    y = x\r\n    raise NotImplementedError\r\n\r\n\r\n'
+        "class C:\r\n\tdef m(self):\r\n\t\traise NotImplementedError\r\n\r\nANSWER = None\r\n"
+        "# Your answer goes here.\r\n"
+    )
+
+
+def test_a_stub_can_be_imported_and_raises_where_work_is_left() -> None:
+    names: dict[str, object] = {}
+    exec(make_stub(SOLUTION).replace("import numpy\t", ""), names)
+    assert names["ANSWER"] is None
+    with pytest.raises(NotImplementedError):
+        names["f"](1)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("a\n### BEGIN SOLUTION\nb\n", 2, "without an ### END"),
+        ("a\n### END SOLUTION\n", 2, "without a ### BEGIN"),
+        (
+            "### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION\n",
+            2,
+            "inside the region that begins on line 1",
+        ),
+        ("### BEGIN SOLUTION\n### END SOLUTION\n### END SOLUTION\n", 3, "without a ### BEGIN"),
+        ("x = 1  ### BEGIN SOLUTION\n### END SOLUTION\n", 1, "alone on its line"),
+        ("### BEGIN SOLUTION now\n### END SOLUTION\n", 1, "alone on its line"),
+    ],
+)
+def test_markers_that_do_not_pair_up_are_an_error(text: str, line: int, words: str) -> None:
+    with pytest.raises(StubError, match=words) as caught:
+        make_stub(text)
+    assert caught.value.line == line
+
+
+def test_every_stub_of_the_course_is_what_its_solution_gives(course: Course) -> None:
+    for module in course.modules:
+        assert module.stub.read_bytes().decode() == stub_text(course, module)
+
+
+def test_building_mends_an_edited_stub_and_says_so(course_copy: Course) -> None:
+    (module, *_) = course_copy.modules
+    assert build_module(course_copy, module) is False
+    module.stub.write_text("edited by hand")
+    assert build_module(course_copy, module) is True
+    assert build_module(course_copy, module) is False
+
+
+def test_unbalanced_markers_name_the_file_and_the_line(course_copy: Course) -> None:
+    (module, *_) = course_copy.modules
+    solution = course_copy.solution(module)
+    solution.write_text(solution.read_text().replace("    ### END SOLUTION\n", "", 1))
+    with pytest.raises(CourseError, match=r"softmax\.py: line \d+") as caught:
+        build_module(course_copy, module)
+    assert caught.value.file == solution
+
+
+def test_the_notebook_of_a_script_is_valid_and_has_its_cells(course: Course) -> None:
+    for module in course.modules:
+        text = make_notebook(module.stub.read_text(), module.slug)
+        document = nbformat.reads(text, as_version=4)
+        nbformat.validate(document)
+        kinds = [cell.cell_type for cell in document.cells]
+        assert kinds.count("code") > len(module.api().functions)
+        assert "markdown" in kinds
+        code = "\n".join(cell.source for cell in document.cells if cell.cell_type == "code")
+        for name in module.api().names:
+            assert name in code
+        assert text == make_notebook(module.stub.read_text(), module.slug)
+
+
+def test_cells_of_a_notebook_are_those_of_the_script() -> None:
+    script = (
+        "x = 0\n\n# %% [markdown]\n# # Title\n#\n# Text\n\n# %% with a name\ny = 1\n\nz = 2\n# %%\n\n# %%\nw = '# %%'\n"
+    )
+    document = json.loads(make_notebook(script, "demo"))
+    assert [(cell["cell_type"], "".join(cell["source"])) for cell in document["cells"]] == [
+        ("code", "x = 0"),
+        ("markdown", "# Title\n\nText"),
+        ("code", "y = 1\n\nz = 2"),
+        ("code", "w = '# %%'"),
+    ]
+    assert read_cells(make_notebook(script, "demo").encode()) == ("x = 0", "y = 1\n\nz = 2", "w = '# %%'")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"not json", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'"\xff"', "not UTF-8"),
+        (b"[]", "not a notebook"),
+        (b"{}", "not a notebook"),
+        (b'{"nbformat": 3, "worksheets": []}', "format 3"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "no source"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "no source"),
+        (
+            json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": ""}] * 1001}).encode(),
+            "1001 cells",
+        ),
+    ],
+)
+def test_what_is_no_notebook_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(NotebookError, match=words):
+        read_cells(data)

@@ -1,0 +1,290 @@
+"""The proxy: a student's functions, classes and constants, used from the trusted side."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.errors import StudentEndedError, StudentMissingError, StudentRaisedError, StudentReturnedError
+from grader.student import arguments
+from tests.conftest import StudentOf
+
+FUNCTIONS = """
+import numpy as np
+
+def echo(*args, **kwargs):
+    return args, kwargs
+
+def double(x):
+    return 2 * x
+
+def fill(x, value=0.0):
+    x[...] = value
+    return x.sum()
+
+def fail(kind):
+    raise kind_of(kind)("no " + kind)
+
+def kind_of(kind):
+    return {"value": ValueError, "exit": SystemExit, "break": KeyboardInterrupt}[kind]
+
+def shout():
+    print("hello from the student")
+
+CONSTANT = {"answer": (42, None)}
+"""
+
+CLASSES = """
+class Counter:
+    def __init__(self, start=0):
+        self.total = start
+        self.child = object()
+
+    def add(self, amount, times=1):
+        self.total += amount * times
+        return self.total
+
+    def me(self):
+        return self
+
+    def same(self, other):
+        return other is self
+"""
+
+TORCH = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.proj = nn.Linear(width, 2)
+
+    def forward(self, x, scale=1.0):
+        return self.proj(x) * scale, x.sum()
+
+def square(x, mask=None):
+    return x * x if mask is None else x * x * mask
+
+def cut(x, y):
+    return x * y.detach()
+
+def detached(x):
+    return (x * x).detach()
+"""
+
+
+def test_values_of_every_kind_pass_through_a_call(student_of: StudentOf) -> None:
+    student = student_of(FUNCTIONS)
+    array = np.arange(6.0, dtype=np.float32).reshape(2, 3).T
+    args, kwargs = student.echo(array, None, (1, [2.5]), flag=True, names={"a": "b"})
+    np.testing.assert_array_equal(args[0], array)
+    assert args[0].dtype == np.float32
+    assert args[1:] == (None, (1, [2.5]))
+    assert kwargs == {"flag": True, "names": {"a": "b"}}
+
+
+def test_constants_are_values_and_missing_names_are_the_students_failure(student_of: StudentOf) -> None:
+    student = student_of(FUNCTIONS)
+    assert student.CONSTANT == {"answer": (42, None)}
+    with pytest.raises(StudentMissingError, match="REFLECT_X is not defined"):
+        _ = student.REFLECT_X
+
+
+def test_many_calls_travel_in_one_round_trip(student_of: StudentOf) -> None:
+    student = student_of(FUNCTIONS)
+    before = student._session._serial
+    results = student.double.callmany([arguments(i) for i in range(50)])
+    assert results == [2 * i for i in range(50)]
+    assert student._session._serial == before + 1
+
+
+def test_the_first_failing_call_of_many_raises(student_of: StudentOf) -> None:
+    with pytest.raises(StudentRaisedError, match="double raised TypeError"):
+        student_of(FUNCTIONS).double.callmany([arguments(1), arguments(None), arguments(2)])
+
+
+def test_inputs_after_the_call_show_what_it_modified(student_of: StudentOf) -> None:
+    x = np.ones((2, 2))
+    call = student_of(FUNCTIONS).fill.call(x, value=3.0)
+    assert call.value == 12.0
+    np.testing.assert_array_equal(call.args[0], np.full((2, 2), 3.0))
+    assert call.kwargs == {"value": 3.0}
+    np.testing.assert_array_equal(x, np.ones((2, 2)))  # the trusted copy never changes
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("value", "ValueError"), ("exit", "SystemExit"), ("break", "KeyboardInterrupt")]
+)
+def test_an_exception_comes_back_with_its_types_message_and_line(student_of: StudentOf, kind: str, name: str) -> None:
+    student = student_of(FUNCTIONS)
+    with pytest.raises(StudentRaisedError) as caught:
+        student.fail(kind)
+    assert caught.value.types[0] == name
+    assert caught.value.message == f"no {kind}"
+    assert (caught.value.file, caught.value.line) == ("work.py", 15)
+    assert "grader" not in caught.value.traceback
+    assert student.double(2) == 4  # the worker lives on
+
+
+def test_what_a_student_prints_is_kept_apart(student_of: StudentOf) -> None:
+    student = student_of(FUNCTIONS)
+    student.shout()
+    assert student._session.printed == "hello from the student\n"
+
+
+def test_objects_stay_in_the_worker_and_are_used_by_handle(student_of: StudentOf) -> None:
+    student = student_of(CLASSES)
+    counter = student.Counter(start=10)
+    other = student.Counter()
+    assert counter.add(5, times=2) == 20
+    assert (counter.total, other.total) == (20, 0)
+    assert repr(counter) == "<the student's mylab.work.Counter>"
+    assert counter.me().add(1) == 21
+    assert counter.same(counter) is True
+    assert counter.same(other) is False
+    assert repr(counter.child) == "<the student's object>"
+
+
+def test_a_missing_method_is_the_students_failure(student_of: StudentOf) -> None:
+    counter = student_of(CLASSES).Counter()
+    with pytest.raises(StudentMissingError, match="subtract is not defined"):
+        counter.subtract(1)
+    with pytest.raises(StudentRaisedError, match="not callable"):
+        counter.child()
+
+
+def test_numpy_and_pytest_cannot_reach_the_worker_through_a_handle(student_of: StudentOf) -> None:
+    counter = student_of(CLASSES).Counter()
+    array = np.asarray(counter, dtype=object)
+    assert array.shape == ()
+    assert counter != 3
+    with pytest.raises(AttributeError):
+        counter.__array__()
+
+
+def test_a_handle_dies_with_its_worker(student_of: StudentOf) -> None:
+    student = student_of(CLASSES + "\nimport os\ndef die():\n    os._exit(3)\n")
+    counter = student.Counter()
+    with pytest.raises(StudentEndedError):
+        student.die()
+    with pytest.raises(StudentMissingError, match="is gone"):
+        counter.add(1)
+    assert student.Counter().total == 0  # in a new worker, which may even use the same number
+    with pytest.raises(StudentMissingError, match="is gone"):
+        counter.add(1)
+
+
+def test_a_name_is_not_an_object_to_pass_on(student_of: StudentOf) -> None:
+    student = student_of(FUNCTIONS)
+    with pytest.raises(TypeError, match="a name"):
+        student.double(student.echo)
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("(lambda x: (x.append(x), x)[1])([])", "contains itself"),
+        ("np.lib.stride_tricks.as_strided(np.ones(1), (2**38, 12), (0, 0))", "24 TiB"),
+        ("10**200000", "bits"),
+        ("list(range(10**5))", "parts"),
+        ("'x' * 10**7", "bytes"),
+    ],
+)
+def test_results_that_cannot_travel_are_the_students_failure(
+    student_of: StudentOf, expression: str, reason: str
+) -> None:
+    student = student_of(f"import numpy as np\ndef f():\n    return {expression}\ndef ok():\n    return 1\n")
+    with pytest.raises(StudentReturnedError, match=reason):
+        student.f()
+    assert student.ok() == 1
+
+
+def test_a_function_that_is_no_function(student_of: StudentOf) -> None:
+    student = student_of("def f():\n    pass\nf = 3\n")
+    with pytest.raises(StudentRaisedError, match="not callable"):
+        student.f()
+
+
+class TestTorch:
+    """Tensors, modules, parameters and gradients through the proxy."""
+
+    def test_tensors_and_modules(self, student_of: StudentOf) -> None:
+        net = student_of(TORCH, "torch").Net(3)
+        parameters = net.parameters()
+        assert {name: tuple(p.shape) for name, p in parameters.items()} == {
+            "proj.weight": (2, 3),
+            "proj.bias": (2,),
+        }
+        x = torch.arange(6.0).reshape(2, 3)
+        output, total = net(x, scale=2.0)
+        expected = 2 * (x @ parameters["proj.weight"].T + parameters["proj.bias"])
+        torch.testing.assert_close(output, expected)
+        assert total.item() == 15.0
+        assert output.requires_grad
+        net.load_state_dict({"proj.weight": torch.zeros(2, 3), "proj.bias": torch.ones(2)})
+        assert net(x)[0].tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+    def test_vjp_of_a_function(self, student_of: StudentOf) -> None:
+        student = student_of(TORCH, "torch")
+        x, cotangent = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 10.0])
+        result = student.square.vjp(x, mask=torch.tensor([1.0, 0.5]), cotangent=cotangent)
+        assert result.value.tolist() == [1.0, 2.0]
+        assert result.grads[0].tolist() == [2.0, 20.0]
+
+    def test_vjp_reaches_parameters(self, student_of: StudentOf) -> None:
+        x = torch.ones(4, 3)
+        result = student_of(TORCH, "torch").Net(3).vjp(x, cotangent=(torch.ones(4, 2), None))
+        assert result.parameters["proj.bias"].tolist() == [4.0, 4.0]
+        assert result.grads[0].shape == x.shape
+
+    def test_a_cut_graph_shows_as_a_missing_gradient(self, student_of: StudentOf) -> None:
+        student = student_of(TORCH, "torch")
+        x = torch.ones(2)
+        assert [grad is None for grad in student.cut.vjp(x, x, cotangent=x).grads] == [False, True]
+        assert student.detached.vjp(x, cotangent=x).grads == (None,)
+
+    def test_a_cotangent_of_the_wrong_shape_is_the_students_failure(self, student_of: StudentOf) -> None:
+        with pytest.raises(StudentRaisedError, match="square raised RuntimeError"):
+            student_of(TORCH, "torch").square.vjp(torch.ones(2), cotangent=torch.ones(3))
+
+
+class TestMylab:
+    """Earlier modules of the same student, and only theirs, import as mylab.<slug>."""
+
+    def test_an_earlier_module_is_the_students_own(self, student_of: StudentOf) -> None:
+        source = (
+            "from mylab.softmax import softmax\nimport mylab.softmax as m\ndef f(x):\n    return softmax(x), m.NAME\n"
+        )
+        student = student_of(source, mylab={"softmax": "NAME = 'ana'\ndef softmax(x):\n    return -x\n"})
+        assert student.f(3) == (-3, "ana")
+
+    def test_a_module_that_was_not_handed_in_is_missing(self, student_of: StudentOf) -> None:
+        student = student_of("def f():\n    import mylab.softmax\n")
+        with pytest.raises(StudentRaisedError, match=r"No module named 'mylab\.softmax'"):
+            student.f()
+
+    def test_one_student_never_sees_another(self, student_of: StudentOf) -> None:
+        ask = "def f():\n    from mylab.softmax import WHO\n    return WHO\n"
+        students = [student_of(ask, mylab={"softmax": f"WHO = {name!r}"}) for name in ("ana", "ben")]
+        assert [student.f() for student in students] == ["ana", "ben"]
+
+
+def test_randomness_in_student_code_repeats(student_of: StudentOf) -> None:
+    source = "import random\nimport numpy as np\ndef f():\n    return random.random(), np.random.rand(), hash('x')\n"
+    first, second = (student_of(source).f() for _ in range(2))
+    assert first == second
+    student = student_of(source)
+    student.f()
+    student.seed(0)
+    assert student.f() == first
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -0.0, 2**70, 1 + 2j, b"raw", "naïve"])
+def test_scalars_of_every_kind(student_of: StudentOf, value: Any) -> None:
+    (back,), _ = student_of(FUNCTIONS).echo(value)
+    assert repr(back) == repr(value)

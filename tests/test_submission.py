@@ -1,0 +1,315 @@
+"""Submissions: found in files, notebooks, zips and folders, and safe against what people put in them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course, read_course
+from grader.submission import Found, Submission, find_submissions
+from tests.conftest import ROOT
+
+CODE = "def softmax(x): return x\n"
+NOTEBOOK = json.dumps(
+    {
+        "nbformat": 4,
+        "cells": [{"cell_type": "markdown", "source": "hi"}, {"cell_type": "code", "source": [CODE]}],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def two_modules(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course of two modules, so that a student can hand in several."""
+    root = tmp_path_factory.mktemp("two")
+    first = root / "modules" / "01_softmax"
+    shutil.copytree(ROOT / "modules" / "01_softmax", first)
+    second = shutil.copytree(first, root / "modules" / "02_other")
+    (second / "softmax.py").rename(second / "other.py")
+    text = (second / "module.toml").read_text()
+    (second / "module.toml").write_text(text.replace("order = 1", "order = 2"))
+    return read_course(root)
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def zipped(path: Path, files: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in files.items():
+            file.writestr(name, text)
+    return path
+
+
+def summary(found: Found) -> list[tuple[str, str, str]]:
+    return [(one.student, one.module, one.file) for one in found.submissions]
+
+
+def only(found: Found) -> Submission:
+    (submission,) = found.submissions
+    return submission
+
+
+LAYOUTS = {
+    "student/module/file": ({"ana/01_softmax/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
+    "student/file": ({"ana/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
+    "nbgrader": ({"ana/ps1/softmax.ipynb": NOTEBOOK}, [("ana", "01_softmax", "softmax.ipynb")]),
+    "a student's bundle": (
+        {
+            "ana/modules/01_softmax/softmax.py": CODE,
+            "ana/modules/01_softmax/checks.py": "",
+            "ana/modules/02_other/other.py": "",
+        },
+        [("ana", "01_softmax", "softmax.py"), ("ana", "02_other", "other.py")],
+    ),
+    "one student's folder": ({"01_softmax/softmax.py": CODE}, [("top", "01_softmax", "softmax.py")]),
+    "a file named after the module": ({"ana/01_softmax.py": CODE}, [("ana", "01_softmax", "01_softmax.py")]),
+    "several students": (
+        {"ben/softmax.py": CODE, "ana/softmax.py": CODE, "ana/other.py": CODE},
+        [
+            ("ana", "01_softmax", "softmax.py"),
+            ("ben", "01_softmax", "softmax.py"),
+            ("ana", "02_other", "other.py"),
+        ],
+    ),
+    "litter": (
+        {
+            "ana/softmax.py": CODE,
+            "ana/.ipynb_checkpoints/softmax-checkpoint.ipynb": NOTEBOOK,
+            "ana/__pycache__/softmax.py": "",
+            "ana/notes.txt": "",
+            "__MACOSX/ana/softmax.py": "",
+        },
+        [("ana", "01_softmax", "softmax.py")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_folders_of_every_layout(
+    two_modules: Course, tmp_path: Path, files: dict[str, str], expected: list[tuple[str, str, str]]
+) -> None:
+    assert summary(find_submissions(two_modules, [write(tmp_path / "top", files)])) == expected
+
+
+def test_single_files_are_their_authors(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana.py": CODE, "ben/softmax.py": CODE, "cy/01_softmax/softmax.py": CODE})
+    module = two_modules.module("softmax")
+    named = [find_submissions(two_modules, [tmp_path / "ana.py"], module)]
+    named += [
+        find_submissions(two_modules, [tmp_path / path]) for path in ("ben/softmax.py", "cy/01_softmax/softmax.py")
+    ]
+    assert [only(found).student for found in named] == ["ana", "ben", "cy"]
+
+
+def test_a_file_of_unknown_module_is_passed_over_with_the_reason(two_modules: Course, tmp_path: Path) -> None:
+    found = find_submissions(
+        two_modules, [write(tmp_path, {"homework.py": CODE}) / "homework.py", tmp_path / "none.py"]
+    )
+    assert found.submissions == ()
+    assert "--module" in found.skipped[0][1]
+    assert "no such file" in found.skipped[1][1]
+
+
+def test_a_flat_folder_of_files_named_after_students(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana.py": CODE, "ben.ipynb": NOTEBOOK})
+    zipped(tmp_path / "cy.zip", {"softmax.py": CODE})
+    found = find_submissions(two_modules, [tmp_path], two_modules.module("softmax"))
+    assert [name for name, _, _ in summary(found)] == ["ana", "ben", "cy"]
+
+
+def test_helpers_do_not_displace_the_module_file(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana/softmax.py": CODE, "ana/utils.py": "", "ana/01_softmax/later.py": ""})
+    os.utime(tmp_path / "ana" / "softmax.py", (1, 1))
+    submission = only(find_submissions(two_modules, [tmp_path], two_modules.module("softmax")))
+    assert submission.sources["softmax"].cells == (CODE,)
+
+
+def test_of_script_and_notebook_the_newer_counts(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana/softmax.py": CODE, "ana/softmax.ipynb": NOTEBOOK})
+    for newer in ("softmax.py", "softmax.ipynb"):
+        for name in ("softmax.py", "softmax.ipynb"):
+            os.utime(tmp_path / "ana" / name, (200, 200) if name == newer else (100, 100))
+        assert only(find_submissions(two_modules, [tmp_path])).file == newer
+
+
+def test_a_student_has_their_other_modules_beside_the_graded_one(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana/softmax.py": CODE, "ana/other.py": "import mylab.softmax"})
+    submission = only(find_submissions(two_modules, [tmp_path], two_modules.module("other")))
+    assert set(submission.sources) == {"softmax", "other"}
+
+
+def test_a_notebook_gives_its_code_cells(two_modules: Course, tmp_path: Path) -> None:
+    path = write(tmp_path, {"ana/softmax.ipynb": NOTEBOOK}) / "ana" / "softmax.ipynb"
+    source = only(find_submissions(two_modules, [path])).sources["softmax"]
+    assert (source.cells, source.notebook) == ((CODE,), True)
+
+
+class TestZips:
+    """One zip is one student's, unless it plainly holds a class."""
+
+    def test_one_students_zip(self, two_modules: Course, tmp_path: Path) -> None:
+        path = zipped(tmp_path / "ana.zip", {"work/01_softmax/softmax.py": CODE, "work/02_other/other.py": ""})
+        assert summary(find_submissions(two_modules, [path])) == [
+            ("ana", "01_softmax", "softmax.py"),
+            ("ana", "02_other", "other.py"),
+        ]
+
+    def test_a_zip_of_a_class(self, two_modules: Course, tmp_path: Path) -> None:
+        path = zipped(tmp_path / "all.zip", {"ana/softmax.py": CODE, "ben/softmax.py": CODE})
+        assert [name for name, _, _ in summary(find_submissions(two_modules, [path]))] == ["ana", "ben"]
+
+
+def zip_bytes(fill: Callable[[zipfile.ZipFile], object]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
+        fill(file)
+    return data.getvalue()
+
+
+def with_link(file: zipfile.ZipFile) -> None:
+    link = zipfile.ZipInfo("softmax.py")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    file.writestr(link, "/etc/passwd")
+
+
+def encrypted() -> bytes:
+    data = bytearray(zip_bytes(lambda file: file.writestr("softmax.py", CODE)))
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.find(signature) + offset] |= 1
+    return bytes(data)
+
+
+def twice(file: zipfile.ZipFile) -> None:
+    file.writestr("softmax.py", CODE)
+    with pytest.warns(UserWarning, match="Duplicate"):
+        file.writestr("softmax.py", "other")
+
+
+def many(file: zipfile.ZipFile, names: list[str], data: bytes = b"") -> None:
+    for name in names:
+        file.writestr(name, data)
+
+
+HOSTILE_ZIPS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "not a zip": (lambda: b"PK not really", "not a zip"),
+    "empty": (lambda: b"", "not a zip"),
+    "cut short": (lambda: zip_bytes(lambda f: f.writestr("softmax.py", CODE * 100))[:-30], "not a zip"),
+    "parent path": (lambda: zip_bytes(lambda f: f.writestr("../../softmax.py", CODE)), "leads out"),
+    "absolute path": (lambda: zip_bytes(lambda f: f.writestr("/tmp/softmax.py", CODE)), "leads out"),
+    "backslashes": (lambda: zip_bytes(lambda f: f.writestr("..\\..\\softmax.py", CODE)), "leads out"),
+    "a drive": (lambda: zip_bytes(lambda f: f.writestr("C:/softmax.py", CODE)), "leads out"),
+    "a link": (lambda: zip_bytes(with_link), "holds a link"),
+    "a bomb": (lambda: zip_bytes(lambda f: f.writestr("softmax.py", b"#" * (300 << 20))), "too large"),
+    "many bombs": (
+        lambda: zip_bytes(lambda f: many(f, [f"{i}/softmax.ipynb" for i in range(5)], b" " * (31 << 20))),
+        "more than 128 MB",
+    ),
+    "too many files": (
+        lambda: zip_bytes(lambda f: many(f, [str(i) for i in range(10_001)])),
+        "10001 files",
+    ),
+    "encrypted": (encrypted, "encrypted"),
+    "two of one name": (lambda: zip_bytes(twice), "two files of one name"),
+    "nothing of ours": (lambda: zip_bytes(lambda f: f.writestr("notes.txt", "")), "holds no file"),
+    "a nul in a name": (
+        lambda: zip_bytes(lambda f: f.writestr("softmax.py", CODE)).replace(b"ftmax.py", b"ft\0ax.py"),
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), HOSTILE_ZIPS.values(), ids=HOSTILE_ZIPS.keys())
+def test_a_hostile_zip_is_refused_whole_and_its_neighbour_is_not(
+    two_modules: Course, tmp_path: Path, make: Callable[[], bytes], words: str
+) -> None:
+    (tmp_path / "eve.zip").write_bytes(make())
+    write(tmp_path, {"ana.py": CODE})
+    before = sorted(path for path in tmp_path.rglob("*"))
+    found = find_submissions(two_modules, [tmp_path], two_modules.module("softmax"))
+    ana, eve = found.submissions
+    assert (ana.student, ana.problem) == ("ana", "")
+    assert eve.student == "eve"
+    assert eve.problem.startswith("eve.zip")
+    assert words in eve.problem
+    assert not eve.sources
+    assert sorted(path for path in tmp_path.rglob("*")) == before  # nothing is ever unpacked to disk
+    skipped = find_submissions(two_modules, [tmp_path / "eve.zip"])
+    assert words in skipped.skipped[0][1]
+
+
+class TestHostileFiles:
+    """Links, pipes, giants and bytes that are no text."""
+
+    def problem(self, course: Course, folder: Path) -> str:
+        return only(find_submissions(course, [folder])).problem
+
+    def test_a_link_handed_in_is_not_followed(self, two_modules: Course, tmp_path: Path) -> None:
+        secret = write(tmp_path, {"secret/solution.py": "SECRET = 1"}) / "secret"
+        student = tmp_path / "class" / "eve"
+        student.mkdir(parents=True)
+        (student / "softmax.py").symlink_to(secret / "solution.py")
+        (student / "02_other").symlink_to(secret)
+        submission = only(find_submissions(two_modules, [tmp_path / "class"]))
+        assert "is a link" in submission.problem
+        assert not submission.sources
+
+    def test_an_instructors_own_link_is_followed(self, two_modules: Course, tmp_path: Path) -> None:
+        write(tmp_path, {"real/softmax.py": CODE})
+        (tmp_path / "latest.py").symlink_to(tmp_path / "real" / "softmax.py")
+        assert only(find_submissions(two_modules, [tmp_path / "latest.py"])).student == "real"
+
+    def test_a_pipe_does_not_hang_the_grader(self, two_modules: Course, tmp_path: Path) -> None:
+        (tmp_path / "eve").mkdir()
+        os.mkfifo(tmp_path / "eve" / "softmax.py")
+        assert "is not a file" in self.problem(two_modules, tmp_path)
+
+    def test_a_folder_named_like_the_file(self, two_modules: Course, tmp_path: Path) -> None:
+        (tmp_path / "eve" / "softmax.py").mkdir(parents=True)
+        assert find_submissions(two_modules, [tmp_path]).submissions == ()
+        assert find_submissions(two_modules, [tmp_path / "eve" / "softmax.py"]).submissions == ()
+
+    def test_a_file_of_50_megabytes(self, two_modules: Course, tmp_path: Path) -> None:
+        (tmp_path / "eve").mkdir()
+        with (tmp_path / "eve" / "softmax.py").open("wb") as file:
+            file.truncate(50 << 20)
+        assert "the most for a .py file is 2 MB" in self.problem(two_modules, tmp_path)
+
+    @pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"# coding: nonsense\n", "é".encode("latin-1")])
+    def test_text_that_is_not_utf8(self, two_modules: Course, tmp_path: Path, data: bytes) -> None:
+        (tmp_path / "eve").mkdir()
+        (tmp_path / "eve" / "softmax.py").write_bytes(data)
+        assert "save it as UTF-8" in self.problem(two_modules, tmp_path)
+
+    def test_a_declared_encoding_and_a_byte_order_mark_are_honoured(self, two_modules: Course, tmp_path: Path) -> None:
+        write(tmp_path, {"ana/softmax.py": "", "ben/softmax.py": ""})
+        (tmp_path / "ana" / "softmax.py").write_bytes("# coding: latin-1\nx = 'é'\n".encode("latin-1"))
+        (tmp_path / "ben" / "softmax.py").write_bytes("\ufeffx = 'é'\n".encode())
+        for submission in find_submissions(two_modules, [tmp_path]).submissions:
+            assert submission.sources["softmax"].cells[0].endswith("x = 'é'\n")
+
+    def test_one_unreadable_module_leaves_the_others(self, two_modules: Course, tmp_path: Path) -> None:
+        write(tmp_path, {"eve/softmax.ipynb": "no json", "eve/other.py": CODE})
+        first, second = find_submissions(two_modules, [tmp_path]).submissions
+        assert first.problem == "softmax.ipynb: the notebook is not JSON"
+        assert second.problem == ""
+
+    def test_names_that_are_no_text(self, two_modules: Course, tmp_path: Path) -> None:
+        folder = os.fsencode(tmp_path) + b"/e\xff\x1b[2J"
+        os.mkdir(folder)  # noqa: PTH102 - a name no Path is made of
+        with open(folder + b"/softmax.py", "w") as file:  # noqa: PTH123
+            file.write(CODE)
+        assert only(find_submissions(two_modules, [tmp_path])).student == "e\udcff\x1b[2J"

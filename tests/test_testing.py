@@ -1,0 +1,107 @@
+"""The author's assertions: each accepts the right thing and refuses, by AssertionError alone, anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.errors import StudentRaisedError
+from grader.sandbox.wire import Remote
+from grader.student import Call
+from grader.testing import (
+    array_like,
+    assert_close,
+    assert_dtype,
+    assert_raises,
+    assert_rows_sum_to_one,
+    assert_unmodified,
+)
+
+ROWS = np.full((2, 4), 0.25)
+# Whatever a worker may send: every assertion must call it wrong, and none may stumble over it.
+STRANGE: list[Any] = [
+    None,
+    True,
+    3,
+    10**1000,
+    float("nan"),
+    1j,
+    "text\ud800",
+    b"x",
+    [],
+    [[0.25] * 4] * 2,
+    (),
+    {},
+    Remote(3, "thing"),
+    np.float64(0.25),
+    np.bool_(True),
+    np.array(None, dtype="M8[s]"),
+    np.array(["a"]),
+    np.zeros((0, 1, 1)),
+    np.full((2, 4), np.nan),
+    np.full((2, 4), np.inf),
+    np.full((2, 4), 0.25 + 0j),
+    np.full((2, 4), 3, dtype=np.uint8),
+    np.full((4, 2), 0.25),
+    np.zeros(()),
+]
+ASSERTIONS: dict[str, Callable[[Any], object]] = {
+    "close": lambda value: assert_close(value, ROWS),
+    "array_like": lambda value: array_like(value, (2, 4)).sum() == 2.0,
+    "rows": lambda value: assert_rows_sum_to_one(value, (2, 4)),
+    "dtype": lambda value: assert_dtype(value, np.float16),
+    "unmodified": lambda value: assert_unmodified(Call(None, (value,), {}), ROWS),
+    "raises": lambda value: assert_raises(ValueError, lambda: value),
+}
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("name", [name for name in ASSERTIONS if name != "array_like"])
+def test_strange_values_fail_and_never_stumble(name: str, value: Any) -> None:
+    with pytest.raises(AssertionError):
+        ASSERTIONS[name](value)
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
+def test_array_like_gives_a_finite_array_of_the_shape_or_fails(value: Any) -> None:
+    try:
+        array = array_like(value, (2, 4))
+    except AssertionError:
+        return
+    assert np.isfinite(array).all()
+    assert array.shape == (2, 4)
+    assert array.dtype == np.float64
+
+
+def test_right_values_pass() -> None:
+    assert_close(ROWS, ROWS)
+    assert_rows_sum_to_one(ROWS, (2, 4))
+    assert_rows_sum_to_one(ROWS.astype(np.float32), (2, 4))
+    assert_dtype(ROWS, np.float64)
+    assert_unmodified(Call(None, (ROWS, 2.0), {}), ROWS.copy(), 2.0)
+
+
+def test_rows_that_sum_to_more_are_named() -> None:
+    with pytest.raises(AssertionError, match=r"sum to 1\.2"):
+        assert_rows_sum_to_one(ROWS * 1.2, (2, 4))
+    with pytest.raises(AssertionError, match="negative"):
+        assert_rows_sum_to_one(ROWS + [1, -1, 0, 0], (2, 4))
+
+
+def raising(types: tuple[str, ...], message: str) -> Callable[[], Any]:
+    def call() -> Any:
+        raise StudentRaisedError("f", types, message, "f.py", 1, "")
+
+    return call
+
+
+def test_an_exception_must_be_of_the_kind_and_name_the_numbers() -> None:
+    kinds = ("mylab.f.ShapeError", "ValueError", "Exception", "object")
+    assert_raises(ValueError, raising(kinds, "3 and 4.0 differ"), 3, 4)
+    with pytest.raises(AssertionError, match="should name 5"):
+        assert_raises(ValueError, raising(kinds, "3 and 4 differ"), 3, 5)
+    with pytest.raises(AssertionError, match="expected a KeyError"):
+        assert_raises(KeyError, raising(kinds, "3"), 3)
