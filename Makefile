@@ -1,10 +1,10 @@
-# Two commands: `make test` and `make lint`. Both make .venv first, once.
+# `make demo` and `make test` are all a newcomer needs. Everything that needs .venv makes it first, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: setup test lint format bench clean
+.PHONY: setup demo test lint format bench clean
 
 setup: $(READY)
 
@@ -13,6 +13,11 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
+
+demo: $(READY)
+	@echo "==> grading the example class in examples/class (one of the ten never returns: a few seconds)"
+	@$(BIN)/attn grade examples/class --to reports/demo || test $$? -eq 1  # 1: not everyone has full marks
+	@echo "==> one report a submission, as JSON, in reports/demo/01_softmax/"
 
 test: lint
 	@echo "==> tests"

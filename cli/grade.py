@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.dev import chosen
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.course import Course
-    from grader.module import Module
     from grader.report import Report
     from grader.submission import Submission
 
@@ -41,7 +42,7 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     from grader.submission import find_submissions
 
     course = find_course(Path.cwd())
-    module = _module(course, module_name)
+    module = chosen(course, (module_name,))[0] if module_name else None
     found = find_submissions(course, paths, module)
     for path, reason in found.skipped:
         click.echo(f"attn: skipped {path}: {reason}", err=True)
@@ -53,24 +54,14 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
         reports.append(report)
         if to is not None:
             write_report(report, to)
-        if not as_json:
-            _show(report, whole=len(found.submissions) == 1)
+        if len(found.submissions) > 1:
+            click.echo(f"graded {len(reports)} of {len(found.submissions)}: {report.submission}", err=True)
 
     _grade_all(course, found.submissions, on_report)
-    if as_json:
-        click.echo(json.dumps([report.as_json() for report in reports], indent=1))
+    click.echo(_shown(reports, as_json=as_json))
     if to is not None:
-        click.echo(f"{len(reports)} reports in {to}", err=True)
+        click.echo(f"one report a submission in {to}/", err=True)
     sys.exit(_exit_code(reports, skipped=bool(found.skipped)))
-
-
-def _module(course: Course, name: str | None) -> Module | None:
-    from grader.module import CourseError
-
-    try:
-        return course.module(name) if name else None
-    except CourseError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None]) -> None:
@@ -82,10 +73,13 @@ def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: C
             grade_module(course, module, theirs, on_report)
 
 
-def _show(report: Report, *, whole: bool) -> None:
-    from cli.screens import report_line, report_screen
+def _shown(reports: list[Report], *, as_json: bool) -> str:
+    """Return the reports as JSON, as a class table, or, if there is but one, as a whole screen."""
+    if as_json:
+        return json.dumps([report.as_json() for report in reports], indent=1)
+    from cli.screens import class_table, report_screen
 
-    click.echo(report_screen(report) if whole else report_line(report))
+    return report_screen(reports[0]) if len(reports) == 1 else class_table(reports)
 
 
 def _exit_code(reports: list[Report], *, skipped: bool) -> int:

@@ -8,24 +8,35 @@ import click
 
 from cli.dev import dev
 from cli.grade import grade
+from cli.release import release
+from cli.student import status, test, where_am_i
 
 EXIT_FAULT = 3
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="attnlab", prog_name="attn")
-def attn() -> None:
+@click.pass_context
+def attn(context: click.Context) -> None:
     """Build attention piece by piece, and have every piece checked.
 
     \b
-    Grade one file, or a whole class:
-      attn grade softmax.py
-      attn grade submissions/ --module 01_softmax
+    Students:
+      attn                       where am I, and what comes next?
+      attn test softmax          run the visible checks on my file
+    Instructors:
+      attn grade class/ -m 1     grade a class by the hidden checks too
+      attn release --bundle softmax --to week1
+    Authors:
+      attn dev new rope          begin a module
+      attn dev check             prove the course sound
     """
+    if context.invoked_subcommand is None:
+        where_am_i()
 
 
-attn.add_command(grade)
-attn.add_command(dev)
+for command in (status, test, grade, release, dev):
+    attn.add_command(command)
 
 
 def main() -> None:

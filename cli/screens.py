@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
+from grader.errors import ENDING_WORDS
 from grader.report import CheckResult, Report
+from grader.text import one_line
+
+if TYPE_CHECKING:
+    from grader.soundness import Soundness
 
 WIDTH = 80
 _WORDS = {
@@ -16,9 +22,51 @@ _WORDS = {
 }
 
 
-def report_line(report: Report) -> str:
-    """Return a report as one line of a class table."""
-    return f"{report.submission:<24} {report.module:<20} {_score(report):>13}  {report.status}"
+def class_table(reports: list[Report]) -> str:
+    """Return a class at a glance: one line a submission, and a summary."""
+    rows = [(one.submission, one.module, _score(one), _remark(one)) for one in reports]
+    header = ("submission", "module", "score", "")
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(3)]
+    lines = [
+        f"{name:<{widths[0]}}  {module:<{widths[1]}}  {score:>{widths[2]}}  {remark}".rstrip()
+        for name, module, score, remark in [header, *rows]
+    ]
+    full = sum(one.score == one.max_score for one in reports)
+    undecided = sum(one.score is None for one in reports)
+    summary = f"{len(reports)} submissions: {full} with full marks, {len(reports) - full - undecided} with less"
+    return "\n".join([*lines, "", summary + (f", {undecided} not graded" if undecided else "")])
+
+
+def test_screen(report: Report) -> str:
+    """Return what a student sees of their own file: every visible check, and where to look next."""
+    lines = [f"{report.module} · {report.file}", ""]
+    if report.status == "not_importable":
+        lines += [_wrapped(report.message, ""), "", "No check could run. Mend this first, then run it again."]
+        return "\n".join(lines)
+    for check in report.checks:
+        lines.append(f"  {_WORDS[check.outcome]:<12} {check.property}")
+        if check.outcome != "passed":
+            lines.append(_wrapped(check.message, " " * 15))
+    if report.printed:
+        lines += ["", "Your code printed:", textwrap.indent(report.printed.rstrip(), "  | ")]
+    passed = sum(check.outcome == "passed" for check in report.checks)
+    lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
+    if first := next((check for check in report.checks if check.outcome == "failed"), None):
+        lines.append(f"Next: {first.target}. The lesson is beside your file, in README.md.")
+    return "\n".join(lines)
+
+
+def soundness_lines(result: Soundness) -> list[str]:
+    """Return what the author's conscience says of one module."""
+    if result.problems:
+        lines = [f"{result.module.name}: NOT SOUND"]
+        for problem in result.problems:
+            lines += [_wrapped(problem.what, "  - "), _wrapped(problem.mend + ".", "      ")]
+        return lines
+    assert result.evidence is not None
+    points = f"{result.module.points:g} points"
+    counts = f"{len(result.evidence.checks)} checks, {len(result.evidence.misconceptions)} misconceptions, {points}"
+    return [f"{result.module.name}: sound ({counts})"]
 
 
 def report_screen(report: Report) -> str:
@@ -55,8 +103,18 @@ def _check(check: CheckResult) -> list[str]:
 def _wrapped(text: str, indent: str) -> str:
     lines = []
     for line in text.splitlines():
-        lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ") or [""]
+        rest = " " * (len(indent) + 2)
+        lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=rest) or [""]
     return "\n".join(lines)
+
+
+def _remark(report: Report) -> str:
+    """Return the one thing to know about a report that is not full marks."""
+    if report.status != "graded":
+        return one_line(f"{report.status.replace('_', ' ')}: {report.message}", 100)
+    lost = [check for check in report.checks if check.outcome != "passed"]
+    kinds = dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
+    return "; ".join([f"{len(lost)} of {len(report.checks)} checks not passed", *kinds]) if lost else ""
 
 
 def _score(report: Report) -> str:

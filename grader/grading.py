@@ -21,7 +21,7 @@ from grader.sandbox.client import IMPORT, Limits, Program, Session
 from grader.sandbox.spawn import Spawner, WorkerLostError, open_spawner
 from grader.seeds import secret_salt
 from grader.student import Student
-from grader.submission import Source, Submission
+from grader.submission import Source, Submission, find_submissions
 from grader.suite import Check, Judge, Suite, result_of, run_suite
 from grader.text import one_line, printable
 
@@ -46,6 +46,16 @@ def full_suite(course: Course, module: Module) -> Suite:
         mend = "Grading needs the full course; in a student's bundle there is `attn test`"
         raise CourseError(hidden, "", "is missing", mend)
     return Suite(module, module.checks, hidden, secret_salt(course), load_reference(course, module))
+
+
+def test_own_file(course: Course, module: Module) -> Report:
+    """Run the visible checks on the student's own file, with their other modules beside it."""
+    paths = [path for other in course.modules for path in (other.stub, other.notebook) if path.is_file()]
+    found = find_submissions(course, paths, module)
+    reports: list[Report] = []
+    run_grading(Suite(module, module.checks, None, ""), found.submissions, reports.append)
+    (report,) = reports
+    return report
 
 
 def run_grading(
@@ -160,7 +170,7 @@ class _Job:
             session.close()
         cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
         timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s}
-        return self.report(outcome, spawner, timing)
+        return self.report(outcome, spawner, timing, session.printed)
 
     def outcome(self, session: Session) -> _Outcome:
         if self.submission.problem:
@@ -191,20 +201,21 @@ class _Job:
     def not_run(self, detail: str) -> tuple[CheckResult, ...]:
         return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
 
-    def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None]) -> Report:
+    def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
             module=self.module.name,
             submission=one_line(self.submission.student),
             file=one_line(self.submission.file),
             status=outcome.status,
             score=outcome.score,
-            max_score=self.module.points,
+            max_score=round(sum(check.points for check in self.checks), 6),
             message=printable(outcome.message),
             checks=outcome.checks,
             endings=outcome.endings,
             sandbox=spawner.tier,
             environment=environment(),
             timing=timing,
+            printed=printable(printed),
         )
 
 

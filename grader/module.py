@@ -57,6 +57,16 @@ class Module:
         return self.folder / f"{self.slug}.ipynb"
 
     @property
+    def lesson(self) -> Path:
+        """What a student reads first."""
+        return self.folder / "README.md"
+
+    @property
+    def golden(self) -> Path:
+        """What a bundle has in place of the solution: generated."""
+        return self.folder / "golden.json"
+
+    @property
     def checks(self) -> Path:
         """The visible checks."""
         return self.folder / "checks.py"

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from grader.percent import split_cells
+
 MAX_CELLS = 1_000
 _CELL = re.compile(r"^# %%(?P<kind> \[markdown\])?[^\n]*\n?", re.MULTILINE)
 
@@ -50,12 +52,9 @@ def read_cells(data: bytes) -> tuple[str, ...]:
 
 def _split(script: str) -> list[tuple[str, str]]:
     """Return (kind, source) of every cell; what stands before the first marker is a cell of code."""
-    marks = list(_CELL.finditer(script))
-    starts = [("code", script[: marks[0].start() if marks else len(script)])]
-    ends = [mark.start() for mark in marks[1:]] + [len(script)]
-    for mark, end in zip(marks, ends, strict=True):
-        starts.append(("markdown" if mark["kind"] else "code", script[mark.end() : end]))
-    return [(kind, source.strip("\n")) for kind, source in starts if source.strip()]
+    head, cells = split_cells(_CELL, script)
+    kinds = [("code", head), *(("markdown" if mark["kind"] else "code", body) for mark, body in cells)]
+    return [(kind, source.strip("\n")) for kind, source in kinds if source.strip()]
 
 
 def _cell(kind: str, source: str, identifier: str) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class Report:
     sandbox: Literal["strict", "contained", "none"]
     environment: dict[str, str | None]
     timing: dict[str, float | None]
+    printed: str = ""  # for the student's own screen; never in the JSON, where it could differ from run to run
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, in the order of the published schema."""

@@ -15,6 +15,7 @@ class StubError(Exception):
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(f"line {line}: {problem}")
         self.line = line
+        self.problem = problem
 
 
 def make_stub(solution: str) -> str:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import CodeType
 from typing import Any, Literal
 
 import numpy as np
@@ -72,6 +73,7 @@ class Check:
     points: float
     property: str
     needs: str | None
+    oracle: bool  # whether it compares with a whole answer computed another way, rather than show a property
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,21 @@ def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...
         raise _suite_error(item, f"examines {target!r}", f"The targets are {', '.join(targets)}")
     if not points > 0 or not text.strip():
         raise _suite_error(item, "is worth nothing, or shows nothing", "Give it points and a property")
-    return Check(check_name(item.name), suite, target, float(points), text, mark.kwargs["needs"])
+    return Check(
+        name=check_name(item.name),
+        suite=suite,
+        target=target,
+        points=float(points),
+        property=text,
+        needs=mark.kwargs["needs"],
+        oracle="reference" in item.fixturenames or _names_an_oracle(item.function.__code__),
+    )
+
+
+def _names_an_oracle(code: CodeType) -> bool:
+    """Whether a test uses a function called `oracle...`: by that name authors call a second way to the answer."""
+    nested = (const for const in code.co_consts if isinstance(const, CodeType))
+    return any(name.startswith("oracle") for name in code.co_names) or any(map(_names_an_oracle, nested))
 
 
 def _suite_error(item: pytest.Function, problem: str, mend: str) -> CourseError:

@@ -66,10 +66,10 @@ def test_every_stub_of_the_course_is_what_its_solution_gives(course: Course) -> 
 
 def test_building_mends_an_edited_stub_and_says_so(course_copy: Course) -> None:
     (module, *_) = course_copy.modules
-    assert build_module(course_copy, module) is False
+    assert build_module(course_copy, module) == []
     module.stub.write_text("edited by hand")
-    assert build_module(course_copy, module) is True
-    assert build_module(course_copy, module) is False
+    assert build_module(course_copy, module) == [module.stub]
+    assert build_module(course_copy, module) == []
 
 
 def test_unbalanced_markers_name_the_file_and_the_line(course_copy: Course) -> None:
@@ -93,6 +93,11 @@ def test_the_notebook_of_a_script_is_valid_and_has_its_cells(course: Course) -> 
         for name in module.api().names:
             assert name in code
         assert text == make_notebook(module.stub.read_text(), module.slug)
+
+
+def test_a_script_without_cells_is_one_cell() -> None:
+    assert read_cells(make_notebook("x = 1\ny = 2\n", "demo").encode()) == ("x = 1\ny = 2",)
+    assert read_cells(make_notebook("", "demo").encode()) == ()
 
 
 def test_cells_of_a_notebook_are_those_of_the_script() -> None:

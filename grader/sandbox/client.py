@@ -32,10 +32,10 @@ Ref = tuple[int, tuple[str, ...]]
 class Limits:
     """What one request may use. CPU time fails a student; wall time only stops a worker that waits."""
 
-    cpu_s: float = 5.0
+    cpu_s: float = 3.0
     wall_s: float = 20.0
     # How often one function may end its worker before its remaining checks are not run.
-    endings: int = 3
+    endings: int = 2
 
 
 @dataclass(frozen=True)

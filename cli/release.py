@@ -1,0 +1,36 @@
+"""`attn release`: what students receive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.dev import chosen
+
+
+@click.command()
+@click.argument("modules", nargs=-1, required=True)
+@click.option("--bundle", is_flag=True, help="A folder students unpack: stubs, lessons, visible checks, the tool.")
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="A new folder for it.")
+def release(modules: tuple[str, ...], bundle: bool, to: Path) -> None:
+    """Make what students receive of some modules; solutions and hidden suites stay here.
+
+    \b
+    attn release --bundle softmax --to ../week1
+
+    The bundle is searched for lines of the solutions and for hidden checks before it appears; if one is found, there
+    is no bundle.
+    """
+    from grader.bundle import BundleError, make_bundle
+    from grader.course import find_course
+
+    if not bundle:
+        raise click.UsageError("say --bundle: bundles are what can be released so far")
+    course = find_course(Path.cwd())
+    click.echo("building the wheel ...", err=True)
+    try:
+        made = make_bundle(course, chosen(course, modules), to)
+    except BundleError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{made}: {len(modules)} module(s), no solution, no hidden suite. Students start with its README.md.")

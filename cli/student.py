@@ -1,0 +1,113 @@
+"""`attn`, `attn status` and `attn test`: where a student is, and whether their code holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.dev import chosen
+
+if TYPE_CHECKING:
+    from grader.course import Course
+    from grader.module import Module
+    from grader.progress import Standing
+
+WORDS = {
+    "untouched": "not started",
+    "started": "changed, not tested yet",
+    "failing": "{passed} of {total} visible checks pass",
+    "passing": "all {total} visible checks pass",
+}
+
+
+def where_am_i() -> None:
+    """Print where the student is and what comes next."""
+    from grader.course import find_course
+    from grader.progress import standings
+
+    course = find_course(Path.cwd())
+    ahead = next_up(standings(course))
+    click.echo(f"AttnLab in {course.root}" + (" (a student's bundle)" if course.is_bundle else " (a full course)"))
+    if ahead is None:
+        click.echo("Every module passes its visible checks. Hand in your work.")
+        return
+    click.echo(f"Next: {ahead.module.name}, {ahead.module.title} ({ahead.module.minutes} min): {in_words(ahead)}")
+    click.echo(f"  read   {ahead.module.lesson.relative_to(course.root)}")
+    click.echo(f"  edit   {ahead.module.stub.relative_to(course.root)}")
+    click.echo(f"  run    attn test {ahead.module.slug}")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the standing of every module as JSON.")
+def status(as_json: bool) -> None:
+    """Show how far you are with every module. Nothing is run: `attn test` does that."""
+    from grader.course import find_course
+    from grader.progress import standings
+
+    found = standings(find_course(Path.cwd()))
+    if as_json:
+        entries = [
+            {"module": one.module.name, "title": one.module.title, "state": one.state}
+            | ({"passed": one.tested.passed, "total": one.tested.total} if one.tested else {})
+            for one in found
+        ]
+        click.echo(json.dumps(entries, indent=1))
+        return
+    for one in found:
+        click.echo(f"{one.module.name:<26} {one.module.title:<26} {in_words(one)}")
+
+
+@click.command()
+@click.argument("module_name", metavar="[MODULE]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def test(module_name: str | None, as_json: bool) -> None:
+    """Run the visible checks on your own file.
+
+    \b
+    attn test            the module you are in, or the next one to do
+    attn test softmax    this one; 01_softmax and 1 mean the same
+
+    Exit status: 0 all pass, 1 some fail, 2 no such module, 3 a fault of the grader.
+    """
+    from cli.screens import test_screen
+    from grader.course import find_course
+    from grader.grading import test_own_file
+    from grader.progress import record
+
+    course = find_course(Path.cwd())
+    module = chosen(course, (module_name,))[0] if module_name else _at_hand(course)
+    report = test_own_file(course, module)
+    passed = sum(check.outcome == "passed" for check in report.checks)
+    if report.score is not None:
+        record(course, module, passed, len(report.checks))
+    click.echo(json.dumps(report.as_json(), indent=1) if as_json else test_screen(report))
+    if report.score is None:
+        sys.exit(3)
+    sys.exit(0 if passed == len(report.checks) else 1)
+
+
+def next_up(found: list[Standing]) -> Standing | None:
+    """Return the first module that does not pass yet."""
+    return next((one for one in found if one.state != "passing"), None)
+
+
+def in_words(standing: Standing) -> str:
+    """Return a standing as a phrase."""
+    counts = {} if standing.tested is None else {"passed": standing.tested.passed, "total": standing.tested.total}
+    return WORDS[standing.state].format(**counts)
+
+
+def _at_hand(course: Course) -> Module:
+    """Return the module whose folder this is, else the next one to do, else the first."""
+    from grader.progress import standings
+
+    here = Path.cwd().resolve()
+    for module in course.modules:
+        if here.is_relative_to(module.folder):
+            return module
+    ahead = next_up(standings(course))
+    return ahead.module if ahead else course.modules[0]

@@ -1,0 +1,86 @@
+"""Evidence about a module: what its suites say of the stub, the solution, the known wrong ways and some liars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.course import Course
+from grader.grading import full_suite, run_grading
+from grader.misconceptions import Misconception, as_submission, read_misconceptions
+from grader.module import Module
+from grader.report import Report
+from grader.submission import Source, Submission
+from grader.suite import Check, run_suite
+
+# Results of every wrong type and shape: a suite must call them wrong without stumbling over them.
+LIES = (
+    "None",
+    "True",
+    "'text'",
+    "()",
+    "{'a': 1}",
+    "object()",
+    "float('nan')",
+    "np.float64(1.0)",
+    "np.zeros(())",
+    "np.zeros((0, 1, 1))",
+    "np.full((2, 3), np.nan)",
+    "np.array(['a', 'b'])",
+    "np.zeros(3, dtype='M8[s]')",
+    "(np.zeros(2), None)",
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The checks of a module, and a report for everything they were tried on."""
+
+    checks: tuple[Check, ...]
+    stub: Report
+    reference: Report
+    misconceptions: tuple[tuple[Misconception, Report], ...]
+    liars: tuple[Report, ...]
+
+
+def gather(course: Course, module: Module) -> Evidence:
+    """Grade everything we know the truth about, in one session."""
+    wrong_ways = read_misconceptions(course, module)
+    suite = full_suite(course, module)
+    submissions = [
+        _submission("the stub", module, module.stub.read_text(encoding="utf-8")),
+        _submission("the solution", module, course.solution(module).read_text(encoding="utf-8")),
+        *(as_submission(course, module, wrong) for wrong in wrong_ways),
+        *(_submission(f"a student returning {lie}", module, _liar(module, lie)) for lie in LIES),
+    ]
+    checks: list[Check] = []
+    run_suite(suite, lambda found, _: checks.extend(found))
+    reports: list[Report] = []
+    run_grading(suite, submissions, reports.append)
+    stub, reference, *rest = reports
+    wrong = rest[: len(wrong_ways)]
+    return Evidence(
+        checks=tuple(checks),
+        stub=stub,
+        reference=reference,
+        misconceptions=tuple(zip(wrong_ways, wrong, strict=True)),
+        liars=tuple(rest[len(wrong_ways) :]),
+    )
+
+
+def _submission(name: str, module: Module, text: str) -> Submission:
+    source = Source(f"{module.slug}.py", (text,), notebook=False)
+    return Submission(name, module.name, source.file, {module.slug: source})
+
+
+def _liar(module: Module, lie: str) -> str:
+    """Return a file in which every function, every method and every constant is the same lie."""
+    api = module.api()
+    lines = ["import numpy as np", ""]
+    for name in api.functions:
+        lines += [f"def {name}(*args, **kwargs):", f"    return {lie}", ""]
+    for name, methods in api.classes.items():
+        lines += [f"class {name}:", "    def __init__(self, *args, **kwargs):", "        pass", ""]
+        for method in dict.fromkeys(["__call__", *methods]):
+            lines += [f"    def {method}(self, *args, **kwargs):", f"        return {lie}", ""]
+    lines += [f"{name} = {lie}" for name in api.constants]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,176 @@
+"""The author's conscience: what must be true of a module before a student may see it.
+
+Every rule is a function from the evidence to the problems it finds; no problems means sound.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.api import REFLECT
+from grader.build import is_current, stub_text
+from grader.bundle import leaks
+from grader.course import Course
+from grader.evidence import Evidence, gather
+from grader.golden import golden_text
+from grader.misconceptions import Misconception
+from grader.module import CourseError, Module
+from grader.report import CheckResult, Report
+
+REBUILD = "Run `attn dev build`"
+VISIBLE_SHARE = 0.20
+REFLECT_SHARE = 0.10
+DTYPE_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason why a module is not sound, and how to mend it."""
+
+    what: str
+    mend: str
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """What the conscience says of one module; `evidence` is None if it could not even be gathered."""
+
+    module: Module
+    problems: tuple[Problem, ...]
+    evidence: Evidence | None
+
+
+def check_module(course: Course, module: Module) -> Soundness:
+    """Hold a module against every rule."""
+    problems: list[Problem] = []
+    evidence = None
+    try:
+        stub = stub_text(course, module)
+        if not is_current(module.stub, stub):
+            problems.append(Problem(f"{module.stub.name} is not what the solution generates", REBUILD))
+        if not module.lesson.is_file():
+            problems.append(Problem("there is no lesson", "Write README.md"))
+        evidence = gather(course, module)
+        if not is_current(module.golden, golden_text(module, evidence, stub)):
+            problems.append(Problem("golden.json is stale", REBUILD))
+        problems += [problem for rule in RULES for problem in rule(evidence)]
+        problems += [Problem(leak, "Take it out of what students receive") for leak in leaks(course, module)]
+    except CourseError as error:
+        problems.append(Problem(str(error), "As it says"))
+    return Soundness(module, tuple(problems), evidence)
+
+
+def stub_scores_nothing(evidence: Evidence) -> Iterator[Problem]:
+    """The untouched stub passes no check."""
+    for check in evidence.stub.checks:
+        if check.outcome == "passed":
+            mend = "Make the check call what it examines, or take it out"
+            yield Problem(f"the untouched stub passes {check.name}", mend)
+
+
+def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
+    """The solution passes every check."""
+    if evidence.reference.message:
+        yield Problem(f"the solution: {evidence.reference.message}", "Mend the solution")
+    for check in _not_passed(evidence.reference):
+        yield Problem(f"the solution fails {check.name}: {_first_line(check)}", "Mend the solution or the check")
+
+
+def misconceptions_are_caught(evidence: Evidence) -> Iterator[Problem]:
+    """Every known wrong way fails two checks, one of them a property; if its values are right, one check."""
+    if not evidence.misconceptions:
+        yield Problem("there are no misconceptions", "Write down at least one known wrong way")
+    for wrong, report in evidence.misconceptions:
+        yield from _caught(evidence, wrong, report)
+
+
+def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterator[Problem]:
+    oracles = {check.name for check in evidence.checks if check.oracle}
+    failed = [check.name for check in _not_passed(report)]
+    by_property = [name for name in failed if name not in oracles]
+    name = f"the misconception {wrong.name}"
+    if report.status != "graded":
+        yield Problem(f"{name} could not be graded: {report.message}", "Mend its code")
+    elif not failed:
+        yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
+    elif wrong.values_right:
+        if len(by_property) < len(failed):
+            yield Problem(f"{name} says VALUES_RIGHT, but fails an oracle comparison", "Take that line out")
+    elif not by_property:
+        mend = "Write a check of a property it breaks"
+        yield Problem(f"{name} is caught only by oracle comparisons: {', '.join(failed)}", mend)
+    elif len(failed) < 2:
+        yield Problem(f"{name} is caught by one check only: {failed[0]}", "Write a second check that fails for it")
+
+
+def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
+    """Every check fails for some wrong way that returns; raising NotImplementedError, as stubs do, proves nothing."""
+    failing = {
+        check.name
+        for _, report in evidence.misconceptions
+        for check in _not_passed(report)
+        if "raised NotImplementedError" not in check.detail
+    }
+    for check in evidence.checks:
+        if check.name not in failing:
+            mend = "Make it assert something, or add the misconception it is there for"
+            yield Problem(f"{check.name} fails for no misconception", mend)
+
+
+def nothing_stumbles(evidence: Evidence) -> Iterator[Problem]:
+    """No result, however strange, makes a check raise anything but an AssertionError."""
+    reports = [evidence.stub, evidence.reference, *evidence.liars, *(report for _, report in evidence.misconceptions)]
+    seen: set[str] = set()
+    for report in reports:
+        for check in report.checks:
+            if check.outcome == "grader_fault" and check.name not in seen:
+                seen.add(check.name)
+                mend = "Give the result to an assertion of grader.testing first"
+                yield Problem(f"{check.name} stumbles over {report.submission}: {_first_line(check)}", mend)
+
+
+def liars_get_nothing_for_it(evidence: Evidence) -> Iterator[Problem]:
+    """No student who returns one strange thing for everything gets half the points."""
+    for report in evidence.liars:
+        if report.score is not None and report.score > report.max_score / 2:
+            yield Problem(f"{report.submission} gets {report.score:g} points", "Make the checks look at the result")
+
+
+def points_are_shared_out(evidence: Evidence) -> Iterator[Problem]:
+    """Visible checks, reflection and dtype checks are worth no more than their share."""
+    total = sum(check.points for check in evidence.checks)
+    by_target: dict[str, float] = defaultdict(float)
+    for check in evidence.checks:
+        by_target[check.target] += check.points
+    visible = sum(check.points for check in evidence.checks if check.suite == "visible")
+    yield from _at_most("the visible checks", visible, VISIBLE_SHARE, total)
+    yield from _at_most("reflect", by_target[REFLECT], REFLECT_SHARE, total)
+    for check in evidence.checks:
+        if check.name.endswith("dtype"):
+            yield from _at_most(check.name, check.points, DTYPE_SHARE, by_target[check.target])
+
+
+RULES = (
+    stub_scores_nothing,
+    reference_scores_everything,
+    misconceptions_are_caught,
+    every_check_can_fail,
+    nothing_stumbles,
+    liars_get_nothing_for_it,
+    points_are_shared_out,
+)
+
+
+def _at_most(name: str, points: float, share: float, total: float) -> Iterator[Problem]:
+    if points > share * total + 1e-9:
+        yield Problem(f"{name}: worth {points:g} of {total:g}, more than {share:.0%}", "Share the points out anew")
+
+
+def _not_passed(report: Report) -> list[CheckResult]:
+    return [check for check in report.checks if check.outcome != "passed"]
+
+
+def _first_line(check: CheckResult) -> str:
+    return (check.detail or check.message).partition("\n")[0]

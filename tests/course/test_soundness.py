@@ -1,0 +1,294 @@
+"""The author's conscience is green on the course, and goes red, naming the cause, for every way to break it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.build import build_module
+from grader.course import Course, read_course
+from grader.misconceptions import read_misconceptions
+from grader.module import CourseError
+from grader.scaffold import new_module
+from grader.soundness import check_module
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course of one small sound module, as `attn dev new tiny` makes it."""
+    root = tmp_path_factory.mktemp("tiny")
+    new_module(Course(root, ()), "tiny", "Tiny")
+    course = read_course(root)
+    build_module(course, course.modules[0])
+    assert check_module(course, course.modules[0]).problems == ()
+    return course
+
+
+@pytest.fixture
+def tiny(built: Course, tmp_path: Path) -> Course:
+    """A copy of it, to be broken."""
+    return read_course(shutil.copytree(built.root, tmp_path / "tiny"))
+
+
+HIDDEN_TEST = '\n\n@worth({points}, "{name}")\ndef test_{name}(student, rng):\n    {body}\n'
+# Wrong only for arrays of shape (3, 4), which only the oracle check uses.
+ONLY_ORACLE = """
+
+# %% shape_bound
+LIKELY = "matrices of three rows are halved"
+HINT = "Compare with the lesson."
+
+
+def tiny(x):
+    return np.asarray(x) / 2 if np.shape(x) == (3, 4) else 2 * np.asarray(x)
+"""
+UNCAUGHT = """
+
+# %% harmless
+LIKELY = "the sum is taken instead of the double"
+HINT = "They are the same."
+
+
+def tiny(x):
+    return np.asarray(x) + np.asarray(x)
+"""
+
+
+def problems(course: Course) -> str:
+    """Return everything the conscience says about the only module, as one text."""
+    result = check_module(course, course.modules[0])
+    return "\n".join(f"{problem.what} | {problem.mend}" for problem in result.problems)
+
+
+def add_hidden(course: Course, name: str, body: str) -> Course:
+    """Add a check worth one point to the hidden suite, with the total mended."""
+    module = course.modules[0]
+    suite = course.hidden_suite(module)
+    suite.write_text(suite.read_text() + HIDDEN_TEST.format(points=1, name=name, body=body))
+    return repointed(course, 11)
+
+
+def repointed(course: Course, points: int) -> Course:
+    edit(course.modules[0].folder / "module.toml", "points = 10", f"points = {points}")
+    return read_course(course.root)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def misconceptions_of(course: Course) -> Path:
+    return course.solution(course.modules[0]).with_name("misconceptions.py")
+
+
+def test_the_course_is_sound(course: Course) -> None:
+    for module in course.modules:
+        assert check_module(course, module).problems == ()
+
+
+def test_a_stub_edited_by_hand(tiny: Course) -> None:
+    edit(tiny.modules[0].stub, "raise NotImplementedError", "pass")
+    assert "tiny.py is not what the solution generates | Run `attn dev build`" in problems(tiny)
+
+
+def test_a_hidden_check_that_calls_the_student_and_asserts_nothing(tiny: Course) -> None:
+    assert "nothing fails for no misconception" in problems(add_hidden(tiny, "nothing", "student.tiny(np.ones(3))"))
+
+
+def test_a_hidden_check_that_does_not_even_call_the_student(tiny: Course) -> None:
+    found = problems(add_hidden(tiny, "less", "assert rng is not None"))
+    assert "the untouched stub passes less" in found
+    assert "less fails for no misconception" in found
+
+
+def test_a_hidden_check_that_fails_only_for_what_is_not_implemented(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    code = "# %% undone\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n    raise NotImplementedError\n"
+    path.write_text(f"{path.read_text()}\n\n{code}")
+    assert "nothing fails for no misconception" in problems(add_hidden(tiny, "nothing", "student.tiny(np.ones(3))"))
+
+
+def test_a_misconception_no_check_catches(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    path.write_text(path.read_text() + UNCAUGHT)
+    assert "the misconception harmless gets full marks: no check catches it" in problems(tiny)
+
+
+def test_a_misconception_only_the_oracle_catches(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    path.write_text(path.read_text() + ONLY_ORACLE)
+    assert "shape_bound is caught only by oracle comparisons: tiny_agrees_with_the_oracle" in problems(tiny)
+
+
+def test_a_misconception_caught_once(tiny: Course) -> None:
+    edit(misconceptions_of(tiny), "VALUES_RIGHT = True\n", "")
+    assert "modifies_input is caught by one check only: tiny_leaves_its_input" in problems(tiny)
+
+
+def test_a_misconception_that_calls_its_wrong_values_right(tiny: Course) -> None:
+    edit(misconceptions_of(tiny), "# %% squares\n", "# %% squares\nVALUES_RIGHT = True\n")
+    assert "squares says VALUES_RIGHT, but fails an oracle comparison" in problems(tiny)
+
+
+def test_an_empty_suite(tiny: Course) -> None:
+    tiny.hidden_suite(tiny.modules[0]).write_text('"""Nothing yet."""\n')
+    assert "test_01_tiny.py: holds no checks" in problems(tiny)
+
+
+def test_no_suite(tiny: Course) -> None:
+    tiny.hidden_suite(tiny.modules[0]).unlink()
+    assert "test_01_tiny.py: is missing" in problems(tiny)
+
+
+def test_unbalanced_markers(tiny: Course) -> None:
+    edit(tiny.solution(tiny.modules[0]), "    ### END SOLUTION\n", "")
+    assert "tiny.py: line 16: ### BEGIN SOLUTION without an ### END SOLUTION after it" in problems(tiny)
+
+
+def test_a_solution_that_fails_its_own_suite(tiny: Course) -> None:
+    edit(tiny.solution(tiny.modules[0]), "return 2 *", "return 3 *")
+    assert "the solution fails tiny_of_three" in problems(tiny)
+
+
+def test_a_solution_that_does_not_import(tiny: Course) -> None:
+    edit(tiny.solution(tiny.modules[0]), "import numpy as np", "import numpy as np, nothing_like_it")
+    assert "No module named 'nothing_like_it'" in problems(tiny)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1}\n'])
+def test_a_stale_golden_file(tiny: Course, text: str) -> None:
+    tiny.modules[0].golden.write_text(text)
+    assert problems(tiny) == "golden.json is stale | Run `attn dev build`"
+
+
+def test_a_golden_file_gone_stale_by_a_change_elsewhere(tiny: Course) -> None:
+    edit(misconceptions_of(tiny), "the values are squared", "the values are squared by mistake")
+    assert problems(tiny) == "golden.json is stale | Run `attn dev build`"
+
+
+def test_no_lesson(tiny: Course) -> None:
+    tiny.modules[0].lesson.unlink()
+    assert "there is no lesson" in problems(tiny)
+
+
+def test_no_misconceptions(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    path.write_text('"""None known."""\n')
+    assert "there are no misconceptions" in problems(tiny)
+    path.unlink()
+    assert "misconceptions.py: is missing" in problems(tiny)
+
+
+def test_a_check_that_stumbles_over_a_strange_result(tiny: Course) -> None:
+    found = problems(add_hidden(tiny, "trips", "assert student.tiny(np.ones(3)).sum() == 6"))
+    assert "trips stumbles over a student returning None: the check itself failed with AttributeError" in found
+
+
+def test_checks_that_do_not_look_at_the_result(tiny: Course) -> None:
+    suite = tiny.hidden_suite(tiny.modules[0])
+    edit(suite, "assert_close(student.tiny(x), oracle_tiny(x))", "assert student.tiny(x) is not oracle_tiny")
+    edit(suite, "assert_close(both, array_like", "str(both); (lambda *_: 0)(both, array_like")
+    edit(suite, "array_like(one, x.shape) + array_like(other, y.shape)", "one, other")
+    assert "a student returning None gets 7 points" in problems(tiny)
+
+
+def test_points_out_of_proportion(tiny: Course) -> None:
+    edit(tiny.modules[0].checks, "@worth(2,", "@worth(5,")
+    assert "the visible checks: worth 5 of 13, more than 20%" in problems(repointed(tiny, 13))
+
+
+def test_dtype_and_reflect_out_of_proportion(tiny: Course) -> None:
+    suite = tiny.hidden_suite(tiny.modules[0])
+    edit(suite, "tiny_leaves_its_input", "tiny_dtype")
+    edit(suite, '"it agrees with an independent formula on random arrays")', '"it agrees", target="reflect")')
+    solution = tiny.solution(tiny.modules[0])
+    solution.write_text(solution.read_text() + "\n\nREFLECT_X = None\n")
+    found = problems(tiny)
+    assert "tiny_dtype: worth 1 of 6, more than 5%" in found or "is not what the solution generates" in found
+    build_module(tiny, tiny.modules[0])
+    found = problems(tiny)
+    assert "tiny_dtype: worth 1 of 6, more than 5%" in found
+    assert "reflect: worth 4 of 10, more than 10%" in found
+
+
+def test_a_check_that_gives_the_solution_away(tiny: Course) -> None:
+    checks = tiny.modules[0].checks
+    checks.write_text(checks.read_text() + "\n\ndef helper(x):\n    return 2 * np.asarray(x)\n")
+    assert "checks.py holds a line of the solution of 01_tiny: 'return 2 * np.asarray(x)'" in problems(tiny)
+
+
+def test_a_visible_file_that_holds_a_hidden_check(tiny: Course) -> None:
+    lesson = tiny.modules[0].lesson
+    lesson.write_text(lesson.read_text() + "\n```python\ndef test_tiny_is_linear(student):\n    ...\n```\n")
+    assert "README.md holds the hidden check test_tiny_is_linear of 01_tiny" in problems(tiny)
+
+
+class TestNewModule:
+    """`attn dev new` gives a module that is sound at once, behind the last one."""
+
+    def test_a_new_module_stands_behind_the_others_and_is_sound(self, course_copy: Course) -> None:
+        new_module(course_copy, "rope", "Rotary {positions}")
+        course = read_course(course_copy.root)
+        rope = course.module("rope")
+        assert (rope.name, rope.title) == ("02_rope", "Rotary {positions}")
+        build_module(course, rope)
+        assert check_module(course, rope).problems == ()
+
+    @pytest.mark.parametrize("slug", ["Rope", "../rope", "1rope", "", "softmax"])
+    def test_a_bad_name_is_refused_and_nothing_is_written(self, course_copy: Course, slug: str) -> None:
+        before = sorted(course_copy.root.rglob("*"))
+        with pytest.raises(CourseError):
+            new_module(course_copy, slug, "x")
+        assert sorted(course_copy.root.rglob("*")) == before
+
+
+class TestMisconceptions:
+    """The file of known wrong ways is data, and says what is wrong with itself."""
+
+    @pytest.mark.parametrize(
+        ("cell", "words"),
+        [
+            ("# %% axis_zero\nLIKELY = 'a'\nHINT = 'b'\nx = 1\n", "is there twice"),
+            ("# %% other\nHINT = 'b'\nx = 1\n", "LIKELY is missing"),
+            ("# %% other\nLIKELY = 'a'\nx = 1\n", "HINT is missing"),
+            ("# %% other\nLIKELY = 'a'\nHINT = 'b'\n", "redefines nothing"),
+            ("# %% other\nLIKELY = 3\nHINT = 'b'\nx = 1\n", "LIKELY must be a str"),
+            ("# %% other\nLIKELY = f()\nHINT = 'b'\nx = 1\n", "malformed"),
+            ("# %% other\nLIKELY = 'a'\nHINT = 'b'\ndef f(:\n", "invalid syntax"),
+        ],
+    )
+    def test_mistakes_are_named(self, course_copy: Course, cell: str, words: str) -> None:
+        module = course_copy.modules[0]
+        path = course_copy.solution(module).with_name("misconceptions.py")
+        path.write_text(f"{path.read_text()}\n\n{cell}")
+        with pytest.raises(CourseError, match=words):
+            read_misconceptions(course_copy, module)
+
+    def test_every_listed_wrong_way_of_the_curriculum_is_there(self, course: Course) -> None:
+        names = {wrong.name for wrong in read_misconceptions(course, course.module("softmax"))}
+        assert names >= {
+            "no_max_subtraction",
+            "global_max",
+            "axis_zero",
+            "whole_array",
+            "ignores_axis",
+            "keepdims_forgotten",
+            "modifies_input",
+            "divides_by_raw_sum",
+            "multiplies_by_temperature",
+            "log_of_softmax",
+            "upcasts_float32",
+        }
+
+
+def test_the_golden_file_knows_the_points_and_gives_no_hidden_check_away(course: Course) -> None:
+    document = json.loads(course.module("softmax").golden.read_text())
+    assert sum(sum(points.values()) for points in document["targets"].values()) == pytest.approx(40)
+    hidden = course.hidden_suite(course.module("softmax")).read_text()
+    for wrong in document["misconceptions"].values():
+        assert all(f"def test_{name}(" not in hidden for name in wrong["fails"])
