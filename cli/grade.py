@@ -40,12 +40,13 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     from grader.course import find_course
     from grader.report import write_report
     from grader.submission import find_submissions
+    from grader.text import plain_name
 
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0] if module_name else None
     found = find_submissions(course, paths, module)
-    for path, reason in found.skipped:
-        click.echo(f"attn: skipped {path}: {reason}", err=True)
+    for path, reason in (*found.refused, *found.passed_over):
+        click.echo(f"attn: passed over {plain_name(path)}: {reason}", err=True)
     if not found.submissions:
         raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
     reports: list[Report] = []
@@ -61,7 +62,7 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     click.echo(_shown(reports, as_json=as_json))
     if to is not None:
         click.echo(f"one report a submission in {to}/", err=True)
-    sys.exit(_exit_code(reports, skipped=bool(found.skipped)))
+    sys.exit(_exit_code(reports, refused=bool(found.refused)))
 
 
 def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None]) -> None:
@@ -82,8 +83,8 @@ def _shown(reports: list[Report], *, as_json: bool) -> str:
     return report_screen(reports[0]) if len(reports) == 1 else class_table(reports)
 
 
-def _exit_code(reports: list[Report], *, skipped: bool) -> int:
+def _exit_code(reports: list[Report], *, refused: bool) -> int:
     if any(report.score is None for report in reports):
         return 3
     full = all(report.score == report.max_score for report in reports)
-    return 0 if full and not skipped else 1
+    return 0 if full and not refused else 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import traceback
 
 import click
 
@@ -40,11 +42,17 @@ for command in (status, test, grade, release, dev):
 
 
 def main() -> None:
-    """Run `attn`; a mistake in the course is ours (exit 3), never the student's (exit 1)."""
+    """Run `attn`; whatever goes wrong that is not a student's doing or a wrong command ends with status 3."""
     from grader.module import CourseError
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character shows its number
+            stream.reconfigure(errors="backslashreplace")
     try:
         attn(prog_name="attn")
-    except CourseError as error:
+    except (CourseError, OSError) as error:
         click.echo(f"attn: {error}", err=True)
-        sys.exit(EXIT_FAULT)
+    except Exception:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
+        click.echo(traceback.format_exc(), err=True)
+        click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)
+    sys.exit(EXIT_FAULT)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import calendar
 import io
+import lzma
 import os
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,7 +24,19 @@ MAX_ARCHIVE = 64 << 20
 MAX_TOTAL = 128 << 20
 MAX_FILES = 10_000
 _LIMITS = {SCRIPT: MAX_SCRIPT, NOTEBOOK: MAX_NOTEBOOK, ARCHIVE: MAX_ARCHIVE}
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
+# Everything the zip reader and its decompressors have been seen to raise on broken archives.
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    OverflowError,
+    MemoryError,
+)
 
 
 class UnreadableError(Exception):
@@ -110,9 +125,8 @@ def _safe_path(info: zipfile.ZipInfo) -> PurePosixPath:
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
-    """Return a number that orders the times in a zip; they have no zone, and need none for that."""
-    year, month, day, hour, minute, second = info.date_time
-    return ((((year * 12 + month) * 31 + day) * 24 + hour) * 60 + minute) * 60.0 + second
+    """Return when a file in a zip was changed; the times there have no zone, so this is off by hours at most."""
+    return float(calendar.timegm((*info.date_time, 0, 0, 0)))
 
 
 def _read_limited(file: IO[bytes], suffix: str, name: str) -> bytes:

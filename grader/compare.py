@@ -41,6 +41,8 @@ def difference(actual: Any, expected: Any, tolerance: Tolerance | None = None) -
         return _entries(actual, expected, tolerance)
     # Integers beyond 2**53 would lose their last digits in float64, so two of them are compared as they are.
     both_integers = type(expected) is int and type(actual) is int
+    if type(expected) in (bool, np.bool_) and type(actual) in (bool, np.bool_):
+        return None if bool(actual) == bool(expected) else f"expected {bool(expected)}, got {bool(actual)}"
     if expected is None or both_integers or type(expected) in (bool, str, bytes):
         same = type(actual) is type(expected) and actual == expected
         return None if same else f"expected {expected!r}, got {describe(actual)}"
@@ -57,6 +59,8 @@ def describe(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if type(value) is dict:
         return f"a dict of {len(value)}"
+    if isinstance(value, np.generic) and not isinstance(value, np.number | np.bool_):
+        return f"a NumPy scalar of dtype {value.dtype}"
     if value is None or type(value) in (bool, int, float, complex, str, bytes) or isinstance(value, np.generic):
         text = repr(value)
         return text if len(text) <= 60 else f"a {type(value).__name__} of {len(text)} characters"
@@ -70,14 +74,20 @@ def as_float64(value: Any) -> np.ndarray | None:
     if isinstance(value, np.generic):
         value = np.asarray(value)
     if _is_tensor(value):
-        if value.is_complex():
-            return None
-        torch = sys.modules["torch"]
-        return np.asarray(value.detach().to(torch.float64).numpy())
+        return _tensor_as_float64(value)
     if type(value) is np.ndarray and value.dtype.kind in "biuf":
         with np.errstate(over="ignore"):
             return value.astype(np.float64)
     return None
+
+
+def _tensor_as_float64(tensor: Any) -> np.ndarray | None:
+    if tensor.is_complex():
+        return None
+    try:
+        return np.asarray(tensor.detach().to(sys.modules["torch"].float64).numpy())
+    except (NotImplementedError, RuntimeError):  # dtypes that torch can hold but not convert, such as bits8
+        return None
 
 
 def _float(value: float) -> float:
@@ -116,6 +126,8 @@ def _numbers(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | N
         return f"expected real numbers, got {describe(actual)}"
     if ours.shape != theirs.shape:
         return _shape_difference(ours.shape, theirs.shape)
+    if found := _integer_difference(actual, expected):
+        return found
     for name, test in (("NaN", np.isnan), ("infinite", np.isinf)):
         if found := _pattern_difference(ours, theirs, name, test):
             return found
@@ -162,6 +174,19 @@ def _shape_difference(ours: tuple[int, ...], theirs: tuple[int, ...]) -> str:
         return f"the shape is {ours}, expected {theirs}: {len(ours)} dimensions instead of {len(theirs)}"
     axis = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
     return f"the shape is {ours}, expected {theirs}: axis {axis} has {ours[axis]} instead of {theirs[axis]}"
+
+
+def _integer_difference(actual: Any, expected: Any) -> str | None:
+    """Compare two arrays of integers as they are: float64 would lose the last digits beyond 2**53."""
+    if not all(type(value) is np.ndarray and value.dtype.kind in "iu" for value in (actual, expected)):
+        return None
+    wrong = actual != expected
+    if not wrong.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = ", ".join(map(str, index))
+    values = f"got {actual[index]}, expected {expected[index]}"
+    return f"{int(wrong.sum())} of {wrong.size} values are off; first at [{place}]: {values}"
 
 
 def _pattern_difference(ours: np.ndarray, theirs: np.ndarray, name: str, test: Any) -> str | None:

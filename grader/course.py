@@ -6,7 +6,10 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.api import Api, read_api
+from grader.golden import read_golden
 from grader.module import FOLDER, CourseError, Module, module_error, read_module
+from grader.stubs import StubError, make_stub
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,26 @@ class Course:
     def solution(self, module: Module) -> Path:
         """Return where the reference solution is, or would be."""
         return self.root / "solutions" / module.name / f"{module.slug}.py"
+
+    def stub_text(self, module: Module) -> str:
+        """Return the stub that a module's solution gives."""
+        path = self.solution(module)
+        try:
+            return make_stub(path.read_bytes().decode("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise CourseError(path, "", f"cannot be read: {error}", "Every module needs its solution") from None
+        except StubError as error:
+            raise CourseError(path, f"line {error.line}", error.problem, "Pair every BEGIN with one END") from None
+
+    def api(self, module: Module) -> Api:
+        """Return the names a module asks for: never read from the file that the student edits."""
+        if self.is_bundle:
+            return read_golden(module).api
+        try:
+            return read_api(self.stub_text(module))
+        except SyntaxError as error:
+            path = self.solution(module)
+            raise CourseError(path, f"line {error.lineno}", "its stub is not Python", "Mend the solution") from None
 
     def hidden_suite(self, module: Module) -> Path:
         """Return where the hidden suite is, or would be."""

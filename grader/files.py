@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that a reader, or a crash, never sees half of it."""
+def write_atomically(path: Path, text: str, *, secret: bool = False) -> None:
+    """Write a file so that a reader, or a crash, never sees half of it; a secret one is its owner's alone."""
+    mode = 0o600 if secret else 0o644
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
@@ -16,6 +17,7 @@ def write_atomically(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Golden files: what a bundle knows about a module in place of its solution and hidden suite.
 
-Generated from the evidence: the hash of the untouched stub, the points of each target, and for each misconception
-which visible checks it fails.
+Generated from the evidence: the hash of the untouched stub, the names it asks for, the points of each target, and
+for each misconception which visible checks it fails.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.api import Api, read_api
 from grader.module import CourseError, Module
 
 if TYPE_CHECKING:  # reading a golden file must not load NumPy and pytest
@@ -25,13 +26,15 @@ class Golden:
     """A golden file as read."""
 
     stub_sha256: str
+    api: Api
     targets: Mapping[str, Mapping[str, float]]
     misconceptions: Mapping[str, Mapping[str, object]]
 
 
 def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
     """Return the golden file that a stub and its evidence give."""
-    targets: dict[str, dict[str, float]] = {target: {"visible": 0.0, "hidden": 0.0} for target in module.api().targets}
+    api = read_api(stub)
+    targets: dict[str, dict[str, float]] = {target: {"visible": 0.0, "hidden": 0.0} for target in api.targets}
     for check in evidence.checks:
         points = targets[check.target]
         points[check.suite] = round(points[check.suite] + check.points, 6)
@@ -46,6 +49,7 @@ def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
         "schema": SCHEMA,
         "module": module.name,
         "stub_sha256": sha256(stub.encode()),
+        "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
         "targets": targets,
         "misconceptions": wrong_ways,
     }
@@ -56,8 +60,11 @@ def read_golden(module: Module) -> Golden:
     """Read a module's golden file."""
     try:
         document = json.loads(module.golden.read_text(encoding="utf-8"))
-        return Golden(document["stub_sha256"], document["targets"], document["misconceptions"])
-    except (OSError, ValueError, KeyError, TypeError):
+        names = document["api"]
+        classes = {name: tuple(methods) for name, methods in names["classes"].items()}
+        api = Api(tuple(names["functions"]), classes, tuple(names["constants"]))
+        return Golden(document["stub_sha256"], api, document["targets"], document["misconceptions"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         mend = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", mend) from None
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import importlib.util
 import platform
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from grader import __version__
@@ -17,13 +19,15 @@ from grader.errors import StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.reference import load_reference
 from grader.report import CheckResult, EndingRecord, Report, Status
-from grader.sandbox.client import IMPORT, Limits, Program, Session
+from grader.sandbox.client import IMPORT, Program, Session
+from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import Spawner, WorkerLostError, open_spawner
+from grader.sandbox.wire import UnsendableError
 from grader.seeds import secret_salt
 from grader.student import Student
-from grader.submission import Source, Submission, find_submissions
+from grader.submission import Source, Submission, own_submission
 from grader.suite import Check, Judge, Suite, result_of, run_suite
-from grader.text import one_line, printable
+from grader.text import plain_name, printable
 
 FAULT = "a fault of the grader, not of your code"
 
@@ -45,15 +49,15 @@ def full_suite(course: Course, module: Module) -> Suite:
     if not hidden.is_file():
         mend = "Grading needs the full course; in a student's bundle there is `attn test`"
         raise CourseError(hidden, "", "is missing", mend)
-    return Suite(module, module.checks, hidden, secret_salt(course), load_reference(course, module))
+    reference = load_reference(course, module)
+    return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
 def test_own_file(course: Course, module: Module) -> Report:
     """Run the visible checks on the student's own file, with their other modules beside it."""
-    paths = [path for other in course.modules for path in (other.stub, other.notebook) if path.is_file()]
-    found = find_submissions(course, paths, module)
     reports: list[Report] = []
-    run_grading(Suite(module, module.checks, None, ""), found.submissions, reports.append)
+    suite = Suite(module, course.api(module), module.checks)
+    run_grading(suite, [own_submission(course, module)], reports.append)
     (report,) = reports
     return report
 
@@ -65,26 +69,37 @@ def run_grading(
     limits: Limits | None = None,
 ) -> None:
     """Grade submissions by the checks of any suite of a module."""
-    api = suite.module.api()
+    require_backend(suite.module)
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         with _Spawning(suite.module) as spawning:
             for submission in submissions:
-                job = _Job(suite.module, api, checks, judge, limits or Limits(), submission)
+                job = _Job(suite.module, suite.api, checks, judge, limits or Limits(), submission)
                 on_report(spawning.tried_twice(job.run, job.not_graded))
 
     run_suite(suite, body)
 
 
 @contextlib.contextmanager
-def open_student(module: Module, submission: Submission) -> Iterator[Student]:
+def open_student(course: Course, module: Module, submission: Submission) -> Iterator[Student]:
     """Load one submission outside any suite, for a test that brings its own pytest."""
-    api = module.api()
+    require_backend(module)
+    api = course.api(module)
     with open_spawner(module.backend) as spawner:
         session = Session(spawner, program_of(submission, module, api), Limits())
-        load(session, module)
-        yield Student(session, api)
-        session.close()
+        try:
+            load(session, module)
+            yield Student(session, api)
+        finally:
+            session.close()
+
+
+def require_backend(module: Module) -> None:
+    """Say what to install where a module's backend is missing, before any student is blamed for it."""
+    if importlib.util.find_spec(module.backend) is None:
+        file = module.folder / "module.toml"
+        mend = f"Run: python -m pip install {module.backend}"
+        raise CourseError(file, "backend", f"{module.backend} is not installed", mend)
 
 
 def program_of(submission: Submission, module: Module, api: Api) -> Program:
@@ -166,6 +181,10 @@ class _Job:
         session = Session(spawner, program_of(self.submission, self.module, self.api), self.limits)
         try:
             outcome = self.outcome(session)
+        except WorkerLostError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one submission we stumble over must not cost the class its grades
+            outcome = self.fault(error)
         finally:
             session.close()
         cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
@@ -183,6 +202,8 @@ class _Job:
             return self.not_importable(f"{error}", error.traceback)
         except StudentError as error:
             return self.not_importable(f"{error}", "")
+        except UnsendableError as error:
+            return self.not_importable(f"the submission is too large: it {error}", "")
         verdict = self.judge(Student(session, self.api))
         if any(check.earned is None for check in verdict.checks):
             return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
@@ -192,6 +213,11 @@ class _Job:
     def not_importable(self, message: str, detail: str, ended: StudentEndedError | None = None) -> _Outcome:
         endings = (EndingRecord(ended.ending.kind, IMPORT),) if ended else ()
         return _Outcome("not_importable", 0.0, message, self.not_run(f"{message}\n{detail}".strip()), endings)
+
+    def fault(self, error: Exception) -> _Outcome:
+        detail = "".join(traceback.format_exception(error))
+        checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.not_run(detail))
+        return _Outcome("grader_fault", None, FAULT, checks, ())
 
     def not_graded(self, spawner: Spawner, why: str) -> Report:
         message = "not graded yet: the machine failed, not your code"
@@ -204,8 +230,8 @@ class _Job:
     def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
             module=self.module.name,
-            submission=one_line(self.submission.student),
-            file=one_line(self.submission.file),
+            submission=plain_name(self.submission.student),
+            file=plain_name(self.submission.file),
             status=outcome.status,
             score=outcome.score,
             max_score=round(sum(check.points for check in self.checks), 6),
@@ -233,4 +259,4 @@ class _Outcome:
 def _as_data(source: Source) -> dict[str, object]:
     # Bytes, not text: sources belong in a frame's body, whose limit is larger than its header's.
     cells = [cell.encode("utf-8", "surrogatepass") for cell in source.cells]
-    return {"file": one_line(source.file), "cells": cells, "notebook": source.notebook}
+    return {"file": plain_name(source.file), "cells": cells, "notebook": source.notebook}

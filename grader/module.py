@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.api import Api, read_api
-
 Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
@@ -71,18 +69,6 @@ class Module:
         """The visible checks."""
         return self.folder / "checks.py"
 
-    def api(self) -> Api:
-        """Return the names the stub asks for."""
-        try:
-            return read_api(self.stub.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise CourseError(self.stub, "", f"cannot be read ({error.strerror})", _REBUILD) from None
-        except SyntaxError as error:
-            raise CourseError(self.stub, f"line {error.lineno}", "is not Python", _REBUILD) from None
-
-
-_REBUILD = "Run `attn dev build` to make it anew from the solution"
-
 
 def read_module(folder: Path) -> Module:
     """Read a module's folder; a mistake in its `module.toml` is an error that says how to mend it."""
@@ -108,7 +94,7 @@ def read_module(folder: Path) -> Module:
         minutes=_integer(folder, table, "minutes"),
         requires=_names(folder, table, "requires"),
         backend=_backend(folder, table),
-        points=float(_integer(folder, table, "points")),
+        points=_number(folder, table, "points"),
         folder=folder,
     )
 
@@ -139,6 +125,13 @@ def _integer(folder: Path, table: Mapping[str, Any], key: str) -> int:
     if type(value) is not int or value < 1:
         raise module_error(folder, key, f"must be a whole number above 0, not {value!r}", f"Write it like {KEYS[key]}")
     return value
+
+
+def _number(folder: Path, table: Mapping[str, Any], key: str) -> float:
+    value = table[key]
+    if type(value) not in (int, float) or not 0 < value < 1e6:
+        raise module_error(folder, key, f"must be a number above 0, not {value!r}", f"Write it like {KEYS[key]}")
+    return float(value)
 
 
 def _text(folder: Path, table: Mapping[str, Any], key: str) -> str:

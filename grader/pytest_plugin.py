@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,13 +27,12 @@ def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
     """The student's own file, beside the checks."""
     from grader.course import find_course
     from grader.grading import open_student
-    from grader.submission import find_submissions
+    from grader.submission import own_submission
 
     folder = Path(request.path).parent
     course = find_course(folder)
     module = course.module(folder.name)
-    (submission,) = find_submissions(course, [module.stub], module).submissions
-    with open_student(module, submission) as student:
+    with open_student(course, module, own_submission(course, module)) as student:
         yield student
 
 
@@ -43,11 +42,3 @@ def rng_fixture(request: pytest.FixtureRequest) -> np.random.Generator:
     from grader.suite import visible_rng
 
     return visible_rng(Path(request.path).parent.name, request.node.name)
-
-
-def pytest_exception_interact(call: pytest.CallInfo[Any]) -> None:
-    """Show a failure in student code as one sentence; the traceback of our proxy teaches nobody."""
-    from grader.errors import StudentError
-
-    if call.excinfo is not None and isinstance(call.excinfo.value, StudentError):
-        call.excinfo.traceback = call.excinfo.traceback[:1]

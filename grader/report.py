@@ -76,6 +76,8 @@ class Report:
         return {"schema": SCHEMA} | {name: (fields | empty)[name] for name in _ORDER}
 
 
+# Windows keeps these names for devices, with any ending.
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _ORDER = (
     "module",
     "submission",
@@ -115,9 +117,9 @@ def write_report(report: Report, folder: Path) -> Path:
 def _file_name(name: str) -> str:
     """Return a name as one safe path component, with no two names sharing one."""
     escaped = re.sub(r"[^A-Za-z0-9_@+. -]|^[. ]|[. ]$", _percent, name) or "%"
-    if len(escaped) <= 200:
+    if len(escaped) <= 200 and not _RESERVED.fullmatch(escaped):
         return escaped
-    return f"{escaped[:150]}%{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    return f"{escaped[:150]}%{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -20,8 +20,7 @@ def secret_salt(course: Course) -> str:
     with contextlib.suppress(FileNotFoundError):
         return path.read_text(encoding="utf-8").strip()
     made = path.with_name(f"salt.{os.getpid()}")
-    write_atomically(made, secrets.token_hex(16) + "\n")
-    made.chmod(0o600)
+    write_atomically(made, secrets.token_hex(16) + "\n", secret=True)
     with contextlib.suppress(FileExistsError):  # of two first uses at once, one wins and both read its salt
         _publish(made, path)
     made.unlink(missing_ok=True)

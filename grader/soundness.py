@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from grader.api import REFLECT
-from grader.build import is_current, stub_text
+from grader.build import is_current
 from grader.bundle import leaks
 from grader.course import Course
 from grader.evidence import Evidence, gather
@@ -47,7 +47,7 @@ def check_module(course: Course, module: Module) -> Soundness:
     problems: list[Problem] = []
     evidence = None
     try:
-        stub = stub_text(course, module)
+        stub = course.stub_text(module)
         if not is_current(module.stub, stub):
             problems.append(Problem(f"{module.stub.name} is not what the solution generates", REBUILD))
         if not module.lesson.is_file():

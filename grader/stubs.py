@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 WORK = "raise NotImplementedError"
@@ -22,11 +24,14 @@ def make_stub(solution: str) -> str:
     """Return the stub of a solution; whatever stands outside its regions is kept byte for byte."""
     kept: list[str] = []
     opened = 0
+    bodies = _function_lines(solution)
     for number, line in enumerate(solution.splitlines(keepends=True), 1):
         marker = _marker(line, number)
         if marker == BEGIN:
             if opened:
                 raise StubError(number, f"{BEGIN} inside the region that begins on line {opened}")
+            if line[0].isspace() and bodies is not None and number not in bodies:
+                raise StubError(number, "a region must be inside a function, or start in the first column")
             opened = number
             kept.append(_placeholder(line))
         elif marker == END:
@@ -38,6 +43,16 @@ def make_stub(solution: str) -> str:
     if opened:
         raise StubError(opened, f"{BEGIN} without an {END} after it")
     return "".join(kept)
+
+
+def _function_lines(solution: str) -> set[int] | None:
+    """Return the numbers of the lines inside functions, where a `raise` waits for a call; None if it is no Python."""
+    try:
+        tree = ast.parse(solution)
+    except SyntaxError:
+        return None
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return {line for node in functions for line in range(node.lineno, (node.end_lineno or 0) + 2)}
 
 
 def _marker(line: str, number: int) -> str:

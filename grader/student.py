@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.api import Api
-from grader.errors import Ending, StudentMissingError
+from grader.errors import StudentMissingError
 from grader.sandbox.client import MODULE, Ref, Session
 from grader.sandbox.wire import Remote
+
+__tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,15 @@ class Handle:
     def call(self, *args: Any, **kwargs: Any) -> Call:
         """Call, and return the arguments as they are afterwards along with the value."""
         result = self._results([Arguments(args, kwargs)], inputs=True)[0]
-        match result:
-            case {"value": value, "args": list(after), "kwargs": dict(named)}:
-                return Call(self._local(value), tuple(after), named)
-        raise self._protocol_error()
+        after, named = result.get("args"), result.get("kwargs")
+        if (
+            type(after) is not list
+            or len(after) != len(args)
+            or type(named) is not dict
+            or named.keys() != kwargs.keys()
+        ):
+            raise self._malformed()
+        return Call(self._local(result["value"]), tuple(after), named)
 
     def callmany(self, calls: Sequence[Arguments]) -> list[Any]:
         """Make many calls in one round trip and return their values; the first that raises, raises here."""
@@ -93,17 +100,20 @@ class Handle:
         """Call, and pull `cotangent` back to the positional arguments and to the owner's parameters."""
         sent = [_remote(arg) for arg in args]
         request = {"op": "vjp", "args": sent, "kwargs": _sent(kwargs), "cotangent": cotangent}
-        match self._request(request):
-            case {"value": value, "args": list(grads), "parameters": dict(parameters)} if len(grads) == len(args):
-                return Vjp(self._local(value), tuple(grads), parameters)
-        raise self._protocol_error()
+        answer = self._request(request)
+        if type(answer) is not dict or answer.keys() != {"value", "args", "parameters"}:
+            raise self._malformed()
+        grads, parameters = answer["args"], answer["parameters"]
+        if type(grads) is not list or len(grads) != len(args) or type(parameters) is not dict:
+            raise self._malformed()
+        return Vjp(self._local(answer["value"]), tuple(grads), parameters)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a torch module by name."""
-        match self._request({"op": "parameters"}):
-            case dict(parameters):
-                return parameters
-        raise self._protocol_error()
+        parameters = self._request({"op": "parameters"})
+        if type(parameters) is not dict:
+            raise self._malformed()
+        return parameters
 
     def _below(self, name: str) -> Handle:
         handle, path = self._ref
@@ -114,17 +124,13 @@ class Handle:
     def _results(self, calls: Sequence[Arguments], *, inputs: bool) -> list[dict[str, Any]]:
         sent = [[[_remote(arg) for arg in one.args], _sent(one.kwargs)] for one in calls]
         results = self._request({"op": "call", "calls": sent, "inputs": inputs})
-        if type(results) is not list or len(results) > len(calls):
-            raise self._protocol_error()
+        if type(results) is not list or not all(type(result) is dict for result in results):
+            raise self._malformed()
         for result in results:
-            match result:
-                case {"value": _}:
-                    continue
-                case {"error": error}:
-                    raise self._session.error(error, self._label, self._owner)
-            raise self._protocol_error()
-        if len(results) != len(calls):
-            raise self._protocol_error()
+            if "error" in result:
+                raise self._session.student_error(result["error"], self._label, self._owner)
+        if len(results) != len(calls) or not all("value" in result for result in results):
+            raise self._malformed()
         return results
 
     def _request(self, message: dict[str, Any]) -> Any:
@@ -144,8 +150,8 @@ class Handle:
             return {key: self._local(item) for key, item in value.items()}
         return value
 
-    def _protocol_error(self) -> Exception:
-        return self._session.ended(self._label, self._owner, Ending("protocol", "a reply of no known form"))
+    def _malformed(self) -> Exception:
+        return self._session.malformed(self._label, self._owner)
 
 
 class Student:

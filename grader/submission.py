@@ -11,8 +11,11 @@ from pathlib import Path, PurePosixPath
 from grader import archive
 from grader.archive import ARCHIVE, NOTEBOOK, SCRIPT, Entry, UnreadableError
 from grader.course import Course
-from grader.module import Module
+from grader.module import CourseError, Module
 from grader.notebook import NotebookError, read_cells
+
+# What a script may declare: plain encodings, none of those that transform text or take their time over it.
+ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso-8859-1", "latin-1", "cp1252")
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,11 @@ class Submission:
 
 @dataclass(frozen=True)
 class Found:
-    """The submissions at some paths, and what was passed over, with the reason."""
+    """The submissions at some paths; what could not be graded, and what was passed over, each with the reason."""
 
     submissions: tuple[Submission, ...]
-    skipped: tuple[tuple[str, str], ...]
+    refused: tuple[tuple[str, str], ...]
+    passed_over: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class _Piece:
     student: str
     module: Module
     entry: Entry
+    origin: str
     fit: int  # 2 if the file is named after the module, 1 if its folder is, 0 if only --module says so
     problem: str = ""
 
@@ -59,70 +64,75 @@ class _Finder:
     course: Course
     wanted: Module | None
     pieces: list[_Piece] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
         """Take one path of the command line: a folder, a zip, a script or a notebook."""
         if path.is_dir():
             self.add_folder(path)
         elif not path.exists():
-            self.skipped.append((str(path), "there is no such file or folder"))
+            self.refused.append((str(path), "there is no such file or folder"))
         elif path.suffix.lower() == ARCHIVE:
-            self.add_archive(path, path.stem)
+            self.add_archive(path, path.stem, may_be_class=True)
         else:
             # The name an instructor gave may be a link of their own; a link handed in is refused in folders.
             real = path.resolve()
-            self.add_file(real, self.student_of_file(real), PurePosixPath(*real.parts[-2:]))
+            below = PurePosixPath(*real.parts[-2:])
+            module, fit = (self.wanted, 2) if self.wanted else self.module(below)
+            if module is None:
+                reason = "its name is not that of a module; say which it is with --module"
+                self.refused.append((str(path), reason))
+            else:
+                self.add_file(real, self.student_of_file(real), below, module, fit)
 
     def add_folder(self, folder: Path) -> None:
         try:
             for path in archive.walk(folder):
                 below = PurePosixPath(path.relative_to(folder).as_posix())
                 student = self.student(below, folder.resolve().name)
+                module, fit = self.module(below)
                 if path.suffix.lower() == ARCHIVE:
-                    self.add_archive(path, student)
+                    # Whose it is, the folder says: what a student puts into a zip must not speak for another.
+                    self.add_archive(path, student, may_be_class=False)
+                elif module is None:
+                    self.passed_over.append((str(path), "its name is not that of a module"))
                 else:
-                    self.add_file(path, student, below)
+                    self.add_file(path, student, below, module, fit)
         except UnreadableError as error:
-            self.skipped.append((str(folder), str(error)))
+            self.refused.append((str(folder), str(error)))
 
-    def add_file(self, path: Path, student: str, below: PurePosixPath) -> None:
-        module, fit = self.module(below)
-        if module is None:
-            reason = "its name is not that of a module; say which it is with --module"
-            self.skipped.append((str(path), reason))
-            return
+    def add_file(self, path: Path, student: str, below: PurePosixPath, module: Module, fit: int) -> None:
         try:
-            entry = archive.read_file(path)
-            self.pieces.append(_Piece(student, module, Entry(below, entry.data, entry.modified), fit))
+            entry, problem = archive.read_file(path), ""
         except UnreadableError as error:
-            self.pieces.append(_Piece(student, module, Entry(below, b"", 0.0), fit, f"{below.name} {error}"))
+            entry, problem = Entry(below, b"", 0.0), f"{below.name} {error}"
+        placed = Entry(below, entry.data, entry.modified)
+        self.pieces.append(_Piece(student, module, placed, str(path), fit, problem))
 
-    def add_archive(self, path: Path, student: str) -> None:
-        """Take a zip: one student's, unless its files lie in several folders that are no modules."""
+    def add_archive(self, path: Path, student: str, *, may_be_class: bool) -> None:
+        """Take a zip: one student's, unless it may be a class and holds one module in several students' folders."""
         try:
             entries = archive.read_archive(archive.read_file(path))
         except UnreadableError as error:
             self.refuse(path, student, str(error))
             return
-        students = {self.student(entry.path, student) for entry in entries}
-        known = False
-        for entry in entries:
-            module, fit = self.module(entry.path)
-            if module is not None:
-                known = True
-                owner = self.student(entry.path, student) if len(students) > 1 else student
-                self.pieces.append(_Piece(owner, module, entry, fit))
-        if not known:
+        found = [(module, fit, entry) for entry in entries for module, fit in [self.module(entry.path)] if module]
+        owners = {(module.name, self.student(entry.path, student)) for module, fit, entry in found if fit == 2}
+        is_class = may_be_class and len(owners) > len({name for name, _ in owners})
+        for module, fit, entry in found:
+            owner = self.student(entry.path, student) if is_class else student
+            self.pieces.append(_Piece(owner, module, entry, f"{path}/{entry.path}", fit))
+        if not found:
             self.refuse(path, student, "holds no file of a module")
 
     def refuse(self, path: Path, student: str, reason: str) -> None:
-        """Keep a bad archive in the class list if its module is known, else say that it was passed over."""
+        """Keep a bad archive in the class list if its module is known, else say that it could not be graded."""
         if self.wanted is None:
-            self.skipped.append((str(path), reason))
+            self.refused.append((str(path), reason))
             return
         entry = Entry(PurePosixPath(path.name), b"", 0.0)
-        self.pieces.append(_Piece(student, self.wanted, entry, 0, f"{path.name} {reason}"))
+        self.pieces.append(_Piece(student, self.wanted, entry, str(path), 0, f"{path.name} {reason}"))
 
     def module(self, path: PurePosixPath) -> tuple[Module | None, int]:
         """Return the module a path belongs to, by its own name or a folder's, and how well it fits."""
@@ -155,30 +165,56 @@ def find_submissions(course: Course, paths: Iterable[Path], module: Module | Non
     finder = _Finder(course, module)
     for path in paths:
         finder.add(path)
-    submissions = list(_submissions(finder.pieces))
-    if module is not None:
-        submissions = [submission for submission in submissions if submission.module == module.name]
+    chosen: dict[str, dict[str, _Piece]] = {}
+    for piece in finder.pieces:
+        theirs = chosen.setdefault(piece.student, {})
+        rival = theirs.get(piece.module.name)
+        theirs[piece.module.name] = _newer(rival, piece)
+        if rival is not None:
+            loser = piece if theirs[piece.module.name] is rival else rival
+            reason = f"{theirs[piece.module.name].origin} counts for {piece.student} instead"
+            finder.passed_over.append((loser.origin, reason))
+    submissions = [
+        submission
+        for student, theirs in chosen.items()
+        for submission in _submissions(student, theirs)
+        if module is None or submission.module == module.name
+    ]
     submissions.sort(key=lambda submission: (submission.module, submission.student))
-    return Found(tuple(submissions), tuple(finder.skipped))
+    return Found(tuple(submissions), tuple(finder.refused), tuple(finder.passed_over))
 
 
-def _submissions(pieces: list[_Piece]) -> Iterator[Submission]:
-    by_student: dict[str, dict[str, _Piece]] = {}
-    for piece in pieces:
-        theirs = by_student.setdefault(piece.student, {})
-        theirs[piece.module.name] = _newer(theirs.get(piece.module.name), piece)
-    for student, theirs in by_student.items():
-        sources: dict[str, Source] = {}
-        problems: dict[str, str] = {}
-        for name, piece in theirs.items():
-            try:
-                if piece.problem:
-                    raise UnreadableError(piece.problem)
-                sources[piece.module.slug] = _source(piece.entry)
-            except UnreadableError as error:
-                problems[name] = str(error)
-        for name, piece in theirs.items():
-            yield Submission(student, name, piece.entry.path.name, sources, problems.get(name, ""))
+def own_submission(course: Course, module: Module) -> Submission:
+    """Return a student's own work in their course or bundle: one module, with their others beside it."""
+    files = {
+        other.name: path
+        for other in course.modules
+        for path in sorted((p for p in (other.notebook, other.stub) if p.is_file()), key=lambda p: p.stat().st_mtime)
+    }
+    if module.name not in files:
+        raise CourseError(module.stub, "", "is missing", "Unpack the bundle again, or restore the file")
+    finder = _Finder(course, None)
+    for other in course.modules:
+        if other.name in files:
+            path = files[other.name]
+            finder.add_file(path.resolve(), "you", PurePosixPath(path.name), other, 2)
+    pieces = {piece.module.name: piece for piece in finder.pieces}
+    return next(one for one in _submissions("you", pieces) if one.module == module.name)
+
+
+def _submissions(student: str, pieces: Mapping[str, _Piece]) -> Iterator[Submission]:
+    """Yield a student's submissions, each with all the sources that could be read."""
+    sources: dict[str, Source] = {}
+    problems: dict[str, str] = {}
+    for name, piece in pieces.items():
+        try:
+            if piece.problem:
+                raise UnreadableError(piece.problem)
+            sources[piece.module.slug] = _source(piece.entry)
+        except UnreadableError as error:
+            problems[name] = str(error)
+    for name, piece in pieces.items():
+        yield Submission(student, name, piece.entry.path.name, sources, problems.get(name, ""))
 
 
 def _newer(one: _Piece | None, other: _Piece) -> _Piece:
@@ -194,8 +230,10 @@ def _source(entry: Entry) -> Source:
         if entry.path.suffix.lower() == NOTEBOOK:
             return Source(name, read_cells(entry.data), notebook=True)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(entry.data).readline)
+        if encoding not in ENCODINGS:
+            raise LookupError(encoding)
         return Source(name, (entry.data.decode(encoding),), notebook=False)
     except NotebookError as error:
         raise UnreadableError(f"{name}: {error}") from None
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+    except (SyntaxError, UnicodeError, LookupError):
         raise UnreadableError(f"{name} is not UTF-8 text; save it as UTF-8") from None

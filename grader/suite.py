@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
 
+from grader.api import Api
 from grader.errors import StudentEndedError, StudentError, StudentGoneError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.report import CheckResult, EndingRecord, Outcome, SuiteName
@@ -53,14 +54,15 @@ class Suite:
     """The files of a module's checks; a student's bundle has no hidden ones."""
 
     module: Module
-    visible: Path | None
-    hidden: Path | None
-    salt: str
+    api: Api
+    visible: Path
+    hidden: Path | None = None
+    salt: str = ""
     reference: Any = None
 
     def files(self) -> list[Path]:
         """Return the suite's files, visible checks first."""
-        return [path for path in (self.visible, self.hidden) if path is not None]
+        return [self.visible, *([self.hidden] if self.hidden else [])]
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,10 @@ def _untouched_process(files: list[str]) -> Iterator[None]:
                 del sys.modules[name]
 
 
+class SuiteFaultError(Exception):
+    """An assertion that failed outside a check's own body: in a fixture, or in pytest itself."""
+
+
 class _SuitePlugin:
     def __init__(self, suite: Suite, body: Body) -> None:
         self.suite = suite
@@ -129,6 +135,7 @@ class _SuitePlugin:
         self.error: BaseException | None = None
         self.current: Student | None = None
         self.problem: BaseException | None = None
+        self.phase = ""
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "worth(points, property, target, needs): a check and its points")
@@ -179,9 +186,10 @@ class _SuitePlugin:
         """Note what a check raised; pytest's own report would spend its time on formatting tracebacks."""
         if call.excinfo is not None and self.problem is None:
             self.problem = call.excinfo.value
-        assert call.when != "collect"
+            self.phase = call.when
         outcome: Literal["passed", "failed"] = "failed" if call.excinfo else "passed"
-        return pytest.TestReport(item.nodeid, item.location, {}, outcome, longrepr=None, when=call.when)
+        when = cast(Literal["setup", "call", "teardown"], call.when)
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, longrepr=None, when=when)
 
     def judge(self, student: Student, paired: list[tuple[pytest.Function, Check]]) -> Verdict:
         """Run every check against one student, in order."""
@@ -189,16 +197,15 @@ class _SuitePlugin:
         results: dict[str, CheckResult] = {}
         endings: list[EndingRecord] = []
         retry = True
-        for position, (item, check) in enumerate(paired):
+        for item, check in paired:
             if check.needs is not None and results[check.needs].outcome != "passed":
                 text = f"held back until {check.needs} passes"
                 results[check.name] = result_of(check, "held_back", text, text)
                 continue
-            after = paired[position + 1][0] if position + 1 < len(paired) else None
-            problem = self.run(item, after)
+            problem = self.run(item)
             if isinstance(problem, StudentEndedError) and problem.waited and retry:
                 # Waiting may have been the machine's doing, so it counts only if it happens twice.
-                problem = self.run(item, after)
+                problem = self.run(item)
                 retry = not (isinstance(problem, StudentEndedError) and problem.waited)
             if isinstance(problem, WorkerLostError):
                 raise problem
@@ -208,19 +215,22 @@ class _SuitePlugin:
         self.current = None
         return Verdict(tuple(results.values()), tuple(endings))
 
-    def run(self, item: pytest.Function, after: pytest.Function | None) -> BaseException | None:
-        """Run one check once and return what it raised."""
+    def run(self, item: pytest.Function) -> BaseException | None:
+        """Run one check once, by itself, and return what it raised."""
         self.problem = None
         # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
         item._initrequest()
         with contextlib.redirect_stdout(io.StringIO()):
-            runtestprotocol(item, log=False, nextitem=after)
+            # No next item: all is torn down after each check, so that nothing of one student is left for another.
+            runtestprotocol(item, log=False, nextitem=None)
+        if isinstance(self.problem, AssertionError) and self.phase != "call":
+            return SuiteFaultError(f"in the {self.phase} of the check: {self.problem}")
         return self.problem
 
 
 def read_checks(suite: Suite, items: list[pytest.Function]) -> list[Check]:
     """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
-    targets = suite.module.api().targets
+    targets = suite.api.targets
     checks: list[Check] = []
     for item in items:
         name: SuiteName = "hidden" if item.path == suite.hidden else "visible"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.compare import Tolerance, as_float64, describe, difference
+from grader.compare import EXACT, Tolerance, as_float64, describe, difference
 from grader.errors import StudentRaisedError
 from grader.student import Arguments, Call, arguments
 
@@ -59,27 +59,28 @@ def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") ->
     return array
 
 
-def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1) -> None:
-    """Fail unless every slice along an axis is a probability distribution."""
+def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1, dtype: Any = np.float64) -> None:
+    """Fail unless every slice along an axis is a probability distribution, to the precision of the input's dtype."""
     weights = array_like(value, shape)
     lowest = weights.min()
     assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
     gap = np.abs(weights.sum(axis=axis) - 1)
-    allowed = ROW_SUM_GAP.get(getattr(value, "dtype", None), 1e-5)
-    assert gap.max() <= allowed, f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.6g}, not to 1"
+    assert gap.max() <= ROW_SUM_GAP[np.dtype(dtype)], (
+        f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.6g}, not to 1"
+    )
 
 
 def assert_dtype(value: Any, expected: Any) -> None:
     """Fail unless the result is an array or tensor of this dtype."""
     dtype = getattr(value, "dtype", None) if as_float64(value) is not None else None
     assert dtype is not None, f"expected an array of {expected}, got {describe(value)}"
-    assert dtype == expected, f"the result is {dtype}, expected {np.dtype(expected).name}"
+    assert dtype == expected, f"the result is {dtype}, expected {getattr(expected, '__name__', expected)}"
 
 
 def assert_unmodified(call: Call, *originals: Any) -> None:
     """Fail if a call changed its positional arguments."""
     for position, (after, before) in enumerate(zip(call.args, originals, strict=True)):
-        found = difference(after, before, Tolerance(0.0, 0.0))
+        found = difference(after, before, EXACT)
         assert found is None, f"argument {position + 1} was modified: {found}"
 
 

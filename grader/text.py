@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 
 MAX_CHARACTERS = 4_000
+MAX_NAME = 150
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,16}")
 # Cc control, Cf invisible and direction-changing, Cs lone surrogates, Co private, Cn unassigned.
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn"}
@@ -16,17 +18,32 @@ def printable(text: str, limit: int = MAX_CHARACTERS) -> str:
 
     Memory addresses are blanked: they differ from run to run, and two gradings of one file must not.
     """
-    cut = text[:limit]
-    shown = "".join(_escaped(character) for character in _ADDRESS.sub("0x…", cut))
-    return shown if len(text) <= limit else f"{shown}… ({len(text) - limit} more characters)"
+    blanked = without_addresses(text)
+    shown = _escaped(blanked[:limit])
+    return shown if len(blanked) <= limit else f"{shown}… ({len(blanked) - limit} more characters)"
+
+
+def without_addresses(text: str) -> str:
+    """Return text with memory addresses blanked; to be called before a text is cut, lest half of one is left."""
+    return _ADDRESS.sub("0x…", text)
+
+
+def plain_name(name: str) -> str:
+    """Return a file's or student's name for print and storage; different names stay different."""
+    shown = _escaped(name.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
+    if len(shown) <= MAX_NAME:
+        return shown
+    return f"{shown[:MAX_NAME]}…{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return text made printable on a single line; different texts stay different."""
+    """Return text made printable on a single line."""
     return printable(text, limit).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _escaped(character: str) -> str:
-    if character in "\n\t" or unicodedata.category(character) not in _UNSAFE:
-        return character
-    return f"\\u{{{ord(character):x}}}"
+def _escaped(text: str) -> str:
+    return "".join(character if _is_safe(character) else f"\\u{{{ord(character):x}}}" for character in text)
+
+
+def _is_safe(character: str) -> bool:
+    return character in "\n\t" or unicodedata.category(character) not in _UNSAFE

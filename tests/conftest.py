@@ -12,7 +12,8 @@ from grader.api import read_api
 from grader.course import Course, read_course
 from grader.grading import grade
 from grader.report import Report
-from grader.sandbox.client import Limits, Program, Session
+from grader.sandbox.client import Program, Session
+from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import Backend, ZygoteSpawner
 from grader.student import Student
 from grader.submission import Source, Submission

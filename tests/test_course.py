@@ -102,14 +102,27 @@ def test_every_key_has_an_example_that_is_itself_valid(course_copy: Course) -> N
     assert read_course(course_copy.root).modules[0].points == 20
 
 
-def test_a_missing_or_broken_stub_is_named(course_copy: Course) -> None:
+def test_the_api_never_comes_from_the_file_a_student_edits(course_copy: Course, tmp_path: Path) -> None:
     module = course_copy.modules[0]
-    module.stub.write_text("def f(:\n")
-    with pytest.raises(CourseError, match="line 1: is not Python"):
-        module.api()
-    module.stub.unlink()
-    with pytest.raises(CourseError, match="attn dev build"):
-        module.api()
+    expected = course_copy.api(module)
+    module.stub.write_text("def softmax(: broken")
+    assert course_copy.api(module) == expected
+    shutil.copytree(course_copy.root / "modules", tmp_path / "bundle" / "modules")
+    bundle = read_course(tmp_path / "bundle")
+    assert bundle.api(bundle.modules[0]) == expected
+    bundle.modules[0].golden.write_text("{}")
+    with pytest.raises(CourseError, match="unpack the bundle again"):
+        bundle.api(bundle.modules[0])
+
+
+def test_a_missing_or_broken_solution_is_named(course_copy: Course) -> None:
+    module = course_copy.modules[0]
+    course_copy.solution(module).write_text("def f(:\n")
+    with pytest.raises(CourseError, match="its stub is not Python"):
+        course_copy.api(module)
+    course_copy.solution(module).unlink()
+    with pytest.raises(CourseError, match="cannot be read"):
+        course_copy.api(module)
 
 
 def test_the_api_is_what_the_stub_defines() -> None:

@@ -7,7 +7,7 @@ import json
 import nbformat
 import pytest
 
-from grader.build import build_module, stub_text
+from grader.build import build_module
 from grader.course import Course
 from grader.module import CourseError
 from grader.notebook import NotebookError, make_notebook, read_cells
@@ -41,6 +41,8 @@ def test_a_stub_can_be_imported_and_raises_where_work_is_left() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
+        ("class C:\n    ### BEGIN SOLUTION\n    x = 1\n    ### END SOLUTION\n", 2, "inside a function"),
+        ("if True:\n    ### BEGIN SOLUTION\n    x = 1\n    ### END SOLUTION\n", 2, "inside a function"),
         ("a\n### BEGIN SOLUTION\nb\n", 2, "without an ### END"),
         ("a\n### END SOLUTION\n", 2, "without a ### BEGIN"),
         (
@@ -61,7 +63,7 @@ def test_markers_that_do_not_pair_up_are_an_error(text: str, line: int, words: s
 
 def test_every_stub_of_the_course_is_what_its_solution_gives(course: Course) -> None:
     for module in course.modules:
-        assert module.stub.read_bytes().decode() == stub_text(course, module)
+        assert module.stub.read_bytes().decode() == course.stub_text(module)
 
 
 def test_building_mends_an_edited_stub_and_says_so(course_copy: Course) -> None:
@@ -87,10 +89,10 @@ def test_the_notebook_of_a_script_is_valid_and_has_its_cells(course: Course) -> 
         document = nbformat.reads(text, as_version=4)
         nbformat.validate(document)
         kinds = [cell.cell_type for cell in document.cells]
-        assert kinds.count("code") > len(module.api().functions)
+        assert kinds.count("code") > len(course.api(module).functions)
         assert "markdown" in kinds
         code = "\n".join(cell.source for cell in document.cells if cell.cell_type == "code")
-        for name in module.api().names:
+        for name in course.api(module).names:
             assert name in code
         assert text == make_notebook(module.stub.read_text(), module.slug)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import shutil
 import stat
 import zipfile
@@ -120,8 +121,24 @@ def test_a_file_of_unknown_module_is_passed_over_with_the_reason(two_modules: Co
         two_modules, [write(tmp_path, {"homework.py": CODE}) / "homework.py", tmp_path / "none.py"]
     )
     assert found.submissions == ()
-    assert "--module" in found.skipped[0][1]
-    assert "no such file" in found.skipped[1][1]
+    assert "--module" in found.refused[0][1]
+    assert "no such file" in found.refused[1][1]
+
+
+def test_a_file_named_on_the_command_line_is_the_module_it_is_said_to_be(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana/other.py": CODE})
+    found = find_submissions(two_modules, [tmp_path / "ana" / "other.py"], two_modules.module("softmax"))
+    assert summary(found) == [("ana", "01_softmax", "other.py")]
+
+
+def test_of_two_files_of_one_student_the_loser_is_named(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"a/ana.py": CODE, "b/ana.py": CODE + "# later"})
+    os.utime(tmp_path / "a" / "ana.py", (100, 100))
+    paths = [tmp_path / "a" / "ana.py", tmp_path / "b" / "ana.py"]
+    found = find_submissions(two_modules, paths, two_modules.module("softmax"))
+    assert only(found).sources["softmax"].cells == (CODE + "# later",)
+    assert found.passed_over == ((str(paths[0]), f"{paths[1]} counts for ana instead"),)
+    assert found.refused == ()
 
 
 def test_a_flat_folder_of_files_named_after_students(two_modules: Course, tmp_path: Path) -> None:
@@ -171,6 +188,25 @@ class TestZips:
     def test_a_zip_of_a_class(self, two_modules: Course, tmp_path: Path) -> None:
         path = zipped(tmp_path / "all.zip", {"ana/softmax.py": CODE, "ben/softmax.py": CODE})
         assert [name for name, _, _ in summary(find_submissions(two_modules, [path]))] == ["ana", "ben"]
+
+    def test_helpers_in_other_folders_make_no_class(self, two_modules: Course, tmp_path: Path) -> None:
+        path = zipped(tmp_path / "ana.zip", {"work/softmax.py": CODE, "data/prep.py": "", "old/notes.py": ""})
+        assert summary(find_submissions(two_modules, [path])) == [("ana", "01_softmax", "softmax.py")]
+
+    def test_a_zip_handed_in_cannot_speak_for_another_student(self, two_modules: Course, tmp_path: Path) -> None:
+        write(tmp_path, {"ana/softmax.py": CODE, "eve/note.txt": ""})
+        evil = "def softmax(x): return 'evil'\n"
+        zipped(tmp_path / "eve" / "hw.zip", {"ana/softmax.py": evil, "eve/softmax.py": CODE})
+        for submission in find_submissions(two_modules, [tmp_path]).submissions:
+            assert submission.student in ("ana", "eve")
+            if submission.student == "ana":
+                assert submission.sources["softmax"].cells == (CODE,)
+
+    def test_times_in_a_zip_compare_with_times_of_files(self, two_modules: Course, tmp_path: Path) -> None:
+        write(tmp_path, {"ana/softmax.py": CODE})
+        with zipfile.ZipFile(tmp_path / "ana" / "old.zip", "w") as file:
+            file.writestr(zipfile.ZipInfo("softmax.py", (1999, 1, 1, 0, 0, 0)), "old = 1")
+        assert only(find_submissions(two_modules, [tmp_path])).sources["softmax"].cells == (CODE,)
 
 
 def zip_bytes(fill: Callable[[zipfile.ZipFile], object]) -> bytes:
@@ -247,8 +283,22 @@ def test_a_hostile_zip_is_refused_whole_and_its_neighbour_is_not(
     assert words in eve.problem
     assert not eve.sources
     assert sorted(path for path in tmp_path.rglob("*")) == before  # nothing is ever unpacked to disk
-    skipped = find_submissions(two_modules, [tmp_path / "eve.zip"])
-    assert words in skipped.skipped[0][1]
+    alone = find_submissions(two_modules, [tmp_path / "eve.zip"])
+    assert words in alone.refused[0][1]
+
+
+def test_broken_zips_of_every_compression_raise_nothing_but_refusals(two_modules: Course, tmp_path: Path) -> None:
+    rng = random.Random(7)
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w", method) as file:
+            file.writestr("softmax.py", CODE * 20)
+        for _ in range(400):
+            mutant = bytearray(data.getvalue())
+            for _ in range(rng.randint(1, 3)):
+                mutant[rng.randrange(len(mutant))] = rng.randrange(256)
+            (tmp_path / "eve.zip").write_bytes(mutant)
+            find_submissions(two_modules, [tmp_path / "eve.zip"], two_modules.module("softmax"))
 
 
 class TestHostileFiles:
@@ -288,7 +338,16 @@ class TestHostileFiles:
             file.truncate(50 << 20)
         assert "the most for a .py file is 2 MB" in self.problem(two_modules, tmp_path)
 
-    @pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"# coding: nonsense\n", "é".encode("latin-1")])
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"\xff\xfe\x00",
+            b"# coding: nonsense\n",
+            b"# coding: undefined\n",
+            b"# coding: utf-7\n",
+            "é".encode("latin-1"),
+        ],
+    )
     def test_text_that_is_not_utf8(self, two_modules: Course, tmp_path: Path, data: bytes) -> None:
         (tmp_path / "eve").mkdir()
         (tmp_path / "eve" / "softmax.py").write_bytes(data)

@@ -13,7 +13,7 @@ from grader.course import Course, read_course
 from grader.grading import grade
 from grader.module import CourseError
 from grader.report import CheckResult, Report
-from grader.sandbox.client import Limits
+from grader.sandbox.limits import Limits
 from grader.submission import Source, Submission
 from tests.conftest import LIMITS
 

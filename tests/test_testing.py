@@ -79,7 +79,7 @@ def test_array_like_gives_a_finite_array_of_the_shape_or_fails(value: Any) -> No
 def test_right_values_pass() -> None:
     assert_close(ROWS, ROWS)
     assert_rows_sum_to_one(ROWS, (2, 4))
-    assert_rows_sum_to_one(ROWS.astype(np.float32), (2, 4))
+    assert_rows_sum_to_one(ROWS.astype(np.float32) + np.float32(1e-6), (2, 4), dtype=np.float32)
     assert_dtype(ROWS, np.float64)
     assert_unmodified(Call(None, (ROWS, 2.0), {}), ROWS.copy(), 2.0)
 

@@ -32,6 +32,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = f"{PACKAGE}.{slug}"
         self.main = ModuleType(name)
         self.main.__package__ = PACKAGE
+        self.main.__file__ = self.files[slug]["file"]
         sys.modules[name] = self.main
         return list(self.run(self.main, slug))
 

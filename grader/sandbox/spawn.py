@@ -6,16 +6,20 @@ one anew, for platforms without fork. Neither is a jail: their tier is "none".
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
+import grader
 from grader.sandbox.zygote import MESSAGE_BYTES, pack
 
 Backend = Literal["numpy", "torch"]
@@ -102,7 +106,7 @@ class ZygoteSpawner(_Closing):
                 env=clean_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
             )
 
     def spawn(self) -> Process:
@@ -113,7 +117,7 @@ class ZygoteSpawner(_Closing):
             pid = self._next_pid()
         except (OSError, WorkerLostError) as error:
             ours.close()
-            raise WorkerLostError(f"no worker could be started: {error}") from None
+            raise WorkerLostError(f"no worker could be started: {error}{self._last_words()}") from None
         return Process(pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
 
     def _kill(self, pid: int) -> None:
@@ -150,12 +154,23 @@ class ZygoteSpawner(_Closing):
             raise WorkerLostError("the zygote is gone")
         return message.decode().split()
 
+    def _last_words(self) -> str:
+        """Return the last line a dead zygote wrote, if it is dead."""
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return ""
+        text = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
+        return f" ({text.strip().splitlines()[-1]})" if text.strip() else ""
+
     def _take(self, words: list[str]) -> None:
         self._ended[int(words[0])] = Exit(int(words[1]), float(words[2]))
 
     def close(self) -> None:
         self._control.close()
         self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
 
 
 class ColdSpawner(_Closing):
@@ -175,6 +190,7 @@ class ColdSpawner(_Closing):
             process = subprocess.Popen(
                 [sys.executable, "-P", "-s", "-m", "grader.sandbox.worker", self.backend, address],
                 pass_fds=[] if shared else [theirs.fileno()],
+                start_new_session=not shared,  # so that what it starts can be killed with it
                 env=clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -185,7 +201,7 @@ class ColdSpawner(_Closing):
                 process.stdin.write(theirs.share(process.pid))
             process.stdin.close()
         self._running[process.pid] = process
-        return Process(process.pid, ours, process.kill, lambda seconds: self._wait(process, seconds))
+        return Process(process.pid, ours, lambda: _kill_all(process), lambda seconds: self._wait(process, seconds))
 
     def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> Exit | None:
         try:
@@ -197,14 +213,23 @@ class ColdSpawner(_Closing):
 
     def close(self) -> None:
         for process in list(self._running.values()):
-            process.kill()
+            _kill_all(process)
             self._wait(process, START_SECONDS)
+
+
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def clean_environment() -> dict[str, str]:
     """Return the few variables a worker gets: nothing of the instructor's, and no source of chance."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    # The worker's code must be this code, not that of another clone that happens to be installed.
+    environment["PYTHONPATH"] = str(Path(grader.__file__).parent.parent)
     # One BLAS thread: more would change the last digits with the load, and would not survive a fork.
     environment |= dict.fromkeys(threads, "1")
     if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it

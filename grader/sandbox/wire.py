@@ -16,7 +16,7 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -36,7 +36,7 @@ _DTYPE = re.compile(
     r"[<>|](b1|[iu][1248]|f(2|4|8|12|16)|c(8|16|24|32)|[SUV][1-9]\d{0,6}|[mM]8(\[\d{0,6}[a-zA-Z]{1,2}\])?)"
 )
 _TORCH_NAME = re.compile(r"[a-z][a-z0-9_]{1,31}")
-_DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu)(:\d{1,3})?")
+_DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu)(:(0|[1-9]\d?))?")
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -151,13 +151,16 @@ class _Encoder:
         return {"$": "remote", "v": remote.handle, "type": remote.type_name}
 
     def key(self, key: object) -> Any:
-        if key is None or type(key) in (bool, int, float, str):
+        if key is None or type(key) in (bool, int, str) or (type(key) is float and math.isfinite(key)):
             return self.node(key, 0)
         raise UnsendableError(f"is a dict with a {type(key).__name__} as a key")
 
     def array(self, array: np.ndarray, tag: str) -> dict[str, Any]:
         self.reserve(array.nbytes)  # the logical size: a stride-0 view can claim terabytes
+        _check_shape(array.shape)
         data = array.tobytes()
+        if array.dtype.kind == "U" and not _is_text(np.frombuffer(data, dtype=array.dtype.byteorder + "u4")):
+            raise UnsendableError("is an array of text that no encoding can hold")
         self.buffers.append(data)
         return {"$": tag, "dtype": array.dtype.str, "shape": list(array.shape)}
 
@@ -174,6 +177,7 @@ class _Encoder:
             return None
         shape, grad = list(value.shape), bool(value.requires_grad)
         self.reserve(value.numel() * value.element_size())
+        _check_shape(value.shape)
         plain = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
         # Every dtype, bfloat16 and float8 included, has a byte view; few have a NumPy one.
         self.buffers.append(plain.reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -254,6 +258,8 @@ class _Decoder:
             key = self.value(pair[0], depth + 1)
             if key is not None and type(key) not in (bool, int, float, str):
                 raise ProtocolError("a dict key that is not a scalar")
+            if key != key:
+                raise ProtocolError("a dict key that is not itself")
             if key in result:
                 raise ProtocolError("a dict key given twice")
             result[key] = self.value(pair[1], depth + 1)
@@ -279,7 +285,7 @@ class _Decoder:
 
         match node:
             case {"$": "torch.device", "v": str(name)} if len(node) == 2 and _DEVICE.fullmatch(name):
-                return torch.device(name)
+                return _torch_device(torch, name)
             case {"$": "torch.dtype", "v": str(name)} if len(node) == 2:
                 return _torch_dtype(torch, name)
             case {"$": "tensor", "dtype": str(name), "shape": list(shape), "grad": bool(grad)} if len(node) == 4:
@@ -314,6 +320,12 @@ def _has_bytes(dtype: np.dtype[Any]) -> bool:
     return dtype.names is None and dtype.subdtype is None and _DTYPE.fullmatch(dtype.str) is not None
 
 
+def _check_shape(shape: Sequence[int]) -> None:
+    """Refuse to send a shape that the decoder would refuse to take."""
+    if len(shape) > MAX_NDIM or math.prod(max(1, size) for size in shape) > MAX_BODY:
+        raise UnsendableError(f"has the shape {tuple(shape)}")
+
+
 def _count(shape: list[Any]) -> int:
     """Return how many elements a shape holds, refusing shapes whose strides would overflow."""
     if len(shape) > MAX_NDIM:
@@ -342,6 +354,13 @@ def _big_int(text: str) -> int:
 def _is_text(points: np.ndarray) -> bool:
     surrogate = (points >= 0xD800) & (points <= 0xDFFF)
     return not bool((surrogate | (points > 0x10FFFF)).any())
+
+
+def _torch_device(torch: Any, name: str) -> Any:
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise ProtocolError("a device torch does not know") from None
 
 
 def _torch_dtype(torch: Any, name: str) -> Any:

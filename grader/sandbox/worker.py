@@ -19,28 +19,30 @@ import numpy as np
 from grader.sandbox import wire
 from grader.sandbox.channel import Channel, ClosedError
 from grader.sandbox.loader import StudentModules
+from grader.text import without_addresses
 
 MAX_PRINTED = 16_384
 MAX_TEXT = 4_000
 MAX_ERRORS = 5
 
 
-class BoundedOutput(io.TextIOBase):
-    """What the student prints: the first part is kept, the rest counted as gone."""
+class BoundedOutput(io.RawIOBase):
+    """Where the student's prints go: the first part is kept, the rest is dropped."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self.data = bytearray()
 
     def writable(self) -> bool:
         return True
 
-    def write(self, text: str) -> int:
-        if len(self.text) < MAX_PRINTED:
-            self.text += str(text)[: MAX_PRINTED - len(self.text)]
-        return len(text)
+    def write(self, data: Any) -> int:
+        room = MAX_PRINTED - len(self.data)
+        self.data += bytes(data)[: max(room, 0)]
+        return len(data)
 
     def take(self) -> str:
-        text, self.text = self.text, ""
+        text = self.data.decode("utf-8", "replace")
+        self.data.clear()
         return text
 
 
@@ -110,6 +112,8 @@ class Worker:
             try:
                 target = getattr(target, name)
             except AttributeError as error:
+                if self.place(error)[0]:  # raised inside the student's own code, by a property say
+                    raise
                 raise MissingError(name) from error
         return target
 
@@ -124,7 +128,7 @@ class Worker:
         if isinstance(error, wire.UnsendableError):
             return {"kind": "unsendable", "why": str(error)}
         try:
-            message = str(error)[:MAX_TEXT]
+            message = without_addresses(str(error))[:MAX_TEXT]
         except BaseException:  # noqa: BLE001
             message = "(its message could not be read)"
         file, line = self.place(error)
@@ -159,7 +163,8 @@ def serve(sock: socket.socket, *, tensors: bool) -> None:
     """Answer requests on a socket until it closes."""
     channel = Channel(sock, tensors=tensors)
     printed = BoundedOutput()
-    sys.stdout = sys.stderr = printed
+    stream = io.TextIOWrapper(printed, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
+    sys.stdout = sys.stderr = stream
     seed_everything(0)
     worker = Worker()
     while True:
@@ -193,7 +198,7 @@ def _format(error: BaseException) -> str:
     except BaseException:  # noqa: BLE001
         return "(the traceback could not be read)"
     here = str(Path(__file__).parent)
-    return "".join(line for line in lines if here not in line)[-MAX_TEXT:]
+    return without_addresses("".join(line for line in lines if here not in line))[-MAX_TEXT:]
 
 
 def main() -> None:

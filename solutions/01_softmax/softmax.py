@@ -33,6 +33,7 @@ def softmax(x, axis=-1):
     """
     ### BEGIN SOLUTION
     x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)  # integers become float64
     shifted = x - x.max(axis=axis, keepdims=True)  # largest score of each slice is now 0
     exps = np.exp(shifted)  # same shape as x, all in (0, 1]
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -61,6 +62,7 @@ def log_softmax(x, axis=-1):
     """
     ### BEGIN SOLUTION
     x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)  # integers become float64
     shifted = x - x.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
     ### END SOLUTION
@@ -83,7 +85,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
     ### BEGIN SOLUTION
     if temperature <= 0:
         raise ValueError(f"temperature must be above 0, not {temperature}")
-    return softmax(np.asarray(x) / float(temperature), axis=axis)
+    return softmax(np.asarray(x) / float(temperature), axis=axis)  # a Python float keeps float32 as it is
     ### END SOLUTION
 
 

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 
-ATTN = str(Path(sys.executable).with_name("attn"))
 SOLUTION = ROOT / "solutions" / "01_softmax" / "softmax.py"
 STUB = ROOT / "modules" / "01_softmax" / "softmax.py"
 
 
-def attn(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ATTN, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False)
-
-
-def test_full_marks_exit_0() -> None:
+def test_full_marks_exit_0(attn: Attn) -> None:
     done = attn("grade", SOLUTION)
     assert (done.returncode, done.stderr) == (0, "")
     assert "score 40 / 40 (graded, sandbox: none)" in done.stdout
 
 
-def test_less_than_full_marks_exit_1() -> None:
+def test_less_than_full_marks_exit_1(attn: Attn) -> None:
     done = attn("grade", STUB)
     assert done.returncode == 1
     assert "score 0 / 40" in done.stdout
 
 
-def test_json_is_one_array_of_reports_and_nothing_else(tmp_path: Path) -> None:
+def test_json_is_one_array_of_reports_and_nothing_else(attn: Attn, tmp_path: Path) -> None:
     (tmp_path / "ana.py").write_bytes(SOLUTION.read_bytes())
     (tmp_path / "ben.py").write_text("print('noise')\nimport sys; sys.stderr.write('more')\n")
     done = attn("grade", tmp_path, "--module", "softmax", "--json")
@@ -41,7 +39,7 @@ def test_json_is_one_array_of_reports_and_nothing_else(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-def test_the_same_file_graded_by_two_processes_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_file_graded_by_two_processes_gives_the_same_bytes(attn: Attn, tmp_path: Path) -> None:
     odd = tmp_path / "odd.py"
     odd.write_text(
         "class T: pass\ndef softmax(x, axis=-1):\n    raise ValueError(f'{T()} {hash(str(x))} {set(\"xyz\")}')\n"
@@ -64,22 +62,20 @@ def test_the_same_file_graded_by_two_processes_gives_the_same_bytes(tmp_path: Pa
         ([str(SOLUTION), "--module", "sotfmax"], "Did you mean softmax?"),
     ],
 )
-def test_usage_mistakes_exit_2(arguments: list[str], words: str) -> None:
+def test_usage_mistakes_exit_2(attn: Attn, arguments: list[str], words: str) -> None:
     done = attn("grade", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stdout == ""
 
 
-def test_an_empty_folder_is_nothing_to_grade(tmp_path: Path) -> None:
+def test_an_empty_folder_is_nothing_to_grade(attn: Attn, tmp_path: Path) -> None:
     done = attn("grade", tmp_path)
     assert done.returncode == 2
     assert "nothing to grade" in done.stderr
 
 
-def test_a_fault_of_the_course_exits_3(tmp_path: Path) -> None:
-    import shutil
-
+def test_a_fault_of_the_course_exits_3(attn: Attn, tmp_path: Path) -> None:
     for name in ("modules", "solutions", "tests/hidden"):
         shutil.copytree(ROOT / name, tmp_path / name)
     suite = tmp_path / "tests" / "hidden" / "test_01_softmax.py"
@@ -89,7 +85,9 @@ def test_a_fault_of_the_course_exits_3(tmp_path: Path) -> None:
     assert "test_unmarked: has no @worth" in done.stderr
     suite.write_text(
         suite.read_text()
-        .replace("def test_softmax_axis(student, rng):", "def test_softmax_axis(student, rng):\n    1 / 0\n", 1)
+        .replace(
+            "def test_softmax_square_rows(student, rng):", "def test_softmax_square_rows(student, rng):\n    1 / 0\n", 1
+        )
         .replace("\n\ndef test_unmarked(student):\n    pass\n", "")
     )
     done = attn("grade", SOLUTION, cwd=tmp_path)
@@ -98,36 +96,86 @@ def test_a_fault_of_the_course_exits_3(tmp_path: Path) -> None:
     assert "– / 40" in done.stdout
 
 
-def test_outside_a_course_exit_3_says_where_to_go(tmp_path: Path) -> None:
+def test_outside_a_course_exit_3_says_where_to_go(attn: Attn, tmp_path: Path) -> None:
     done = attn("grade", SOLUTION, cwd=tmp_path)
     assert done.returncode == 3
     assert "not inside an AttnLab course" in done.stderr
 
 
-def test_help_teaches_by_example_and_is_light() -> None:
-    done = attn("grade", "--help")
-    assert done.returncode == 0
-    assert "attn grade class/ --to reports" in done.stdout
-    heavy = (
-        "import sys; sys.argv = ['attn', '--help']\ntry:\n    from cli.main import main; main()\n"
-        "except SystemExit:\n    pass\n"
-    )
-    loaded = subprocess.run(
-        [sys.executable, "-c", heavy + "print(sorted({'numpy', 'torch', 'pytest', 'psutil'} & set(sys.modules)))"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert loaded.stdout.endswith("[]\n")
+def test_a_class_is_a_table_with_progress_beside_it(attn: Attn, tmp_path: Path) -> None:
+    done = attn("grade", ROOT / "examples" / "class", "--to", tmp_path / "reports")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    rows = {line.split()[0]: line for line in lines[1:-2]}
+    assert list(rows) == ["ana", "ben", "chloe", "dev", "emil", "farah", "goran", "hana", "ines", "jun"]
+    for name in ("ana", "ben", "chloe", "dev"):  # four styles, one of them a notebook with a scratch cell
+        assert rows[name].endswith("40 / 40")
+    assert "did not return in the time allowed" in rows["goran"]
+    assert "not importable" in rows["hana"]
+    assert lines[-1] == "10 submissions: 4 with full marks, 6 with less"
+    assert "graded 10 of 10: jun" in done.stderr
+    assert len(list((tmp_path / "reports" / "01_softmax").glob("*.json"))) == 10
 
 
-def test_dev_build_writes_what_the_solution_gives(tmp_path: Path) -> None:
-    import shutil
+def zipped(name: str, text: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(name, text)
 
-    for name in ("modules", "solutions", "tests/hidden"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    stub = tmp_path / "modules" / "01_softmax" / "softmax.py"
-    stub.unlink()
-    assert attn("dev", "build", cwd=tmp_path / "modules").stdout == "01_softmax: written\n"
-    assert stub.read_bytes() == STUB.read_bytes()
-    assert attn("dev", "build", "1", cwd=tmp_path).stdout == "01_softmax: up to date\n"
+    return make
+
+
+def linked(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        link = zipfile.ZipInfo("softmax.py")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        file.writestr(link, "/etc/passwd")
+
+
+def giant(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(50 << 20)
+
+
+BAD_INPUT: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "not UTF-8": ("eve.py", lambda path: path.write_bytes(b"\xff\xfe"), "eve.py is not UTF-8 text"),
+    "a syntax error": ("eve.py", lambda path: path.write_text("def f(:"), "SyntaxError"),
+    "a notebook that is not JSON": ("eve.ipynb", lambda path: path.write_text("{"), "the notebook is not JSON"),
+    "a zip that leads out": ("eve.zip", zipped("../softmax.py", "x = 1"), "holds a path that leads out of it"),
+    "a zip with a link": ("eve.zip", linked, "holds a link"),
+    "a zip bomb": ("eve.zip", zipped("softmax.py", "#" * (200 << 20)), "is too large"),
+    "a zip that is none": ("eve.zip", lambda path: path.write_text("PK"), "is not a zip"),
+    "50 MB": ("eve.py", giant, "the most for a .py file is 2 MB"),
+}
+
+
+@pytest.mark.parametrize(("name", "make", "words"), BAD_INPUT.values(), ids=BAD_INPUT.keys())
+def test_bad_input_is_named_and_the_neighbour_is_graded(
+    attn: Attn, tmp_path: Path, name: str, make: Callable[[Path], object], words: str
+) -> None:
+    (tmp_path / "ana.py").write_bytes(SOLUTION.read_bytes())
+    make(tmp_path / name)
+    done = attn("grade", tmp_path, "--module", "softmax", "--json")
+    assert done.returncode == 1
+    ana, eve = json.loads(done.stdout)
+    assert (ana["submission"], ana["score"]) == ("ana", 40.0)
+    assert (eve["submission"], eve["status"], eve["score"], eve["max_score"]) == ("eve", "not_importable", 0.0, 40.0)
+    assert words in eve["message"]
+
+
+def test_a_folder_named_like_the_file_is_nothing_to_grade(attn: Attn, tmp_path: Path) -> None:
+    (tmp_path / "softmax.py").mkdir()
+    done = attn("grade", tmp_path / "softmax.py")
+    assert done.returncode == 2
+    assert "nothing to grade" in done.stderr
+
+
+def test_a_name_of_the_wrong_kind_costs_only_its_own_points(attn: Attn, tmp_path: Path) -> None:
+    (tmp_path / "softmax.py").write_text(SOLUTION.read_text() + "\n\nlog_softmax = 3\n")
+    done = attn("grade", tmp_path / "softmax.py", "--json")
+    (report,) = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert report["status"] == "graded"
+    lost = {check["target"] for check in report["checks"] if check["outcome"] != "passed"}
+    assert lost == {"log_softmax"}
+    assert "'int' object is not callable" in next(c["detail"] for c in report["checks"] if c["target"] == "log_softmax")

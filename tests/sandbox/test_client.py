@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+import grader
 from grader.api import read_api
 from grader.errors import StudentEndedError, StudentGoneError
 from grader.sandbox import wire
 from grader.sandbox.channel import Channel, ClosedError
-from grader.sandbox.client import Limits, Program, Session
+from grader.sandbox.client import Program, Session
+from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import Backend, ColdSpawner, WorkerLostError, ZygoteSpawner, open_spawner
 from grader.student import Student
 from tests.conftest import LIMITS, StudentOf
@@ -30,7 +30,7 @@ ENDINGS = {
     "kill": ("os.kill(os.getpid(), 9)", "crash", "SIGKILL"),
     "loop": ("while True: pass", "deadline", "CPU"),
     "loop in C": ("sum(iter(int, 1))", "deadline", "CPU"),
-    "sleep": ("time.sleep(1000)", "deadline", "idle"),
+    "sleep": ("time.sleep(1000)", "deadline", "waited"),
     "close and return": ("os.close(3)", "exit", "exit status 1"),
     "close and go on": ("os.close(3)\n    while True: pass", "protocol", "went on"),
     "close and wait": ("os.close(3); time.sleep(1000)", "protocol", "went on"),
@@ -38,8 +38,22 @@ ENDINGS = {
     "2^60": ("rpc().sendall(struct.pack('!4sIQ', b'ATN1', 4, 2**60))", "protocol", "over the limit"),
     "deep": ("rpc().sendall(frame(b'[' * 1000))", "protocol", "not JSON"),
     "no reply": ("rpc().sendall(frame(b'null'))", "protocol", "no known form"),
+    "an id that is an array": ("rpc().sendall(frame(odd(ARRAY, 'null'), bytes(16)))", "protocol", "no known form"),
+    "printed that is no text": ("rpc().sendall(frame(odd('3', 'null', '7')))", "protocol", "no known form"),
+    "an answer that is no list": ("rpc().sendall(frame(odd('3', '7')))", "protocol", "no known form"),
+    "an answer of arrays": (
+        "rpc().sendall(frame(odd('3', '[' + ARRAY + ']'), bytes(16)))",
+        "protocol",
+        "no known form",
+    ),
+    "an error whose kind is an array": ("rpc().sendall(frame(fail(ARRAY), bytes(16)))", "protocol", "no known form"),
+    "an error with an array for a line": (
+        "rpc().sendall(frame(fail('\"raised\"', ARRAY), bytes(16)))",
+        "protocol",
+        "no known form",
+    ),
     "other id": ("rpc().sendall(frame(reply(999)))", "protocol", "no known form"),
-    "half a frame": ("rpc().sendall(frame(b'null')[:-1]); time.sleep(1000)", "deadline", "idle"),
+    "half a frame": ("rpc().sendall(frame(b'null')[:-1]); time.sleep(1000)", "deadline", "waited"),
 }
 
 HELPERS = """
@@ -53,6 +67,15 @@ def frame(header, body=b""):
 
 def reply(number):
     return json.dumps({"$": "dict", "v": [["id", number], ["ok", None], ["printed", ""]]}).encode()
+
+ARRAY = '{"$":"array","dtype":"<f8","shape":[2]}'
+
+def odd(number, answer, printed='""'):
+    return ('{"$":"dict","v":[["id",%s],["ok",%s],["printed",%s]]}' % (number, answer, printed)).encode()
+
+def fail(kind, line='1'):
+    error = '{"$":"dict","v":[["kind",%s],["types",["E"]],["message",""],["file",""],["line",%s],["traceback",""]]}'
+    return ('{"$":"dict","v":[["id",3],["error",%s],["printed",""]]}' % (error % (kind, line))).encode()
 
 def ok(x):
     return x + 1
@@ -80,6 +103,51 @@ def test_a_forged_reply_is_no_more_than_a_return_value(student_of: StudentOf) ->
     assert student.evil() == 41  # it chose its own result, which it could have returned
     with pytest.raises(StudentEndedError):  # and its real reply now answers the wrong question
         student.ok(1)
+
+
+def test_forged_arguments_after_a_call_are_refused(student_of: StudentOf) -> None:
+    helpers = HELPERS.replace("def evil():", "def evil(x):")
+    nothing = '{"$":"dict","v":[]}'
+    result = f'{{"$":"dict","v":[["value",1],["args",[]],["kwargs",{nothing}]]}}'
+    student = student_of(f"{helpers}    rpc().sendall(frame(odd('2', {'[' + result + ']'!r})))\n")
+    with pytest.raises(StudentEndedError) as caught:
+        student.evil.call(3)
+    assert caught.value.ending.kind == "protocol"
+
+
+def test_a_worker_runs_this_checkouts_code(student_of: StudentOf) -> None:
+    student = student_of("import grader\ndef where():\n    return grader.__file__\n")
+    assert student.where() == grader.__file__
+
+
+def test_a_worker_that_sips_cpu_is_stopped_in_the_end(student_of: StudentOf) -> None:
+    sip = (
+        "import time\ndef sip():\n    while True:\n        end = time.process_time() + 0.01\n"
+        "        while time.process_time() < end: pass\n        time.sleep(0.2)\n"
+    )
+    with pytest.raises(StudentEndedError) as caught:
+        student_of(sip, limits=Limits(cpu_s=60.0, wall_s=0.4, endings=2)).sip()
+    assert caught.value.waited
+
+
+def test_workers_die_with_their_zygote() -> None:
+    with ZygoteSpawner("numpy") as spawner:
+        worker = spawner.spawn()
+        process = psutil.Process(worker.pid)
+        spawner._process.kill()
+        assert _ended(process)
+        worker.sock.close()
+
+
+def test_a_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "grader.sandbox.spawn.clean_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"}
+    )
+    with (
+        ZygoteSpawner("numpy") as spawner,
+        pytest.raises(WorkerLostError, match=r"no worker could be started: .*\(.+\)"),
+    ):
+        spawner.spawn()
 
 
 def test_a_function_uses_up_its_own_chances_only(student_of: StudentOf) -> None:
@@ -163,7 +231,7 @@ def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> No
         environment, descriptors = Student(session, read_api(source)).look()
         session.close()
     assert "secret" not in environment.values()
-    assert set(environment) <= {"PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "LANG", "LC_CTYPE"} | {
+    assert set(environment) <= {"PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LANG", "LC_CTYPE"} | {
         name for name in environment if name.endswith("_THREADS")
     }
     assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder it is listing
@@ -240,9 +308,3 @@ def _impatient() -> None:
 def test_a_worker_of_a_numpy_module_takes_no_tensors(student_of: StudentOf) -> None:
     student = student_of("import torch\ndef f():\n    return torch.ones(2)\n", limits=Limits())
     assert repr(student.f()) == "<the student's torch.Tensor>"
-
-
-def test_nothing_is_left_in_the_temporary_folder(student_of: StudentOf, tmp_path: Path) -> None:
-    student = student_of("import os\ndef where():\n    return os.getcwd()\n")
-    assert student.where() == os.getcwd()  # noqa: PTH109 - the worker's answer is a plain text
-    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,64 @@
+"""Limits: what one request may use of the machine, watched from the trusted side."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+__tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one request may use. CPU time fails a student; wall time only stops a worker that waits."""
+
+    cpu_s: float = 3.0
+    wall_s: float = 20.0
+    # How often one function may end its worker before its remaining checks are not run.
+    endings: int = 2
+
+
+class OutOfPatienceError(Exception):
+    """A request has used up its limits; `waited` if it did so without computing."""
+
+    def __init__(self, evidence: str, *, waited: bool) -> None:
+        super().__init__(evidence)
+        self.waited = waited
+
+
+class Patience:
+    """Asked every now and then while a worker is busy; raises when it has used up its limits.
+
+    A worker waits if it used under a hundredth of the last `wall_s` seconds: a starved one gets more. One that keeps
+    just above that is stopped after ten times `wall_s`.
+    """
+
+    def __init__(self, limits: Limits, pid: int) -> None:
+        self.limits = limits
+        self.pid = pid
+        self.started = self.window = time.monotonic()
+        self.window_cpu: float | None = None
+        self.first_cpu = 0.0
+
+    def __call__(self) -> None:
+        cpu = _cpu_seconds(self.pid)
+        now = time.monotonic()
+        if self.window_cpu is None:
+            # Short calls never come here, so the CPU clock is read a moment late, in the student's favour.
+            self.window_cpu = self.first_cpu = cpu
+        if cpu - self.first_cpu > self.limits.cpu_s:
+            raise OutOfPatienceError(f"more than {self.limits.cpu_s:g} s of CPU time", waited=False)
+        if now - self.window > self.limits.wall_s:
+            if cpu - self.window_cpu < self.limits.wall_s / 100 or now - self.started > 10 * self.limits.wall_s:
+                raise OutOfPatienceError("waited for longer than allowed", waited=True)
+            self.window, self.window_cpu = now, cpu
+
+
+def _cpu_seconds(pid: int) -> float:
+    import psutil
+
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return 0.0  # it has just ended: the channel will say so
+    return float(times.user + times.system)

@@ -1,0 +1,61 @@
+"""`attn dev`: the author's commands, as processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course
+from tests.cli.conftest import Attn
+from tests.conftest import ROOT
+
+
+def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn) -> None:
+    done = attn("dev", "check")
+    assert done.returncode == 0
+    assert done.stdout == "01_softmax: sound (31 checks, 22 misconceptions, 40 points)\n"
+
+
+def test_an_unsound_module_exits_1_with_the_cause_and_the_mend(attn: Attn, course_copy: Course) -> None:
+    stub = course_copy.modules[0].stub
+    stub.write_text(stub.read_text() + "# by hand\n")
+    done = attn("dev", "check", cwd=course_copy.root)
+    assert done.returncode == 1
+    assert "01_softmax: NOT SOUND" in done.stdout
+    assert "softmax.py is not what the solution generates" in done.stdout
+    (entry,) = json.loads(attn("dev", "check", "--json", cwd=course_copy.root).stdout)
+    assert entry["problems"][0]["mend"] == "Run `attn dev build`"
+
+
+def test_build_writes_what_is_missing_and_nothing_twice(attn: Attn, course_copy: Course) -> None:
+    module = course_copy.modules[0]
+    before = module.stub.read_bytes(), module.golden.read_bytes()
+    module.stub.unlink()
+    module.golden.unlink()
+    done = attn("dev", "build", cwd=module.folder)
+    assert done.stdout == "01_softmax: wrote softmax.py, golden.json\n"
+    assert (module.stub.read_bytes(), module.golden.read_bytes()) == before
+    assert attn("dev", "build", "1", cwd=course_copy.root).stdout == "01_softmax: up to date\n"
+
+
+def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, course_copy: Course) -> None:
+    done = attn("dev", "new", "kv_cache", "--title", "Key-value cache", cwd=course_copy.root)
+    assert done.returncode == 0
+    assert "solutions/02_kv_cache/misconceptions.py" in done.stdout
+    assert "attn dev check kv_cache" in done.stderr
+    assert attn("dev", "check", "kv_cache", cwd=course_copy.root).returncode == 0
+    assert "Key-value cache" in attn("status", cwd=course_copy.root).stdout
+    assert attn("dev", "new", "kv_cache", cwd=course_copy.root).returncode == 3
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_an_unknown_module_is_a_usage_mistake(attn: Attn, command: str) -> None:
+    assert attn("dev", command, "sotfmax").returncode == 2
+
+
+def test_the_demo_of_the_readme_names_what_is_there() -> None:
+    text = (ROOT / "Makefile").read_text()
+    assert "examples/class" in text
+    assert Path(ROOT / "examples" / "class" / "chloe" / "softmax.ipynb").is_file()

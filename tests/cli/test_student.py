@@ -1,0 +1,141 @@
+"""`attn`, `attn status` and `attn test`: where a student is, and whether their code holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.notebook import make_notebook
+from tests.cli.conftest import Attn
+from tests.conftest import ROOT
+
+SOLUTION = ROOT / "solutions" / "01_softmax" / "softmax.py"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """The folders of a bundle, without its wheel."""
+    shutil.copytree(ROOT / "modules", tmp_path / "modules")
+    return tmp_path
+
+
+def stub_of(bundle: Path) -> Path:
+    return bundle / "modules" / "01_softmax" / "softmax.py"
+
+
+def test_attn_alone_says_where_one_is_and_what_comes_next(attn: Attn, bundle: Path) -> None:
+    done = attn(cwd=bundle / "modules")
+    assert done.returncode == 0
+    assert "(a student's bundle)" in done.stdout
+    assert "Next: 01_softmax, Softmax (60 min): not started" in done.stdout
+    assert "run    attn test softmax" in done.stdout
+    assert "(a full course)" in attn(cwd=ROOT).stdout
+
+
+def test_status_follows_the_work(attn: Attn, bundle: Path) -> None:
+    def state() -> str:
+        return str(json.loads(attn("status", "--json", cwd=bundle).stdout)[0]["state"])
+
+    assert state() == "untouched"
+    text = stub_of(bundle).read_text()
+    stub_of(bundle).write_text(text + "\n")
+    assert state() == "started"
+    attn("test", "softmax", cwd=bundle)
+    assert state() == "failing"
+    assert "0 of 5 visible checks pass" in attn("status", cwd=bundle).stdout
+    shutil.copy(SOLUTION, stub_of(bundle))
+    assert state() == "started"
+    attn("test", "softmax", cwd=bundle)
+    assert state() == "passing"
+    assert "Every module passes its visible checks" in attn(cwd=bundle).stdout
+    stub_of(bundle).write_text(text)
+    assert state() == "untouched"
+
+
+def test_a_broken_progress_file_is_no_error(attn: Attn, bundle: Path) -> None:
+    (bundle / ".attnlab").mkdir()
+    (bundle / ".attnlab" / "progress.json").write_text("{")
+    assert "not started" in attn("status", cwd=bundle).stdout
+
+
+def test_the_stub_fails_and_says_where(attn: Attn, bundle: Path) -> None:
+    done = attn("test", cwd=bundle)
+    assert done.returncode == 1
+    assert "softmax raised NotImplementedError (softmax.py, line 34)" in done.stdout
+    assert "0 of 5 visible checks pass." in done.stdout
+    assert "Next: softmax." in done.stdout
+    assert "hidden" not in done.stdout
+
+
+def test_the_solution_passes_from_any_folder(attn: Attn, bundle: Path) -> None:
+    shutil.copy(SOLUTION, stub_of(bundle))
+    for folder, arguments in ((bundle, ["test", "1"]), (stub_of(bundle).parent, ["test"])):
+        done = attn(*arguments, cwd=folder)
+        assert done.returncode == 0
+        assert "5 of 5 visible checks pass." in done.stdout
+
+
+def test_a_full_clone_too_runs_visible_checks_only(attn: Attn, course_copy: object, tmp_path: Path) -> None:
+    del course_copy
+    shutil.copy(SOLUTION, stub_of(tmp_path / "course"))
+    report = json.loads(attn("test", "softmax", "--json", cwd=tmp_path / "course").stdout)
+    assert {check["suite"] for check in report["checks"]} == {"visible"}
+    assert report["score"] == report["max_score"] == 6.0
+
+
+def test_what_a_student_prints_is_shown_to_them(attn: Attn, bundle: Path) -> None:
+    stub_of(bundle).write_text("def softmax(x, axis=-1):\n    print('shape', x.shape, '\\x1b[2J')\n    return x\n")
+    done = attn("test", cwd=bundle)
+    assert "  | shape (5,) \\u{1b}[2J" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_a_file_that_does_not_import_says_why_once(attn: Attn, bundle: Path) -> None:
+    stub_of(bundle).write_text("import nothing_like_it\n")
+    done = attn("test", cwd=bundle)
+    assert done.returncode == 1
+    assert done.stdout.count("No module named 'nothing_like_it'") == 1
+    assert "Mend this first" in done.stdout
+
+
+def test_a_newer_notebook_counts(attn: Attn, bundle: Path) -> None:
+    notebook = stub_of(bundle).with_suffix(".ipynb")
+    notebook.write_text(make_notebook(SOLUTION.read_text(), "softmax"))
+    done = attn("test", cwd=bundle)
+    assert done.returncode == 0
+    assert "softmax.ipynb" in done.stdout
+
+
+def test_an_unknown_module_is_a_usage_mistake(attn: Attn, bundle: Path) -> None:
+    done = attn("test", "sotfmax", cwd=bundle)
+    assert done.returncode == 2
+    assert "Did you mean softmax?" in done.stderr
+
+
+def test_grading_in_a_bundle_says_what_is_missing(attn: Attn, bundle: Path) -> None:
+    done = attn("grade", SOLUTION, cwd=bundle)
+    assert done.returncode == 3
+    assert "in a student's bundle there is `attn test`" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["status"], [], ["grade", "--help"], ["dev", "--help"]])
+def test_light_commands_load_no_heavy_library(arguments: list[str]) -> None:
+    script = (
+        f"import sys; sys.argv = ['attn', *{arguments!r}]\ntry:\n    from cli.main import main; main()\n"
+        "except SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'torch', 'pytest', '_pytest', 'psutil', 'nbformat'}\nprint(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
+
+
+def test_help_teaches_by_example(attn: Attn) -> None:
+    assert "attn test softmax" in attn("--help").stdout
+    assert "attn grade class/ --to reports" in attn("grade", "--help").stdout
+    assert "attn dev new rope" in attn("dev", "--help").stdout
+    assert "attn release --bundle softmax" in attn("release", "--help").stdout
