@@ -40,13 +40,13 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     from grader.course import find_course
     from grader.report import write_report
     from grader.submission import find_submissions
-    from grader.text import plain_name
+    from grader.text import one_line
 
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0] if module_name else None
     found = find_submissions(course, paths, module)
     for path, reason in (*found.refused, *found.passed_over):
-        click.echo(f"attn: passed over {plain_name(path)}: {reason}", err=True)
+        click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
     if not found.submissions:
         raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
     reports: list[Report] = []

@@ -41,7 +41,7 @@ def test_screen(report: Report) -> str:
     """Return what a student sees of their own file: every visible check, and where to look next."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
-        lines += [_wrapped(report.message, ""), "", "No check could run. Mend this first, then run it again."]
+        lines += [_wrapped(report.message, "  "), "", "No check could run. Mend this first, then run it again."]
         return "\n".join(lines)
     for check in report.checks:
         lines.append(f"  {_WORDS[check.outcome]:<12} {check.property}")
@@ -73,7 +73,7 @@ def report_screen(report: Report) -> str:
     """Return a whole report for one reader: every check, and for those not passed the reason."""
     lines = [f"{report.submission} · {report.module} · {report.file}", ""]
     if report.message:
-        lines += [_wrapped(report.message, ""), ""]
+        lines += [_wrapped(report.message, "  "), ""]
     if report.status in ("graded", "grader_fault"):
         lines += [*_checks(report.checks), ""]
     lines.append(f"score {_score(report)} ({report.status}, sandbox: {report.sandbox})")

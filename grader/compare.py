@@ -81,6 +81,13 @@ def as_float64(value: Any) -> np.ndarray | None:
     return None
 
 
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """Return the shape of an array, a NumPy scalar or a tensor; None of anything else."""
+    if type(value) is np.ndarray or isinstance(value, np.generic) or _is_tensor(value):
+        return tuple(int(size) for size in value.shape)
+    return None
+
+
 def _tensor_as_float64(tensor: Any) -> np.ndarray | None:
     if tensor.is_complex():
         return None
@@ -121,11 +128,12 @@ def _numbers(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | N
         raise TypeError(f"the expected value of a comparison cannot be {describe(expected)}")
     if not _same_kind(actual, expected, theirs.ndim):
         return f"expected {_kind_of(expected, theirs.ndim)}, got {describe(actual)}"
+    shape = shape_of(actual) or ()
+    if shape != theirs.shape:  # before any conversion, which of the wrong shape could be huge
+        return _shape_difference(shape, theirs.shape)
     ours = as_float64(actual)
     if ours is None:
         return f"expected real numbers, got {describe(actual)}"
-    if ours.shape != theirs.shape:
-        return _shape_difference(ours.shape, theirs.shape)
     if found := _integer_difference(actual, expected):
         return found
     for name, test in (("NaN", np.isnan), ("infinite", np.isinf)):

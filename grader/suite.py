@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +47,7 @@ _ARGUMENTS = (
     *(f"-pno:{name}" for name in _UNUSED),
     f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
 )
+FAULT_LINES = 8
 _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
@@ -212,6 +214,8 @@ class _SuitePlugin:
             if isinstance(problem, StudentEndedError):
                 endings.append(EndingRecord(problem.ending.kind, check.name))
             results[check.name] = judge_check(check, problem)
+            if problem is not None:
+                traceback.clear_frames(problem.__traceback__)  # or a student's largest arrays would live on in it
         self.current = None
         return Verdict(tuple(results.values()), tuple(endings))
 
@@ -220,7 +224,7 @@ class _SuitePlugin:
         self.problem = None
         # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
         item._initrequest()
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
             # No next item: all is torn down after each check, so that nothing of one student is left for another.
             runtestprotocol(item, log=False, nextitem=None)
         if isinstance(self.problem, AssertionError) and self.phase != "call":
@@ -303,7 +307,8 @@ def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
         return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
     if is_students(problem):
         return result_of(check, "failed", _public(check, problem), _detail(problem))
-    fault = f"the check itself failed with {type(problem).__name__}: {problem}"
+    where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
+    fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
     result = result_of(check, "grader_fault", "a fault of the grader, not of your code", fault)
     return replace(result, earned=None)
 

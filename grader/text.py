@@ -9,8 +9,8 @@ import unicodedata
 MAX_CHARACTERS = 4_000
 MAX_NAME = 150
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,16}")
-# Cc control, Cf invisible and direction-changing, Cs lone surrogates, Co private, Cn unassigned.
-_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn"}
+# Control, invisible or direction-changing, lone surrogate, private, unassigned; line and paragraph separators.
+_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def printable(text: str, limit: int = MAX_CHARACTERS) -> str:

@@ -100,8 +100,11 @@ def raising(types: tuple[str, ...], message: str) -> Callable[[], Any]:
 
 def test_an_exception_must_be_of_the_kind_and_name_the_numbers() -> None:
     kinds = ("mylab.f.ShapeError", "ValueError", "Exception", "object")
+    own = ("mylab.f.ValueError", "Exception", "object")
     assert_raises(ValueError, raising(kinds, "3 and 4.0 differ"), 3, 4)
     with pytest.raises(AssertionError, match="should name 5"):
         assert_raises(ValueError, raising(kinds, "3 and 4 differ"), 3, 5)
+    with pytest.raises(AssertionError, match="expected a ValueError"):
+        assert_raises(ValueError, raising(own, "3"), 3)
     with pytest.raises(AssertionError, match="expected a KeyError"):
         assert_raises(KeyError, raising(kinds, "3"), 3)

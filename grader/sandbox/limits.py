@@ -29,8 +29,8 @@ class OutOfPatienceError(Exception):
 class Patience:
     """Asked every now and then while a worker is busy; raises when it has used up its limits.
 
-    A worker waits if it used under a hundredth of the last `wall_s` seconds: a starved one gets more. One that keeps
-    just above that is stopped after ten times `wall_s`.
+    A worker waits if it used under a fiftieth of the last `wall_s` seconds: a starved one gets more. One that keeps
+    just above that is stopped after five times `wall_s`.
     """
 
     def __init__(self, limits: Limits, pid: int) -> None:
@@ -49,7 +49,7 @@ class Patience:
         if cpu - self.first_cpu > self.limits.cpu_s:
             raise OutOfPatienceError(f"more than {self.limits.cpu_s:g} s of CPU time", waited=False)
         if now - self.window > self.limits.wall_s:
-            if cpu - self.window_cpu < self.limits.wall_s / 100 or now - self.started > 10 * self.limits.wall_s:
+            if cpu - self.window_cpu < self.limits.wall_s / 50 or now - self.started > 5 * self.limits.wall_s:
                 raise OutOfPatienceError("waited for longer than allowed", waited=True)
             self.window, self.window_cpu = now, cpu
 

@@ -1,18 +1,25 @@
 """A student's sources as importable modules: the graded one, and their others as `mylab.<slug>`."""
 
 from __future__ import annotations
+import __future__
 
+import ast
 import importlib.abc
 import importlib.machinery
 import linecache
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 PACKAGE = "mylab"
-_MAGIC = re.compile(r"^(\s*)([%!].*)$", re.MULTILINE)
+# `%magic`, `!command`, `name?`, `?name`, `files = !ls`, `t = %timeit ...`, and the one word many forget to mark.
+_MAGIC = re.compile(
+    r"(?P<indent>\s*)(?P<assigned>\w+\s*=\s*)?(?P<line>[%!?].*|[\w.]+\?{1,2}|(?:pip|conda)\s.*)\s*", re.DOTALL
+)
+_OTHER_LANGUAGE = re.compile(r"\s*%%(bash|sh|html|javascript|js|latex|markdown|writefile|perl|ruby|svg)\b")
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 
 
 class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -39,13 +46,24 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def run(self, module: ModuleType, slug: str) -> Iterator[BaseException]:
         """Execute a module's cells; a notebook goes on after a cell that raises, as Jupyter may."""
         source = self.files[slug]
+        names = vars(module)
+        names.setdefault("get_ipython", _Shell)
+        if source["notebook"]:
+            names |= {"__name__": "__main__", "display": _Shell().display, "In": [""], "Out": {}, "_": None}
+        flags = 0  # a `from __future__` holds for the cells after it
         for number, data in enumerate(source["cells"], 1):
             cell = data.decode("utf-8", "surrogatepass")
             filename = f"{source['file']}[{number}]" if source["notebook"] else source["file"]
             self.filenames.add(filename)
             linecache.cache[filename] = (len(cell), None, cell.splitlines(keepends=True), filename)
             try:
-                exec(_compile(cell, filename, notebook=source["notebook"]), vars(module))
+                code = _compile(cell, filename, flags, notebook=source["notebook"])
+                flags |= code.co_flags & _FUTURES
+                coroutine = eval(code, names)
+                if coroutine is not None:  # a notebook may `await` at the top level
+                    import asyncio
+
+                    asyncio.run(coroutine)
             except BaseException as error:  # noqa: BLE001 - reported to the trusted side
                 yield error
 
@@ -71,18 +89,38 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     raise error
 
 
-def _compile(cell: str, filename: str, *, notebook: bool) -> Any:
-    try:
-        return compile(cell, filename, "exec", dont_inherit=True)
-    except SyntaxError:
-        # Only a cell that is no Python is searched for IPython's %magics and !commands.
-        if not notebook or not _MAGIC.search(cell):
-            raise
-        return compile(without_magics(cell), filename, "exec", dont_inherit=True)
+def _compile(cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
+    """Compile a cell; in a notebook, lines Python stumbles over that are IPython's are taken out one by one."""
+    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
+    while True:
+        try:
+            code: CodeType = compile(cell, filename, "exec", flags=flags, dont_inherit=True)
+            return code
+        except SyntaxError as error:
+            mended = without_magic(cell, error.lineno or 0) if notebook else None
+            if mended is None:
+                raise
+            cell = mended
 
 
-def without_magics(cell: str) -> str:
-    """Return a cell with its IPython lines turned into `pass`, line numbers kept."""
-    if cell.lstrip().startswith(("%%html", "%%bash", "%%javascript", "%%writefile", "%%latex", "%%sh")):
+def without_magic(cell: str, number: int) -> str | None:
+    """Return a cell with IPython's line of this number replaced, line numbers kept; None if it is not IPython's."""
+    if _OTHER_LANGUAGE.match(cell):
         return ""
-    return _MAGIC.sub(lambda match: f"{match[1]}pass  # {match[2]}", cell)
+    lines = cell.split("\n")
+    if not 0 < number <= len(lines) or not (matched := _MAGIC.fullmatch(lines[number - 1])):
+        return None
+    lines[number - 1] = f"{matched['indent']}{matched['assigned'] or ''}None"
+    continued = matched["line"].endswith("\\")
+    while continued and number < len(lines):
+        continued = lines[number].endswith("\\")
+        lines[number] = ""
+        number += 1
+    return "\n".join(lines)
+
+
+class _Shell:
+    """What notebooks call IPython for: it answers everything with None."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: None  # noqa: ARG005
