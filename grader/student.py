@@ -81,16 +81,20 @@ class Handle:
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
         """Call, and return the arguments as they are afterwards along with the value."""
-        result = self._results([Arguments(args, kwargs)], inputs=True)[0]
-        after, named = result.get("args"), result.get("kwargs")
-        if (
-            type(after) is not list
-            or len(after) != len(args)
-            or type(named) is not dict
-            or named.keys() != kwargs.keys()
-        ):
+        return self.calls([Arguments(args, kwargs)])[0]
+
+    def calls(self, calls: Sequence[Arguments]) -> list[Call]:
+        """Make many calls in one round trip, as `callmany`, and return each as `call` does."""
+        results = self._results(calls, inputs=True)
+        return [self._call(one, result) for one, result in zip(calls, results, strict=True)]
+
+    def _call(self, sent: Arguments, result: dict[str, Any]) -> Call:
+        args, kwargs = result.get("args"), result.get("kwargs")
+        if type(args) is not list or len(args) != len(sent.args):
             raise self._malformed()
-        return Call(self._local(result["value"]), tuple(after), named)
+        if type(kwargs) is not dict or kwargs.keys() != sent.kwargs.keys():
+            raise self._malformed()
+        return Call(self._local(result["value"]), tuple(args), kwargs)
 
     def callmany(self, calls: Sequence[Arguments]) -> list[Any]:
         """Make many calls in one round trip and return their values; the first that raises, raises here."""

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from _pytest.runner import runtestprotocol
 
 from grader.api import Api
 from grader.errors import StudentEndedError, StudentError, StudentGoneError, StudentRaisedError
@@ -127,7 +126,7 @@ def _untouched_process(files: list[str]) -> Iterator[None]:
 
 
 class SuiteFaultError(Exception):
-    """An assertion that failed outside a check's own body: in a fixture, or in pytest itself."""
+    """A check that failed outside its own body: in a fixture, or in pytest itself."""
 
 
 class _SuitePlugin:
@@ -136,8 +135,6 @@ class _SuitePlugin:
         self.body = body
         self.error: BaseException | None = None
         self.current: Student | None = None
-        self.problem: BaseException | None = None
-        self.phase = ""
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "worth(points, property, target, needs): a check and its points")
@@ -183,16 +180,6 @@ class _SuitePlugin:
             return visible_rng(name, request.node.name)
         return np.random.default_rng(seed_of(self.suite.salt, name, check_name(request.node.name)))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """Note what a check raised; pytest's own report would spend its time on formatting tracebacks."""
-        if call.excinfo is not None and self.problem is None:
-            self.problem = call.excinfo.value
-            self.phase = call.when
-        outcome: Literal["passed", "failed"] = "failed" if call.excinfo else "passed"
-        when = cast(Literal["setup", "call", "teardown"], call.when)
-        return pytest.TestReport(item.nodeid, item.location, {}, outcome, longrepr=None, when=when)
-
     def judge(self, student: Student, paired: list[tuple[pytest.Function, Check]]) -> Verdict:
         """Run every check against one student, in order."""
         self.current = student
@@ -220,16 +207,34 @@ class _SuitePlugin:
         return Verdict(tuple(results.values()), tuple(endings))
 
     def run(self, item: pytest.Function) -> BaseException | None:
-        """Run one check once, by itself, and return what it raised."""
-        self.problem = None
+        """Run one check once, by itself, and return what it raised.
+
+        These are the three phases of pytest's own protocol, without its reports: formatting tracebacks that nobody
+        reads would cost more than the check.
+        """
         # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
         item._initrequest()
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            problem = _raised_by(lambda: item.ihook.pytest_runtest_setup(item=item))
+            if isinstance(problem, AssertionError):
+                problem = SuiteFaultError(f"in the set-up of the check: {problem}")
+            if problem is None:
+                problem = _raised_by(lambda: item.ihook.pytest_runtest_call(item=item))
             # No next item: all is torn down after each check, so that nothing of one student is left for another.
-            runtestprotocol(item, log=False, nextitem=None)
-        if isinstance(self.problem, AssertionError) and self.phase != "call":
-            return SuiteFaultError(f"in the {self.phase} of the check: {self.problem}")
-        return self.problem
+            left = _raised_by(lambda: item.ihook.pytest_runtest_teardown(item=item, nextitem=None))
+        if left is not None:
+            return SuiteFaultError(f"in the tear-down of the check: {left}")
+        return problem
+
+
+def _raised_by(phase: Callable[[], object]) -> BaseException | None:
+    try:
+        phase()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - judged by its kind later
+        return error
+    return None
 
 
 def read_checks(suite: Suite, items: list[pytest.Function]) -> list[Check]:

@@ -10,6 +10,7 @@ from typing import Any
 from grader.sandbox import wire
 
 POLL_SECONDS = 0.2
+CHUNK = 64 << 10
 
 
 class ClosedError(Exception):
@@ -26,6 +27,7 @@ class Channel:
     def __init__(self, sock: socket.socket, *, tensors: bool) -> None:
         self.sock = sock
         self.tensors = tensors
+        self._buffer = bytearray()
         sock.settimeout(POLL_SECONDS)
 
     def send(
@@ -55,20 +57,21 @@ class Channel:
         return wire.decode_parts(memoryview(header), memoryview(body), tensors=self.tensors)
 
     def _exactly(self, count: int, patience: Callable[[], None], asked: list[float]) -> bytearray:
-        data = bytearray(count)
-        view = memoryview(data)
-        while view:
+        """Return the next `count` bytes; what a prefix promises is allocated only as it arrives."""
+        while len(self._buffer) < count:
             try:
-                got = self.sock.recv_into(view)
+                chunk = self.sock.recv(CHUNK)
             except TimeoutError:
-                got = -1
+                chunk = None
             except OSError as error:
                 raise ClosedError(str(error)) from None
-            if got == 0:
+            if chunk == b"":
                 raise ClosedError("end of file")
-            view = view[max(got, 0) :]
+            self._buffer += chunk or b""
             # A peer that drips one byte at a time never lets recv time out, so the clock decides.
             asked[0] = _ask(patience, asked[0])
+        data = self._buffer[:count]
+        del self._buffer[:count]
         return data
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,6 +91,8 @@ class ZygoteSpawner(_Closing):
         self.backend: Backend = backend
         self._control, theirs = socket.socketpair()
         self._ended: dict[int, Exit] = {}
+        self._pids: deque[int] = deque()
+        self._ordered: socket.socket | None = None
         with theirs:
             command = [
                 sys.executable,
@@ -110,15 +113,27 @@ class ZygoteSpawner(_Closing):
             )
 
     def spawn(self) -> Process:
+        """Return the worker that was ordered last time, and order the next: it is forked while this one works."""
+        ours = self._ordered or self._order()
+        self._ordered = None
+        try:
+            pid = self._next_pid()
+            self._ordered = self._order()
+        except WorkerLostError as error:
+            ours.close()
+            raise WorkerLostError(f"no worker could be started: {error}{self._last_words()}") from None
+        return Process(pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
+
+    def _order(self) -> socket.socket:
+        """Ask for a worker and return our end of its channel; its pid comes over the control socket."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 socket.send_fds(self._control, [pack("spawn")], [theirs.fileno()])
-            pid = self._next_pid()
-        except (OSError, WorkerLostError) as error:
+        except OSError as error:
             ours.close()
-            raise WorkerLostError(f"no worker could be started: {error}{self._last_words()}") from None
-        return Process(pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
+            raise WorkerLostError(f"the zygote is gone: {error}") from None
+        return ours
 
     def _kill(self, pid: int) -> None:
         try:
@@ -129,18 +144,15 @@ class ZygoteSpawner(_Closing):
     def _wait(self, pid: int, seconds: float) -> Exit | None:
         deadline = time.monotonic() + seconds
         while pid not in self._ended:
-            words = self._receive(max(0.001, deadline - time.monotonic()))
-            if words is None:
+            if not self._take(max(0.001, deadline - time.monotonic())):
                 return None
-            self._take(words)
         return self._ended.pop(pid)
 
     def _next_pid(self) -> int:
-        while (words := self._receive(START_SECONDS)) is not None and len(words) != 1:
-            self._take(words)
-        if words is None:
-            raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
-        return int(words[0])
+        while not self._pids:
+            if not self._take(START_SECONDS):
+                raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
+        return self._pids.popleft()
 
     def _receive(self, seconds: float) -> list[str] | None:
         self._control.settimeout(seconds)
@@ -163,10 +175,20 @@ class ZygoteSpawner(_Closing):
         text = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
         return f" ({text.strip().splitlines()[-1]})" if text.strip() else ""
 
-    def _take(self, words: list[str]) -> None:
-        self._ended[int(words[0])] = Exit(int(words[1]), float(words[2]))
+    def _take(self, seconds: float) -> bool:
+        """Take one message of the zygote's, the pid of a new worker or the end of an old one; False if none came."""
+        match self._receive(seconds):
+            case None:
+                return False
+            case [pid]:
+                self._pids.append(int(pid))
+            case [pid, code, cpu]:
+                self._ended[int(pid)] = Exit(int(code), float(cpu))
+        return True
 
     def close(self) -> None:
+        if self._ordered is not None:
+            self._ordered.close()
         self._control.close()
         self._process.wait()
         if self._process.stderr:
@@ -228,6 +250,8 @@ def clean_environment() -> dict[str, str]:
     """Return the few variables a worker gets: nothing of the instructor's, and no source of chance."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    # Memory that was never written holds the same bytes in every run: np.empty is no source of chance (glibc).
+    environment["MALLOC_PERTURB_"] = "165"
     # The worker's code must be this code, not that of another clone that happens to be installed.
     environment["PYTHONPATH"] = str(Path(grader.__file__).parent.parent)
     # One BLAS thread: more would change the last digits with the load, and would not survive a fork.

@@ -11,6 +11,7 @@ every length before it allocates.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -18,7 +19,7 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -37,6 +38,7 @@ _DTYPE = re.compile(
 )
 _TORCH_NAME = re.compile(r"[a-z][a-z0-9_]{1,31}")
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu)(:(0|[1-9]\d?))?")
+T = TypeVar("T")
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -221,38 +223,46 @@ class _Decoder:
         return self.tagged(node, depth)
 
     def tagged(self, node: dict[str, Any], depth: int) -> Any:
-        match node:
-            case {"$": "int", "v": str(text)} if len(node) == 2:
-                return _big_int(text)
-            case {"$": "float", "v": str(text)} if len(node) == 2 and text in _NON_FINITE:
-                return _NON_FINITE[text]
-            case {"$": "complex", "v": [real, imag]} if len(node) == 2:
-                return self.complex(real, imag, depth)
-            case {"$": "bytes", "size": int(size)} if len(node) == 2:
-                return bytes(self.take(size))
-            case {"$": "tuple", "v": list(items)} if len(node) == 2:
-                return tuple(self.value(item, depth + 1) for item in items)
-            case {"$": "dict", "v": list(pairs)} if len(node) == 2:
-                return self.mapping(pairs, depth)
-            case {"$": "remote", "v": int(handle), "type": str(name)} if len(node) == 3:
-                return Remote(_natural(handle), name)
-            case {"$": "array", "dtype": str(dtype), "shape": list(shape)} if len(node) == 3:
-                return self.array(dtype, shape)
-            case {"$": "scalar", "dtype": str(dtype), "shape": []} if len(node) == 3:
-                return self.array(dtype, [])[()]
-            case {"$": str(tag)} if tag.startswith(("tensor", "torch.")) and self.tensors:
-                return self.torch(node)
-        raise ProtocolError("a node of unknown form")
+        tag = node.get("$")
+        form = _FORMS.get(tag) if type(tag) is str else None
+        if form is None or len(node) != len(form[0]) or not form[0] <= node.keys():
+            raise ProtocolError("a node of unknown form")
+        return form[1](self, node, depth)
 
-    def complex(self, real: Any, imag: Any, depth: int) -> complex:
-        parts = self.value(real, depth + 1), self.value(imag, depth + 1)
-        if not all(type(part) is float for part in parts):
+    def big_int(self, node: dict[str, Any], depth: int) -> int:
+        del depth
+        text = _typed(node["v"], str)
+        if len(text) > MAX_INT_BITS // 4 + 3 or not re.fullmatch(r"-?0x[0-9a-f]+", text):
+            raise ProtocolError("an integer of unknown form")
+        return int(text, 16)
+
+    def special_float(self, node: dict[str, Any], depth: int) -> float:
+        del depth
+        text = _typed(node["v"], str)
+        if text not in _NON_FINITE:
+            raise ProtocolError("a float of unknown form")
+        return _NON_FINITE[text]
+
+    def complex(self, node: dict[str, Any], depth: int) -> complex:
+        parts = [self.value(part, depth + 1) for part in _typed(node["v"], list)]
+        if len(parts) != 2 or not all(type(part) is float for part in parts):
             raise ProtocolError("a complex number that is not two floats")
         return complex(*parts)
 
-    def mapping(self, pairs: list[Any], depth: int) -> dict[Any, Any]:
+    def raw(self, node: dict[str, Any], depth: int) -> bytes:
+        del depth
+        return bytes(self.take(node["size"]))
+
+    def tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
+        return tuple([self.value(item, depth + 1) for item in _typed(node["v"], list)])
+
+    def remote(self, node: dict[str, Any], depth: int) -> Remote:
+        del depth
+        return Remote(_natural(node["v"]), _typed(node["type"], str))
+
+    def mapping(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
-        for pair in pairs:
+        for pair in _typed(node["v"], list):
             if type(pair) is not list or len(pair) != 2:
                 raise ProtocolError("a dict entry that is not a pair")
             key = self.value(pair[0], depth + 1)
@@ -265,13 +275,15 @@ class _Decoder:
             result[key] = self.value(pair[1], depth + 1)
         return result
 
-    def array(self, name: str, shape: list[Any]) -> np.ndarray:
-        if not _DTYPE.fullmatch(name):
-            raise ProtocolError("a dtype that is not on the list")
-        try:
-            dtype = np.dtype(name)
-        except (TypeError, ValueError):
-            raise ProtocolError("a dtype this machine does not have") from None
+    def scalar(self, node: dict[str, Any], depth: int) -> Any:
+        if node["shape"] != []:
+            raise ProtocolError("a scalar with a shape")
+        return self.array(node, depth)[()]
+
+    def array(self, node: dict[str, Any], depth: int) -> np.ndarray:
+        del depth
+        dtype = _numpy_dtype(_typed(node["dtype"], str))
+        shape = _typed(node["shape"], list)
         data = self.take(_count(shape) * dtype.itemsize)
         array = np.frombuffer(data, dtype=dtype).reshape(shape).copy()
         if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
@@ -280,19 +292,11 @@ class _Decoder:
             raise ProtocolError("a string array that holds no characters")
         return array
 
-    def torch(self, node: dict[str, Any]) -> Any:
-        import torch
-
-        match node:
-            case {"$": "torch.device", "v": str(name)} if len(node) == 2 and _DEVICE.fullmatch(name):
-                return _torch_device(torch, name)
-            case {"$": "torch.dtype", "v": str(name)} if len(node) == 2:
-                return _torch_dtype(torch, name)
-            case {"$": "tensor", "dtype": str(name), "shape": list(shape), "grad": bool(grad)} if len(node) == 4:
-                return self.tensor(torch, _torch_dtype(torch, name), shape, grad)
-        raise ProtocolError("a torch node of unknown form")
-
-    def tensor(self, torch: Any, dtype: Any, shape: list[Any], grad: bool) -> Any:
+    def tensor(self, node: dict[str, Any], depth: int) -> Any:
+        del depth
+        torch = self.torch()
+        dtype = _torch_dtype(torch, _typed(node["dtype"], str))
+        shape, grad = _typed(node["shape"], list), _typed(node["grad"], bool)
         data = self.take(_count(shape) * dtype.itemsize)
         if grad and not (dtype.is_floating_point or dtype.is_complex):
             raise ProtocolError("a tensor of integers cannot require a gradient")
@@ -302,6 +306,21 @@ class _Decoder:
         if dtype is torch.bool and int(raw.max()) > 1:
             raise ProtocolError("a boolean that is neither 0 nor 1")
         return raw.view(dtype).reshape(shape).requires_grad_(grad)
+
+    def torch_dtype(self, node: dict[str, Any], depth: int) -> Any:
+        del depth
+        return _torch_dtype(self.torch(), _typed(node["v"], str))
+
+    def torch_device(self, node: dict[str, Any], depth: int) -> Any:
+        del depth
+        return _torch_device(self.torch(), _typed(node["v"], str))
+
+    def torch(self) -> Any:
+        if not self.tensors:
+            raise ProtocolError("a tensor on a channel that carries none")
+        import torch
+
+        return torch
 
     def take(self, size: int) -> memoryview:
         end = self.offset + _natural(size)
@@ -314,6 +333,23 @@ class _Decoder:
     def finish(self) -> None:
         if self.offset != len(self.body):
             raise ProtocolError("the body is longer than its arrays")
+
+
+# What each tag's node must hold besides the tag, no more and no less, and the method that reads it.
+_FORMS: dict[str, tuple[frozenset[str], Callable[[_Decoder, dict[str, Any], int], Any]]] = {
+    "int": (frozenset({"$", "v"}), _Decoder.big_int),
+    "float": (frozenset({"$", "v"}), _Decoder.special_float),
+    "complex": (frozenset({"$", "v"}), _Decoder.complex),
+    "bytes": (frozenset({"$", "size"}), _Decoder.raw),
+    "tuple": (frozenset({"$", "v"}), _Decoder.tuple),
+    "dict": (frozenset({"$", "v"}), _Decoder.mapping),
+    "remote": (frozenset({"$", "v", "type"}), _Decoder.remote),
+    "array": (frozenset({"$", "dtype", "shape"}), _Decoder.array),
+    "scalar": (frozenset({"$", "dtype", "shape"}), _Decoder.scalar),
+    "tensor": (frozenset({"$", "dtype", "shape", "grad"}), _Decoder.tensor),
+    "torch.dtype": (frozenset({"$", "v"}), _Decoder.torch_dtype),
+    "torch.device": (frozenset({"$", "v"}), _Decoder.torch_device),
+}
 
 
 def _has_bytes(dtype: np.dtype[Any]) -> bool:
@@ -345,10 +381,20 @@ def _natural(number: Any) -> int:
     return number
 
 
-def _big_int(text: str) -> int:
-    if len(text) > MAX_INT_BITS // 4 + 3 or not re.fullmatch(r"-?0x[0-9a-f]+", text):
-        raise ProtocolError("an integer of unknown form")
-    return int(text, 16)
+def _typed(value: Any, kind: type[T]) -> T:
+    if type(value) is not kind:
+        raise ProtocolError(f"a node with no {kind.__name__} where one belongs")
+    return value
+
+
+@functools.lru_cache(64)
+def _numpy_dtype(name: str) -> np.dtype[Any]:
+    if not _DTYPE.fullmatch(name):
+        raise ProtocolError("a dtype that is not on the list")
+    try:
+        return np.dtype(name)
+    except (TypeError, ValueError):
+        raise ProtocolError("a dtype this machine does not have") from None
 
 
 def _is_text(points: np.ndarray) -> bool:
@@ -357,6 +403,8 @@ def _is_text(points: np.ndarray) -> bool:
 
 
 def _torch_device(torch: Any, name: str) -> Any:
+    if not _DEVICE.fullmatch(name):
+        raise ProtocolError("a device that is none")
     try:
         return torch.device(name)
     except RuntimeError:
@@ -379,6 +427,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(node) != len(pairs):
         raise ValueError("a key given twice")
     return node
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique_keys)
 
 
 def _readable(size: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,6 +52,9 @@ class _Function:
     def call(self, *args: Any, **kwargs: Any) -> Call:
         return Call(self(*args, **kwargs), args, kwargs)
 
+    def calls(self, calls: Sequence[Arguments]) -> list[Call]:
+        return [self.call(*call.args, **call.kwargs) for call in calls]
+
     def callmany(self, calls: Sequence[Arguments]) -> list[Any]:
         return [self(*call.args, **call.kwargs) for call in calls]
 
@@ -96,6 +100,7 @@ def main() -> None:
     print(f"  the bare calls in this process   {student.seconds * each:7.2f} ms a submission")
     allowed = 3 * student.seconds * each + 60
     print(f"  allowed: 3 x bare + 60 ms        {allowed:7.2f} ms, used {session * each / allowed:.2f} of it")
+    sys.exit(session * each > allowed)
 
 
 if __name__ == "__main__":

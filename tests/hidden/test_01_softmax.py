@@ -16,10 +16,9 @@ from grader.testing import (
 
 
 def oracle_log_softmax(x, axis=-1):
-    """Log-softmax by repeated logaddexp in long double: no maximum is ever subtracted."""
-    x = np.asarray(x, dtype=np.longdouble)
-    total = np.logaddexp.reduce(x, axis=axis, keepdims=True)
-    return (x - total).astype(np.float64)
+    """Log-softmax by repeated logaddexp: no maximum is ever subtracted from a slice."""
+    x = np.asarray(x, dtype=np.float64)
+    return x - np.logaddexp.reduce(x, axis=axis, keepdims=True)
 
 
 def oracle_softmax(x, axis=-1):
@@ -37,10 +36,11 @@ def assert_dtypes(function, *arguments_after):
 
 def assert_leaves_its_input(function, rng, *arguments_after):
     """The array that was handed in is the same afterwards, in both dtypes and along both axes."""
-    for dtype in (np.float64, np.float32):
-        for axis in (-1, 0):
-            x = rng.normal(size=(3, 4)).astype(dtype)
-            assert_unmodified(function.call(x, *arguments_after, axis=axis), x, *arguments_after)
+    inputs = [rng.normal(size=(3, 4)).astype(dtype) for dtype in (np.float64, np.float32)]
+    cases = [(x, axis) for x in inputs for axis in (-1, 0)]
+    calls = function.calls([arguments(x, *arguments_after, axis=axis) for x, axis in cases])
+    for (x, _), call in zip(cases, calls, strict=True):
+        assert_unmodified(call, x, *arguments_after)
 
 
 FAR_APART = np.array([[0.0, -2000.0, -1.0], [5000.0, 1.0, 4999.0], [-900.0, -901.0, -1e5]])
