@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from grader.soundness import Soundness
 
 WIDTH = 80
+REMARK = 64
 _WORDS = {
     "passed": "passed",
     "failed": "FAILED",
@@ -111,7 +112,8 @@ def _wrapped(text: str, indent: str) -> str:
 def _remark(report: Report) -> str:
     """Return the one thing to know about a report that is not full marks."""
     if report.status != "graded":
-        return one_line(f"{report.status.replace('_', ' ')}: {report.message}", 100)
+        text = one_line(f"{report.status.replace('_', ' ')}: {report.message}")
+        return text if len(text) <= REMARK else f"{text[:REMARK]}…"
     lost = [check for check in report.checks if check.outcome != "passed"]
     kinds = dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
     return "; ".join([f"{len(lost)} of {len(report.checks)} checks not passed", *kinds]) if lost else ""

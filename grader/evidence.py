@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.api import Api
+from grader.checks import Check
 from grader.course import Course
 from grader.grading import full_suite, run_grading
 from grader.misconceptions import Misconception, as_submission, read_misconceptions
 from grader.module import Module
 from grader.report import Report
 from grader.submission import Source, Submission
-from grader.suite import Check, run_suite
+from grader.suite import run_suite
 
 # Results of every wrong type and shape: a suite must call them wrong without stumbling over them.
 LIES = (

@@ -14,6 +14,7 @@ from functools import cache
 
 from grader import __version__
 from grader.api import Api
+from grader.checks import Check
 from grader.course import Course
 from grader.errors import StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
@@ -26,10 +27,9 @@ from grader.sandbox.wire import UnsendableError
 from grader.seeds import secret_salt
 from grader.student import Student
 from grader.submission import Source, Submission, own_submission
-from grader.suite import Check, Judge, Suite, result_of, run_suite
+from grader.suite import Judge, Suite, run_suite
 from grader.text import plain_name, printable
-
-FAULT = "a fault of the grader, not of your code"
+from grader.verdict import FAULT, result_of
 
 
 def grade(

@@ -8,22 +8,22 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from grader.api import Api
-from grader.errors import StudentEndedError, StudentError, StudentGoneError, StudentRaisedError
+from grader.checks import Check, check_name, read_checks
+from grader.errors import StudentEndedError
 from grader.module import CourseError, Module
-from grader.report import CheckResult, EndingRecord, Outcome, SuiteName
+from grader.report import CheckResult, EndingRecord, SuiteName
 from grader.sandbox.spawn import WorkerLostError
 from grader.seeds import PUBLIC_SALT, seed_of
 from grader.student import Student
-from grader.text import printable
+from grader.verdict import Verdict, judge_check, result_of
 
 # No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
 _UNUSED = (
@@ -46,7 +46,6 @@ _ARGUMENTS = (
     *(f"-pno:{name}" for name in _UNUSED),
     f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
 )
-FAULT_LINES = 8
 _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
@@ -61,30 +60,17 @@ class Suite:
     salt: str = ""
     reference: Any = None
 
-    def files(self) -> list[Path]:
+    def files(self) -> dict[Path, SuiteName]:
         """Return the suite's files, visible checks first."""
-        return [self.visible, *([self.hidden] if self.hidden else [])]
+        visible: dict[Path, SuiteName] = {self.visible: "visible"}
+        return visible | ({self.hidden: "hidden"} if self.hidden else {})
 
-
-@dataclass(frozen=True)
-class Check:
-    """One check as its author declared it with `@worth`."""
-
-    name: str
-    suite: SuiteName
-    target: str
-    points: float
-    property: str
-    needs: str | None
-    oracle: bool  # whether it compares with a whole answer computed another way, rather than show a property
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the checks of a suite said of one submission."""
-
-    checks: tuple[CheckResult, ...]
-    endings: tuple[EndingRecord, ...]
+    def require_points(self, checks: list[Check]) -> None:
+        """See that the checks of a whole suite add up to what the module says."""
+        total = sum(check.points for check in checks)
+        if self.hidden is not None and abs(total - self.module.points) > 1e-9:
+            problem = f"is {self.module.points:g}, but the checks are worth {total:g}"
+            raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
 
 
 # Given the list of checks, runs each submission it likes through the judge it is handed.
@@ -153,7 +139,8 @@ class _SuitePlugin:
         try:
             if self.error is None:
                 items = [item for item in session.items if isinstance(item, pytest.Function)]
-                checks = read_checks(self.suite, items)
+                checks = read_checks(items, self.suite.files(), self.suite.api.targets)
+                self.suite.require_points(checks)
                 paired = list(zip(items, checks, strict=True))
                 self.body(tuple(checks), lambda student: self.judge(student, paired))
         except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
@@ -237,122 +224,6 @@ def _raised_by(phase: Callable[[], object]) -> BaseException | None:
     return None
 
 
-def read_checks(suite: Suite, items: list[pytest.Function]) -> list[Check]:
-    """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
-    targets = suite.api.targets
-    checks: list[Check] = []
-    for item in items:
-        name: SuiteName = "hidden" if item.path == suite.hidden else "visible"
-        check = _read_check(item, name, targets)
-        names = [other.name for other in checks]
-        if check.name in names:
-            raise _suite_error(item, "there is another check of this name", "Rename one of the two")
-        if check.needs is not None and check.needs not in names:
-            raise _suite_error(item, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
-        checks.append(check)
-    for path in suite.files():
-        if not any(item.path == path for item in items):
-            raise CourseError(path, "", "holds no checks", "Write at least one function test_... with @worth")
-    total = sum(check.points for check in checks)
-    if suite.hidden is not None and abs(total - suite.module.points) > 1e-9:
-        problem = f"is {suite.module.points:g}, but the checks are worth {total:g}"
-        raise CourseError(suite.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
-    return checks
-
-
 def visible_rng(module: str, test: str) -> np.random.Generator:
     """Return the random numbers of a visible check, the same in every clone and bundle."""
     return np.random.default_rng(seed_of(PUBLIC_SALT, module, check_name(test)))
-
-
-def check_name(test: str) -> str:
-    """Return a check's name: that of its test function without `test_`."""
-    return test.removeprefix("test_")
-
-
-def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...]) -> Check:
-    mark = item.get_closest_marker("worth")
-    if mark is None:
-        raise _suite_error(item, "has no @worth", 'Write @worth(2, "what it shows") above it')
-    points, text = mark.args
-    target = mark.kwargs["target"] or targets[0]
-    if target not in targets:
-        raise _suite_error(item, f"examines {target!r}", f"The targets are {', '.join(targets)}")
-    if not points > 0 or not text.strip():
-        raise _suite_error(item, "is worth nothing, or shows nothing", "Give it points and a property")
-    return Check(
-        name=check_name(item.name),
-        suite=suite,
-        target=target,
-        points=float(points),
-        property=text,
-        needs=mark.kwargs["needs"],
-        oracle="reference" in item.fixturenames or _names_an_oracle(item.function.__code__),
-    )
-
-
-def _names_an_oracle(code: CodeType) -> bool:
-    """Whether a test uses a function called `oracle...`: by that name authors call a second way to the answer."""
-    nested = (const for const in code.co_consts if isinstance(const, CodeType))
-    return any(name.startswith("oracle") for name in code.co_names) or any(map(_names_an_oracle, nested))
-
-
-def _suite_error(item: pytest.Function, problem: str, mend: str) -> CourseError:
-    return CourseError(item.path, item.name, problem, mend)
-
-
-def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
-    """Return the result of a check that raised `problem`, or nothing."""
-    if problem is None:
-        return replace(result_of(check, "passed", "", ""), earned=check.points)
-    if isinstance(problem, pytest.skip.Exception):
-        text = f"not run: {problem}"
-        return result_of(check, "not_run", text, text)
-    if isinstance(problem, StudentGoneError):
-        return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
-    if is_students(problem):
-        return result_of(check, "failed", _public(check, problem), _detail(problem))
-    where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
-    fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
-    result = result_of(check, "grader_fault", "a fault of the grader, not of your code", fault)
-    return replace(result, earned=None)
-
-
-def is_students(problem: BaseException) -> bool:
-    """Whether an exception out of a check is the student's failure; any other is the grader's fault."""
-    if isinstance(problem, BaseExceptionGroup):  # how Hypothesis reports several failures at once
-        return all(is_students(part) for part in problem.exceptions)
-    return isinstance(problem, AssertionError | StudentError | pytest.fail.Exception)
-
-
-def _public(check: Check, problem: BaseException) -> str:
-    """Return what the student may read: of a hidden check nothing that student code could have written."""
-    if check.suite == "visible":
-        return str(problem)
-    if isinstance(problem, StudentError):
-        return f"does not hold: {check.property} ({problem.public})"
-    return f"does not hold: {check.property}"
-
-
-def _detail(problem: BaseException) -> str:
-    parts = [str(problem)]
-    if isinstance(problem, StudentRaisedError):
-        parts.append(problem.traceback)
-    if isinstance(problem, StudentEndedError):
-        parts.append(f"{problem.ending.kind}: {problem.ending.evidence}")
-    return "\n".join(part for part in parts if part)
-
-
-def result_of(check: Check, outcome: Outcome, message: str, detail: str) -> CheckResult:
-    """Return a check's result with nothing earned; every text in it is made printable here."""
-    return CheckResult(
-        name=check.name,
-        suite=check.suite,
-        target=check.target,
-        points=check.points,
-        earned=0.0,
-        outcome=outcome,
-        property=check.property,
-        message=printable(message),
-        detail=printable(detail),
-    )

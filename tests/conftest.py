@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from grader.api import read_api
+from grader.build import build_module
 from grader.course import Course, read_course
 from grader.grading import grade
 from grader.report import Report
 from grader.sandbox.client import Program, Session
 from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import Backend, ZygoteSpawner
+from grader.scaffold import new_module
+from grader.soundness import check_module
 from grader.student import Student
 from grader.submission import Source, Submission
 
@@ -83,3 +86,20 @@ def grade_source(course: Course) -> GradeSource:
         return report
 
     return run
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course of one small sound module, as `attn dev new tiny` makes it."""
+    root = tmp_path_factory.mktemp("tiny")
+    new_module(Course(root, ()), "tiny", "Tiny")
+    course = read_course(root)
+    build_module(course, course.modules[0])
+    assert check_module(course, course.modules[0]).problems == ()
+    return course
+
+
+@pytest.fixture
+def tiny(built: Course, tmp_path: Path) -> Course:
+    """A copy of it, to be broken."""
+    return read_course(shutil.copytree(built.root, tmp_path / "tiny"))

@@ -31,6 +31,9 @@ EXPECTED = np.array([[0.25, 0.75], [0.5, 0.5]])
         (torch.ones(2), torch.ones(2)),
         (torch.tensor([1.0, 2.004], dtype=torch.bfloat16), torch.tensor([1.0, 2.0], dtype=torch.bfloat16)),
         (np.zeros((0, 2)), np.zeros((0, 2))),
+        (np.True_, True),
+        (True, np.True_),
+        (np.array([2**62 + 1]), np.array([2**62 + 1])),
     ],
 )
 def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
@@ -80,6 +83,11 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
         (0.5001, 0.5, "the value is off"),
         (2**53 + 1, 2**53, "expected 9007199254740992, got 9007199254740993"),
         (10**1000, 1.0, "infinite"),
+        (np.array([2**62 + 1]), np.array([2**62]), "got 4611686018427387905, expected 4611686018427387904"),
+        (np.True_, False, "expected False, got True"),
+        (np.zeros(1, "i8").view("M8")[0], 1.0, "expected a number, got a NumPy scalar of dtype datetime64"),
+        (torch.zeros(2, dtype=torch.uint8).view(torch.bits8), torch.zeros(2), "real numbers"),
+        (np.zeros(60 << 20, dtype=bool), np.zeros(3), "axis 0 has 62914560 instead of 3"),
         ((EXPECTED, EXPECTED + 1), (EXPECTED, EXPECTED), "item 1: 4 of 4"),
         ({"w": 2.0}, {"w": 1.0}, "entry 'w': the value is off"),
     ],

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,9 +84,17 @@ def test_a_busy_machine_changes_no_byte(grade_source: GradeSource, course: Cours
     assert without_timing(grade_source(ODD)) == without_timing(grade_source(ODD))
 
 
-def test_addresses_and_hashes_do_not_reach_a_report(grade_source: GradeSource) -> None:
-    details = [check.detail for check in grade_source(ODD).checks]
-    assert any("object at 0x…" in detail for detail in details)
+def test_addresses_do_not_reach_a_report_even_where_a_text_is_cut(grade_source: GradeSource) -> None:
+    for length in range(3968, 4000, 8):
+        source = f"def softmax(x, axis=-1):\n    raise ValueError('x' * {length} + repr(object()) + 'y' * 90)\n"
+        text = json.dumps(grade_source(source).as_json())
+        assert not re.search(r"0x[0-9a-f]{2,}", text)
+
+
+@pytest.mark.parametrize("expression", ["np.random.default_rng().normal()", "np.empty(40)[7]", "np.empty(5000)[9]"])
+def test_numpy_is_no_source_of_chance(grade_source: GradeSource, expression: str) -> None:
+    source = f"import numpy as np\ndef softmax(x, axis=-1):\n    raise ValueError({expression})\n"
+    assert len({without_timing(grade_source(source)) for _ in range(3)}) == 1
 
 
 def test_the_reference_gets_full_marks_and_the_stub_none(grade_source: GradeSource, course: Course) -> None:
@@ -127,6 +137,35 @@ def test_an_unreadable_submission_is_reported_like_one_that_does_not_import(cour
     )
 
 
+SCRIPTS = {
+    "its own path": "from pathlib import Path\nHERE = Path(__file__).resolve().parent",
+    "the streams": "import sys\nsys.stdout.reconfigure(line_buffering=True)\nsys.stdout.buffer.write(b'x')\n"
+    "assert sys.stdout.encoding",
+    "faulthandler": "import faulthandler\nfaulthandler.enable()",
+    "an exported notebook": "get_ipython().run_line_magic('matplotlib', 'inline')",
+    "noise": "import sys, warnings\nprint('x' * 10**6)\nwarnings.warn('careful')\nprint('err', file=sys.stderr)",
+}
+
+
+@pytest.mark.parametrize("prelude", SCRIPTS.values(), ids=SCRIPTS.keys())
+def test_what_honest_scripts_do_beside_their_work_costs_nothing(
+    grade_source: GradeSource, course: Course, prelude: str
+) -> None:
+    assert grade_source(f"{prelude}\n{course.solution(course.modules[0]).read_text()}").score == 40.0
+
+
+def test_a_reused_buffer_is_as_right_in_a_batch_as_alone(grade_source: GradeSource, course: Course) -> None:
+    reuse = """
+_right, _buffers = softmax, {}
+def softmax(x, axis=-1):
+    result = _right(x, axis)
+    buffer = _buffers.setdefault((result.shape, str(result.dtype)), np.empty_like(result))
+    buffer[...] = result
+    return buffer
+"""
+    assert grade_source(course.solution(course.modules[0]).read_text() + reuse).score == 40.0
+
+
 def test_a_missing_function_costs_only_its_own_points(grade_source: GradeSource, course: Course) -> None:
     solution = course.solution(course.modules[0]).read_text()
     report = grade_source(solution.replace("def log_softmax", "def forgotten"))
@@ -147,16 +186,23 @@ class TestNotebooks:
 
     def test_scratch_cells_and_magics_cost_nothing(self, course: Course) -> None:
         solution = course.solution(course.modules[0]).read_text()
-        cells = ["%matplotlib inline\n!pip list", "1 / 0", "def f(:", "%%bash\nls", solution, "assert False"]
+        magics = "%matplotlib inline\n!pip list \\\n  --quiet\nfiles = !ls\nt = %timeit -o 1\nnp.exp?\n?np\npip list"
+        shell = "get_ipython().run_line_magic('matplotlib', 'inline')\ndisplay(1)\nawait __import__('asyncio').sleep(0)"
+        cells = [magics, shell, "1 / 0", "def f(:", "%%bash\nls", "%%time\nx = 1", solution, "assert False"]
         assert self.grade(course, cells).score == 40.0
 
     def test_a_line_of_python_that_starts_with_a_percent_sign_is_left_alone(self, course: Course) -> None:
         solution = course.solution(course.modules[0]).read_text()
         cells = [
             solution,
-            "left = (7\n% 4)\nassert left == 3\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 += left - 3",
+            "%matplotlib inline\nleft = (7\n% 4)\nassert left == 3\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 += left - 3",
         ]
         assert self.grade(course, cells).score == 40.0
+
+    def test_a_notebook_is_main_and_its_future_imports_last(self, course: Course) -> None:
+        solution = course.solution(course.modules[0]).read_text()
+        guarded = f"if __name__ == '__main__':\n    y: undefined = 1\n{textwrap.indent(solution, '    ')}"
+        assert self.grade(course, ["from __future__ import annotations", guarded]).score == 40.0
 
     def test_a_notebook_that_defines_nothing_says_why(self, course: Course) -> None:
         report = self.grade(course, ["import nonsense_that_is_missing", "x = 1"])

@@ -82,17 +82,16 @@ LIES = {
     "small unsigned integers": "np.ones(np.shape(x), np.uint8)",
     "float16": "right(x).astype(np.float16)",
     "3 TiB by stride 0": "np.lib.stride_tricks.as_strided(np.ones(1), (3 * 2**37,), (0,))",
-    "300 MB": "np.zeros(300 * 2**20 // 8)",
     "a list that contains itself": "endless()",
     "a thousand levels": "nested(1000)",
-    "a hundred thousand levels": "nested(100_000)",
+    "ten thousand levels": "nested(10_000)",
     "a list of the right numbers": "right(x).tolist()",
     "a tuple with the right array": "(right(x),)",
     "None": "None",
     "NotImplemented": "NotImplemented",
     "True": "True",
     "a number": "1 / 7",
-    "a number of 200 000 digits": "10**200_000",
+    "a number of 20 000 digits": "10**20_000",
     "a number of 1 000 digits": "10**1_000",
     "a text with controls": "'\\x1b[2J\\ud800\\u202e passed'",
     "a generator": "(row for row in right(x))",
@@ -101,7 +100,7 @@ LIES = {
     "a unitless date": "np.zeros(1, 'i8').view('M8')[0]",
     "numbers near the largest": "np.full(np.shape(x), 1e308)",
     "40 dimensions": "np.zeros((1,) * 40)",
-    "250 MB of booleans": "np.zeros(250 << 20, bool)",
+    "2 MB of booleans": "np.zeros(2 << 20, bool)",
     "NaN as a key": "{float('nan'): 1}",
     "a device-like text": "'cuda:01'",
     "an exception": "AssertionError()",
@@ -169,4 +168,4 @@ def test_a_liar_passes_nothing_and_trips_nobody(reports: dict[str, Report], name
 
 def test_the_liars_were_really_asked(reports: dict[str, Report]) -> None:
     assert len(reports) > 50
-    assert all(len(report.checks) == 31 for report in reports.values())
+    assert all(len(report.checks) == 33 for report in reports.values())

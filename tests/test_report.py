@@ -12,7 +12,7 @@ import pytest
 from cli.screens import class_table, report_screen
 from grader.files import write_atomically
 from grader.report import Report, report_path, report_text, write_report
-from grader.text import one_line, printable
+from grader.text import one_line, plain_name, printable
 from tests.conftest import GradeSource
 
 SCHEMA_1 = {
@@ -81,7 +81,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:10])
 def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Report, tmp_path: Path, name: str) -> None:
-    named = dataclasses.replace(report, submission=one_line(name, 10_000))
+    named = dataclasses.replace(report, submission=plain_name(name))
     path = write_report(named, tmp_path / "out")
     assert path.parent == tmp_path / "out" / "01_softmax"
     assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()] == [
@@ -91,9 +91,11 @@ def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Rep
 
 
 def test_no_two_students_share_a_file(report: Report, tmp_path: Path) -> None:
-    names = [*NAMES, "x" * 5001, "%2e", ".%2e", "a%2fb"]
-    paths = {report_path(dataclasses.replace(report, submission=name), tmp_path) for name in names}
-    assert len(paths) == len(names)
+    names = [*NAMES, "x" * 5001, "%2e", ".%2e", "a%2fb", "0xdeadbeef", "0xcafebabe", "a\nb", "a\\nb", "NUL", "nul.txt"]
+    reports = [dataclasses.replace(report, submission=plain_name(name)) for name in names]
+    assert len({one.submission for one in reports}) == len(names)
+    assert len({report_path(one, tmp_path) for one in reports}) == len(names)
+    assert not any(path.stem.lower() in ("nul", "con") for path in (report_path(one, tmp_path) for one in reports))
 
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +122,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
         ("<Thing object at 0x7f3a2b1c9d10>", "<Thing object at 0x…>"),
         ("colour 0xff00", "colour 0xff00"),
         ("two\nlines\tkept", "two\nlines\tkept"),
+        ("one\u2028two", "one\\u{2028}two"),
         ("line\r\noverwritten", "line\\u{d}\noverwritten"),
     ],
 )

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grader.sandbox import wire
+from grader.sandbox.decoder import decode_parts, lengths
+from grader.sandbox.encoder import encode
 
 POLL_SECONDS = 0.2
 CHUNK = 64 << 10
@@ -37,7 +39,7 @@ class Channel:
         patience: Callable[[], None] = _forever,
     ) -> None:
         """Send one message; `patience` is asked again and again and raises when it has run out."""
-        rest = memoryview(wire.encode(message, keep, tensors=self.tensors))
+        rest = memoryview(encode(message, keep, tensors=self.tensors))
         asked = time.monotonic()
         while rest:
             try:
@@ -51,10 +53,10 @@ class Channel:
     def receive(self, patience: Callable[[], None] = _forever) -> Any:
         """Return the next message, or raise ProtocolError, ClosedError, or what `patience` raises."""
         asked = [time.monotonic()]
-        header_length, body_length = wire.lengths(self._exactly(wire.PREFIX.size, patience, asked))
+        header_length, body_length = lengths(self._exactly(wire.PREFIX.size, patience, asked))
         header = self._exactly(header_length, patience, asked)
         body = self._exactly(body_length, patience, asked)
-        return wire.decode_parts(memoryview(header), memoryview(body), tensors=self.tensors)
+        return decode_parts(memoryview(header), memoryview(body), tensors=self.tensors)
 
     def _exactly(self, count: int, patience: Callable[[], None], asked: list[float]) -> bytearray:
         """Return the next `count` bytes; what a prefix promises is allocated only as it arrives."""

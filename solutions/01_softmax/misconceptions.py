@@ -213,7 +213,7 @@ HINT = "What should softmax_with_temperature(x, 0) do? The docstring says which 
 
 def softmax_with_temperature(x, temperature, axis=-1):
     with np.errstate(divide="ignore", invalid="ignore"):
-        return softmax(np.asarray(x) / np.float32(temperature), axis=axis)
+        return softmax(np.asarray(x) / float(temperature), axis=axis)
 
 
 # %% temperature_modifies_input

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from grader.checks import Check
 from grader.course import Course, read_course
 from grader.grading import full_suite, grade
 from grader.reference import load_reference
 from grader.report import Report
 from grader.student import Arguments, Call, Student
 from grader.submission import Source, Submission
-from grader.suite import Check, Judge, run_suite
+from grader.suite import Judge, run_suite
 
 ROOT = Path(__file__).parent.parent.parent
 SUBMISSIONS = 200
@@ -71,8 +75,34 @@ def timed(action: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+def print_start_up() -> None:
+    """Print what the light commands cost beside the bare import of click, medians of one interleaved run."""
+    attn = str(Path(sys.executable).with_name("attn"))
+    commands = {
+        "import click": [sys.executable, "-c", "import click"],
+        "attn --help": [attn, "--help"],
+        "attn status": [attn, "status"],
+        "import numpy": [sys.executable, "-c", "import numpy"],
+        "attn test softmax": [attn, "test", "softmax"],
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(11):
+        for name, command in commands.items():
+            run = partial(subprocess.run, command, cwd=ROOT, capture_output=True, check=False)
+            seconds[name].append(timed(run))
+    median = {name: statistics.median(values) for name, values in seconds.items()}
+    print("start-up, whole processes")
+    for name, base in [
+        ("attn --help", "import click"),
+        ("attn status", "import click"),
+        ("attn test softmax", "import numpy"),
+    ]:
+        print(f"  {name:<32} {median[name] * 1000:7.0f} ms, {median[name] / median[base]:.2f} x {base}")
+
+
 def main() -> None:
-    """Print the costs of one class, per submission and as a ratio."""
+    """Print the costs of one class, per submission and as a ratio, and those of the light commands."""
+    print_start_up()
     course = read_course(ROOT)
     module = course.modules[0]
     reports: list[Report] = []

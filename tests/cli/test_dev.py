@@ -15,39 +15,39 @@ from tests.conftest import ROOT
 def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn) -> None:
     done = attn("dev", "check")
     assert done.returncode == 0
-    assert done.stdout == "01_softmax: sound (31 checks, 22 misconceptions, 40 points)\n"
+    assert done.stdout == "01_softmax: sound (33 checks, 22 misconceptions, 40 points)\n"
 
 
-def test_an_unsound_module_exits_1_with_the_cause_and_the_mend(attn: Attn, course_copy: Course) -> None:
-    stub = course_copy.modules[0].stub
+def test_an_unsound_module_exits_1_with_the_cause_and_the_mend(attn: Attn, tiny: Course) -> None:
+    stub = tiny.modules[0].stub
     stub.write_text(stub.read_text() + "# by hand\n")
-    done = attn("dev", "check", cwd=course_copy.root)
+    done = attn("dev", "check", cwd=tiny.root)
     assert done.returncode == 1
-    assert "01_softmax: NOT SOUND" in done.stdout
-    assert "softmax.py is not what the solution generates" in done.stdout
-    (entry,) = json.loads(attn("dev", "check", "--json", cwd=course_copy.root).stdout)
+    assert "01_tiny: NOT SOUND" in done.stdout
+    assert "tiny.py is not what the solution generates" in done.stdout
+    (entry,) = json.loads(attn("dev", "check", "--json", cwd=tiny.root).stdout)
     assert entry["problems"][0]["mend"] == "Run `attn dev build`"
 
 
-def test_build_writes_what_is_missing_and_nothing_twice(attn: Attn, course_copy: Course) -> None:
-    module = course_copy.modules[0]
+def test_build_writes_what_is_missing_and_nothing_twice(attn: Attn, tiny: Course) -> None:
+    module = tiny.modules[0]
     before = module.stub.read_bytes(), module.golden.read_bytes()
     module.stub.unlink()
     module.golden.unlink()
     done = attn("dev", "build", cwd=module.folder)
-    assert done.stdout == "01_softmax: wrote softmax.py, golden.json\n"
+    assert done.stdout == "01_tiny: wrote tiny.py, golden.json\n"
     assert (module.stub.read_bytes(), module.golden.read_bytes()) == before
-    assert attn("dev", "build", "1", cwd=course_copy.root).stdout == "01_softmax: up to date\n"
+    assert attn("dev", "build", "1", cwd=tiny.root).stdout == "01_tiny: up to date\n"
 
 
-def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, course_copy: Course) -> None:
-    done = attn("dev", "new", "kv_cache", "--title", "Key-value cache", cwd=course_copy.root)
+def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, tiny: Course) -> None:
+    done = attn("dev", "new", "kv_cache", "--title", "Key-value cache", cwd=tiny.root)
     assert done.returncode == 0
     assert "solutions/02_kv_cache/misconceptions.py" in done.stdout
     assert "attn dev check kv_cache" in done.stderr
-    assert attn("dev", "check", "kv_cache", cwd=course_copy.root).returncode == 0
-    assert "Key-value cache" in attn("status", cwd=course_copy.root).stdout
-    assert attn("dev", "new", "kv_cache", cwd=course_copy.root).returncode == 3
+    assert attn("dev", "check", "kv_cache", cwd=tiny.root).returncode == 0
+    assert "Key-value cache" in attn("status", cwd=tiny.root).stdout
+    assert attn("dev", "new", "kv_cache", cwd=tiny.root).returncode == 3
 
 
 @pytest.mark.parametrize("command", ["build", "check"])

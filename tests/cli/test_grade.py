@@ -113,6 +113,7 @@ def test_a_class_is_a_table_with_progress_beside_it(attn: Attn, tmp_path: Path) 
     assert "did not return in the time allowed" in rows["goran"]
     assert "not importable" in rows["hana"]
     assert lines[-1] == "10 submissions: 4 with full marks, 6 with less"
+    assert f"```text\n{done.stdout}```" in (ROOT / "README.md").read_text()  # what the README says it prints
     assert "graded 10 of 10: jun" in done.stderr
     assert len(list((tmp_path / "reports" / "01_softmax").glob("*.json"))) == 10
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,24 +13,6 @@ from grader.misconceptions import read_misconceptions
 from grader.module import CourseError
 from grader.scaffold import new_module
 from grader.soundness import check_module
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A course of one small sound module, as `attn dev new tiny` makes it."""
-    root = tmp_path_factory.mktemp("tiny")
-    new_module(Course(root, ()), "tiny", "Tiny")
-    course = read_course(root)
-    build_module(course, course.modules[0])
-    assert check_module(course, course.modules[0]).problems == ()
-    return course
-
-
-@pytest.fixture
-def tiny(built: Course, tmp_path: Path) -> Course:
-    """A copy of it, to be broken."""
-    return read_course(shutil.copytree(built.root, tmp_path / "tiny"))
-
 
 HIDDEN_TEST = '\n\n@worth({points}, "{name}")\ndef test_{name}(student, rng):\n    {body}\n'
 # Wrong only for arrays of shape (3, 4), which only the oracle check uses.

@@ -13,9 +13,9 @@ import pytest
 import grader
 from grader.api import read_api
 from grader.errors import StudentEndedError, StudentGoneError
-from grader.sandbox import wire
 from grader.sandbox.channel import Channel, ClosedError
 from grader.sandbox.client import Program, Session
+from grader.sandbox.encoder import encode
 from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import Backend, ColdSpawner, WorkerLostError, ZygoteSpawner, open_spawner
 from grader.student import Student
@@ -231,9 +231,14 @@ def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> No
         environment, descriptors = Student(session, read_api(source)).look()
         session.close()
     assert "secret" not in environment.values()
-    assert set(environment) <= {"PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "LANG", "LC_CTYPE"} | {
-        name for name in environment if name.endswith("_THREADS")
-    }
+    assert set(environment) <= {
+        "PYTHONHASHSEED",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONPATH",
+        "MALLOC_PERTURB_",
+        "LANG",
+        "LC_CTYPE",
+    } | {name for name in environment if name.endswith("_THREADS")}
     assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder it is listing
 
 
@@ -260,7 +265,7 @@ class TestChannel:
         stop = threading.Event()
 
         def drip() -> None:
-            for byte in wire.encode("x" * 10_000):
+            for byte in encode("x" * 10_000):
                 if stop.is_set():
                     return
                 theirs.send(bytes([byte]))

@@ -1,0 +1,78 @@
+"""Checks: what the test functions of a suite declare with `@worth`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+import pytest
+
+from grader.module import CourseError
+from grader.report import SuiteName
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check as its author declared it with `@worth`."""
+
+    name: str
+    suite: SuiteName
+    target: str
+    points: float
+    property: str
+    needs: str | None
+    oracle: bool  # whether it compares with a whole answer computed another way, rather than show a property
+
+
+def read_checks(items: list[pytest.Function], files: dict[Path, SuiteName], targets: tuple[str, ...]) -> list[Check]:
+    """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
+    checks: list[Check] = []
+    for item in items:
+        check = _read_check(item, files[item.path], targets)
+        names = [other.name for other in checks]
+        if check.name in names:
+            raise _suite_error(item, "there is another check of this name", "Rename one of the two")
+        if check.needs is not None and check.needs not in names:
+            raise _suite_error(item, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
+        checks.append(check)
+    for path in files:
+        if not any(item.path == path for item in items):
+            raise CourseError(path, "", "holds no checks", "Write at least one function test_... with @worth")
+    return checks
+
+
+def check_name(test: str) -> str:
+    """Return a check's name: that of its test function without `test_`."""
+    return test.removeprefix("test_")
+
+
+def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...]) -> Check:
+    mark = item.get_closest_marker("worth")
+    if mark is None:
+        raise _suite_error(item, "has no @worth", 'Write @worth(2, "what it shows") above it')
+    points, text = mark.args
+    target = mark.kwargs["target"] or targets[0]
+    if target not in targets:
+        raise _suite_error(item, f"examines {target!r}", f"The targets are {', '.join(targets)}")
+    if not points > 0 or not text.strip():
+        raise _suite_error(item, "is worth nothing, or shows nothing", "Give it points and a property")
+    return Check(
+        name=check_name(item.name),
+        suite=suite,
+        target=target,
+        points=float(points),
+        property=text,
+        needs=mark.kwargs["needs"],
+        oracle="reference" in item.fixturenames or _names_an_oracle(item.function.__code__),
+    )
+
+
+def _names_an_oracle(code: CodeType) -> bool:
+    """Whether a test uses a function called `oracle...`: by that name authors call a second way to the answer."""
+    nested = (const for const in code.co_consts if isinstance(const, CodeType))
+    return any(name.startswith("oracle") for name in code.co_names) or any(map(_names_an_oracle, nested))
+
+
+def _suite_error(item: pytest.Function, problem: str, mend: str) -> CourseError:
+    return CourseError(item.path, item.name, problem, mend)

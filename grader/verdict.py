@@ -1,0 +1,81 @@
+"""Verdicts: what became of a check, whose failure it was, and who may read what about it."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+
+import pytest
+
+from grader.checks import Check
+from grader.errors import StudentEndedError, StudentError, StudentGoneError, StudentRaisedError
+from grader.report import CheckResult, EndingRecord, Outcome
+from grader.text import printable
+
+FAULT = "a fault of the grader, not of your code"
+FAULT_LINES = 8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checks of a suite said of one submission."""
+
+    checks: tuple[CheckResult, ...]
+    endings: tuple[EndingRecord, ...]
+
+
+def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
+    """Return the result of a check that raised `problem`, or nothing."""
+    if problem is None:
+        return replace(result_of(check, "passed", "", ""), earned=check.points)
+    if isinstance(problem, pytest.skip.Exception):
+        text = f"not run: {problem}"
+        return result_of(check, "not_run", text, text)
+    if isinstance(problem, StudentGoneError):
+        return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
+    if is_students(problem):
+        return result_of(check, "failed", _public(check, problem), _detail(problem))
+    where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
+    fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
+    result = result_of(check, "grader_fault", FAULT, fault)
+    return replace(result, earned=None)
+
+
+def is_students(problem: BaseException) -> bool:
+    """Whether an exception out of a check is the student's failure; any other is the grader's fault."""
+    if isinstance(problem, BaseExceptionGroup):  # how Hypothesis reports several failures at once
+        return all(is_students(part) for part in problem.exceptions)
+    return isinstance(problem, AssertionError | StudentError | pytest.fail.Exception)
+
+
+def _public(check: Check, problem: BaseException) -> str:
+    """Return what the student may read: of a hidden check nothing that student code could have written."""
+    if check.suite == "visible":
+        return str(problem)
+    if isinstance(problem, StudentError):
+        return f"does not hold: {check.property} ({problem.public})"
+    return f"does not hold: {check.property}"
+
+
+def _detail(problem: BaseException) -> str:
+    parts = [str(problem)]
+    if isinstance(problem, StudentRaisedError):
+        parts.append(problem.traceback)
+    if isinstance(problem, StudentEndedError):
+        parts.append(f"{problem.ending.kind}: {problem.ending.evidence}")
+    return "\n".join(part for part in parts if part)
+
+
+def result_of(check: Check, outcome: Outcome, message: str, detail: str) -> CheckResult:
+    """Return a check's result with nothing earned; every text in it is made printable here."""
+    return CheckResult(
+        name=check.name,
+        suite=check.suite,
+        target=check.target,
+        points=check.points,
+        earned=0.0,
+        outcome=outcome,
+        property=check.property,
+        message=printable(message),
+        detail=printable(detail),
+    )

@@ -1,0 +1,132 @@
+"""The student's bundle: what is in it, what is not, and that its own two commands work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
+from grader.course import Course, read_course
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def bundle(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of the first module, made as an instructor makes it."""
+    return make_bundle(course, course.modules[:1], tmp_path_factory.mktemp("release") / "week1")
+
+
+def test_a_bundle_holds_just_what_a_student_needs(bundle: Path) -> None:
+    files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()}
+    module = "modules/01_softmax"
+    names = ("README.md", "checks.py", "golden.json", "module.toml", "softmax.py")
+    assert files == {"README.md", "constraints.txt", WHEEL, *(f"{module}/{name}" for name in names)}
+    assert read_course(bundle).is_bundle
+
+
+def test_nothing_in_it_comes_from_the_solutions_or_hidden_suites(course: Course, bundle: Path) -> None:
+    assert list(bundle_leaks(course, bundle)) == []
+    secrets = [course.solution(course.modules[0]), course.hidden_suite(course.modules[0])]
+    lines = {line.strip() for path in secrets for line in path.read_text().splitlines() if len(line.strip()) >= 40}
+    shown = (bundle / "modules" / "01_softmax" / "softmax.py").read_text()
+    secret = {line for line in lines if line not in shown}
+    assert len(secret) > 50
+    with zipfile.ZipFile(bundle / WHEEL) as wheel:
+        texts = [wheel.read(name).decode("utf-8", "replace") for name in wheel.namelist()]
+    texts += [path.read_text() for path in bundle.rglob("*") if path.is_file() and path.suffix != ".whl"]
+    for text in texts:
+        assert not {line.strip() for line in text.splitlines()} & secret
+
+
+LEAKS = {
+    "a solution": lambda course, bundle: shutil.copytree(course.root / "solutions", bundle / "solutions"),
+    "a hidden suite": lambda course, bundle: shutil.copytree(course.root / "tests" / "hidden", bundle / "hidden"),
+    "a solution under another name": lambda course, bundle: shutil.copy(
+        course.solution(course.modules[0]), bundle / "notes.txt"
+    ),
+    "a hidden suite under another name": lambda course, bundle: shutil.copy(
+        course.hidden_suite(course.modules[0]), bundle / "modules" / "extra.md"
+    ),
+    "misconceptions": lambda course, bundle: shutil.copy(
+        course.root / "solutions" / "01_softmax" / "misconceptions.py", bundle
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_found_by_content(course: Course, bundle: Path, tmp_path: Path, name: str) -> None:
+    copy = shutil.copytree(bundle, tmp_path / "copy")
+    LEAKS[name](course, copy)
+    assert list(bundle_leaks(course, copy))
+
+
+def test_a_wheel_with_anything_else_in_it_is_found(course: Course, bundle: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(bundle, tmp_path / "copy")
+    with zipfile.ZipFile(copy / WHEEL, "a") as wheel:
+        wheel.write(course.solution(course.modules[0]), "grader/softmax.py")
+    assert any("grader/softmax.py" in leak for leak in bundle_leaks(course, copy))
+
+
+def test_a_leaking_course_gives_no_bundle_at_all(tmp_path: Path) -> None:
+    root = tmp_path / "course"
+    for name in ("modules", "solutions", "tests/hidden", "cli", "grader"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "constraints.txt"):
+        shutil.copy(ROOT / name, root)
+    leaky = read_course(root)
+    solution, checks = leaky.solution(leaky.modules[0]), leaky.modules[0].checks
+    solution.write_text(
+        solution.read_text().replace(
+            "    exps = np.exp(shifted)", "    X = 1  # the whole secret\n    exps = np.exp(shifted)"
+        )
+    )
+    checks.write_text(checks.read_text() + "\nX = 1  # the whole secret\n")
+    with pytest.raises(BundleError, match="the whole secret"):
+        make_bundle(leaky, leaky.modules, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["course"]
+
+
+def test_a_folder_with_something_in_it_is_left_alone(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    with pytest.raises(BundleError, match="not empty"):
+        make_bundle(course, course.modules, tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == "precious"
+
+
+def without_network(command: list[str]) -> list[str]:
+    """Run a command where no network can be reached: in a network namespace of its own, if we may make one."""
+    unshare = ["unshare", "--user", "--map-root-user", "--net"]
+    allowed = (
+        shutil.which("unshare") and subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0
+    )
+    return [*unshare, *command] if allowed else command
+
+
+def test_the_two_commands_of_its_readme_work_in_a_fresh_environment(bundle: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(bundle, tmp_path / "elsewhere")
+    (block,) = re.findall(r"```sh\n(.*?)```", (copy / "README.md").read_text(), re.DOTALL)
+    install, test = block.strip().splitlines()
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    bin_ = tmp_path / "venv" / "bin"
+    path = {**os.environ, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    path.pop("PYTHONPATH", None)
+    subprocess.run(["sh", "-c", install], cwd=copy, env=path, check=True, capture_output=True)
+    done = subprocess.run(
+        without_network(["sh", "-c", test]), cwd=copy, env=path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert "0 of 5 visible checks pass." in done.stdout
+    shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", copy / "modules" / "01_softmax")
+    done = subprocess.run(
+        without_network(["sh", "-c", test]), cwd=copy, env=path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "5 of 5 visible checks pass." in done.stdout
