@@ -20,8 +20,8 @@ demo: $(READY)
 	@echo "==> one report a submission, as JSON, in reports/demo/01_softmax/"
 
 test: lint
-	@echo "==> tests"
-	$(BIN)/python -m pytest
+	@echo "==> tests (about two minutes on two cores)"
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
 	@echo "==> ruff and mypy"
