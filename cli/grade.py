@@ -61,7 +61,7 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     _grade_all(course, found.submissions, on_report)
     click.echo(_shown(reports, as_json=as_json))
     if to is not None:
-        click.echo(f"one report a submission in {to}/", err=True)
+        click.echo(f"one report a submission, as JSON, in {to}/", err=True)
     sys.exit(_exit_code(reports, refused=bool(found.refused)))
 
 

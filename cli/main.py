@@ -14,6 +14,7 @@ from cli.release import release
 from cli.student import status, test, where_am_i
 
 EXIT_FAULT = 3
+EXIT_INTERRUPTED = 130  # as every shell has it
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,7 +50,14 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character shows its number
             stream.reconfigure(errors="backslashreplace")
     try:
-        attn(prog_name="attn")
+        attn.main(prog_name="attn", standalone_mode=False)
+        sys.exit(0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("attn: interrupted; reports already written are whole", err=True)
+        sys.exit(EXIT_INTERRUPTED)
     except (CourseError, OSError) as error:
         click.echo(f"attn: {error}", err=True)
     except Exception:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -27,10 +28,13 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path) -> None:
 
     if not bundle:
         raise click.UsageError("say --bundle: bundles are what can be released so far")
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise click.UsageError(f"{to} is there already; name a new folder, or remove it first")
     course = find_course(Path.cwd())
     click.echo("building the wheel ...", err=True)
     try:
         made = make_bundle(course, chosen(course, modules), to)
     except BundleError as error:
-        raise click.ClickException(str(error)) from None
+        click.echo(f"attn: {error}", err=True)
+        sys.exit(3)
     click.echo(f"{made}: {len(modules)} module(s), no solution, no hidden suite. Students start with its README.md.")

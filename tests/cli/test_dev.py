@@ -50,6 +50,14 @@ def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, tiny: Course) -> None
     assert attn("dev", "new", "kv_cache", cwd=tiny.root).returncode == 3
 
 
+def test_a_release_into_a_folder_in_use_is_a_usage_mistake(attn: Attn, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    done = attn("release", "--bundle", "softmax", "--to", tmp_path)
+    assert done.returncode == 2
+    assert "is there already" in done.stderr
+    assert attn("release", "softmax", "--to", tmp_path / "new").returncode == 2
+
+
 @pytest.mark.parametrize("command", ["build", "check"])
 def test_an_unknown_module_is_a_usage_mistake(attn: Attn, command: str) -> None:
     assert attn("dev", command, "sotfmax").returncode == 2

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import stat
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.cli.conftest import Attn
+from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
 
 SOLUTION = ROOT / "solutions" / "01_softmax" / "softmax.py"
@@ -180,3 +183,30 @@ def test_a_name_of_the_wrong_kind_costs_only_its_own_points(attn: Attn, tmp_path
     lost = {check["target"] for check in report["checks"] if check["outcome"] != "passed"}
     assert lost == {"log_softmax"}
     assert "'int' object is not callable" in next(c["detail"] for c in report["checks"] if c["target"] == "log_softmax")
+
+
+def test_ctrl_c_leaves_no_process_and_no_half_report(tmp_path: Path) -> None:
+    (tmp_path / "ana.py").write_bytes(SOLUTION.read_bytes())
+    (tmp_path / "zoe.py").write_text("import time\ntime.sleep(1000)\n")
+    command = [EXECUTABLE, "grade", str(tmp_path), "-m", "1", "--to", str(tmp_path / "out")]
+    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    assert "graded 1 of 2: ana" in running.stderr.readline()
+    children = psutil.Process(running.pid).children(recursive=True)
+    assert children
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate()
+    assert running.returncode == 130
+    assert "interrupted" in errors
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+    assert [path.name for path in (tmp_path / "out" / "01_softmax").iterdir()] == ["ana.json"]
+    assert json.loads((tmp_path / "out" / "01_softmax" / "ana.json").read_text())["score"] == 40.0
+
+
+def test_a_place_that_cannot_be_written_is_a_fault_of_the_machine(attn: Attn, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    done = attn("grade", SOLUTION, "--to", tmp_path / "taken" / "below")
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert "taken" in done.stderr

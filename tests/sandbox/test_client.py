@@ -130,6 +130,19 @@ def test_a_worker_that_sips_cpu_is_stopped_in_the_end(student_of: StudentOf) -> 
     assert caught.value.waited
 
 
+def test_a_zygote_lost_in_the_middle_of_a_call_is_nobodys_verdict() -> None:
+    source = "import time\ndef nap():\n    time.sleep(1000)\n"
+    files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
+    with ZygoteSpawner("numpy") as spawner:
+        session = Session(spawner, Program(files, "work", ("nap",)), LIMITS)
+        session.load()
+        killer = threading.Timer(0.3, spawner._process.kill)
+        killer.start()
+        with pytest.raises(WorkerLostError):
+            Student(session, read_api(source)).nap()
+        killer.join()
+
+
 def test_workers_die_with_their_zygote() -> None:
     with ZygoteSpawner("numpy") as spawner:
         worker = spawner.spawn()
@@ -217,6 +230,7 @@ def test_a_lost_zygote_is_nobodys_verdict() -> None:
     with ZygoteSpawner("numpy") as spawner:
         spawner.spawn().sock.close()
         spawner._process.kill()
+        spawner._process.wait()  # until then it may still hand out the worker it has ready
         with pytest.raises(WorkerLostError):
             spawner.spawn()
 
