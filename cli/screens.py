@@ -38,7 +38,7 @@ def class_table(reports: list[Report]) -> str:
     return "\n".join([*lines, "", summary + (f", {undecided} not graded" if undecided else "")])
 
 
-def test_screen(report: Report) -> str:
+def own_screen(report: Report) -> str:
     """Return what a student sees of their own file: every visible check, and where to look next."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":

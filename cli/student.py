@@ -73,18 +73,18 @@ def test(module_name: str | None, as_json: bool) -> None:
 
     Exit status: 0 all pass, 1 some fail, 2 no such module, 3 a fault of the grader.
     """
-    from cli.screens import test_screen
+    from cli.screens import own_screen
     from grader.course import find_course
-    from grader.grading import test_own_file
+    from grader.grading import check_own_file
     from grader.progress import record
 
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0] if module_name else _at_hand(course)
-    report = test_own_file(course, module)
+    report = check_own_file(course, module)
     passed = sum(check.outcome == "passed" for check in report.checks)
     if report.score is not None:
         record(course, module, passed, len(report.checks))
-    click.echo(json.dumps(report.as_json(), indent=1) if as_json else test_screen(report))
+    click.echo(json.dumps(report.as_json(), indent=1) if as_json else own_screen(report))
     if report.score is None:
         sys.exit(3)
     sys.exit(0 if passed == len(report.checks) else 1)

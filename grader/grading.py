@@ -53,7 +53,7 @@ def full_suite(course: Course, module: Module) -> Suite:
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
-def test_own_file(course: Course, module: Module) -> Report:
+def check_own_file(course: Course, module: Module) -> Report:
     """Run the visible checks on the student's own file, with their other modules beside it."""
     reports: list[Report] = []
     suite = Suite(module, course.api(module), module.checks)
