@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,20 +50,30 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
         click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
     if not found.submissions:
         raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
+    if to is not None:
+        _probe(to)
     reports: list[Report] = []
+    unwritten: list[str] = []
 
     def on_report(report: Report) -> None:
         reports.append(report)
         if to is not None:
-            write_report(report, to)
+            try:
+                write_report(report, to)
+            except OSError as error:  # the others are still to be graded, and this one is still in the table
+                unwritten.append(report.submission)
+                click.echo(f"attn: the report of {report.submission} could not be written: {error}", err=True)
         if len(found.submissions) > 1:
             click.echo(f"graded {len(reports)} of {len(found.submissions)}: {report.submission}", err=True)
 
     _grade_all(course, found.submissions, on_report)
-    click.echo(_shown(reports, as_json=as_json))
+    whole = len(reports) == 1 and not any(path.is_dir() for path in paths)
+    click.echo(_shown(reports, as_json=as_json, whole=whole))
+    if found.refused:
+        click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
     if to is not None:
         click.echo(f"one report a submission, as JSON, in {to}/", err=True)
-    sys.exit(_exit_code(reports, refused=bool(found.refused)))
+    sys.exit(3 if unwritten else _exit_code(reports, refused=bool(found.refused)))
 
 
 def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None]) -> None:
@@ -74,13 +85,23 @@ def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: C
             grade_module(course, module, theirs, on_report)
 
 
-def _shown(reports: list[Report], *, as_json: bool) -> str:
-    """Return the reports as JSON, as a class table, or, if there is but one, as a whole screen."""
+def _probe(to: Path) -> None:
+    """See that reports can be written before anything is graded."""
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=to):
+            pass
+    except OSError as error:
+        raise click.UsageError(f"reports cannot be written to {to}: {error}") from None
+
+
+def _shown(reports: list[Report], *, as_json: bool, whole: bool) -> str:
+    """Return the reports as JSON, as a class table, or the only one as a whole screen."""
     if as_json:
         return json.dumps([report.as_json() for report in reports], indent=1)
     from cli.screens import class_table, report_screen
 
-    return report_screen(reports[0]) if len(reports) == 1 else class_table(reports)
+    return report_screen(reports[0]) if whole else class_table(reports)
 
 
 def _exit_code(reports: list[Report], *, refused: bool) -> int:

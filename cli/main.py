@@ -13,6 +13,7 @@ from cli.grade import grade
 from cli.release import release
 from cli.student import status, test, where_am_i
 
+EXIT_USAGE = 2
 EXIT_FAULT = 3
 EXIT_INTERRUPTED = 130  # as every shell has it
 
@@ -60,6 +61,7 @@ def main() -> None:
         sys.exit(EXIT_INTERRUPTED)
     except (CourseError, OSError) as error:
         click.echo(f"attn: {error}", err=True)
+        sys.exit(EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT)
     except Exception:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
         click.echo(traceback.format_exc(), err=True)
         click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)

@@ -23,17 +23,27 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path) -> None:
     The bundle is searched for lines of the solutions and for hidden checks before it appears; if one is found, there
     is no bundle.
     """
+    from cli.screens import soundness_lines
     from grader.bundle import BundleError, make_bundle
     from grader.course import find_course
+    from grader.soundness import check_module
 
     if not bundle:
         raise click.UsageError("say --bundle: bundles are what can be released so far")
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise click.UsageError(f"{to} is there already; name a new folder, or remove it first")
     course = find_course(Path.cwd())
+    wanted = chosen(course, modules)
+    for module in wanted:
+        click.echo(f"checking {module.name} ...", err=True)
+        result = check_module(course, module)
+        if result.problems:
+            click.echo("\n".join(soundness_lines(result)), err=True)
+            click.echo("attn: nothing was released: a module that is not sound is not for students", err=True)
+            sys.exit(3)
     click.echo("building the wheel ...", err=True)
     try:
-        made = make_bundle(course, chosen(course, modules), to)
+        made = make_bundle(course, wanted, to)
     except BundleError as error:
         click.echo(f"attn: {error}", err=True)
         sys.exit(3)

@@ -42,14 +42,13 @@ def own_screen(report: Report) -> str:
     """Return what a student sees of their own file: every visible check, and where to look next."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
-        lines += [_wrapped(report.message, "  "), "", "No check could run. Mend this first, then run it again."]
-        return "\n".join(lines)
+        lines += [_wrapped(report.message, "  "), *_printed(report)]
+        return "\n".join([*lines, "", "No check could run. Mend this first, then run it again."])
     for check in report.checks:
         lines.append(f"  {_WORDS[check.outcome]:<12} {check.property}")
         if check.outcome != "passed":
             lines.append(_wrapped(check.message, " " * 15))
-    if report.printed:
-        lines += ["", "Your code printed:", textwrap.indent(report.printed.rstrip(), "  | ")]
+    lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
     if first := next((check for check in report.checks if check.outcome == "failed"), None):
@@ -57,12 +56,17 @@ def own_screen(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _printed(report: Report) -> list[str]:
+    return ["", "Your code printed:", textwrap.indent(report.printed.rstrip(), "  | ")] if report.printed else []
+
+
 def soundness_lines(result: Soundness) -> list[str]:
     """Return what the author's conscience says of one module."""
     if result.problems:
         lines = [f"{result.module.name}: NOT SOUND"]
         for problem in result.problems:
-            lines += [_wrapped(problem.what, "  - "), _wrapped(problem.mend + ".", "      ")]
+            lines.append(_wrapped(problem.what, "  - "))
+            lines += [_wrapped(f"{problem.mend}.", "      ")] if problem.mend else []
         return lines
     assert result.evidence is not None
     points = f"{result.module.points:g} points"
@@ -102,8 +106,9 @@ def _check(check: CheckResult) -> list[str]:
 
 
 def _wrapped(text: str, indent: str) -> str:
-    lines = []
+    lines: list[str] = []
     for line in text.splitlines():
+        indent = " " * len(indent) if lines else indent  # only the first line carries a bullet
         rest = " " * (len(indent) + 2)
         lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=rest) or [""]
     return "\n".join(lines)

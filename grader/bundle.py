@@ -5,7 +5,6 @@ That it holds nothing else is proven by its content after it is made, not assume
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -16,14 +15,15 @@ from pathlib import Path
 
 from grader import __version__
 from grader.course import Course
-from grader.module import CourseError, Module
+from grader.module import CourseError, Module, read_text
 from grader.stubs import BEGIN, END
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
 PACKAGES = ("cli", "grader")
 # Shorter lines, such as `return x`, are shared by any two programs.
 SHORTEST_LEAK = 12
-_TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+# Two suites may share a line or two, such as a decorator and a call; three in a row were copied.
+HIDDEN_RUN = 3
 
 
 class BundleError(Exception):
@@ -32,14 +32,14 @@ class BundleError(Exception):
 
 def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
     """Make a bundle of some modules in a new folder, prove it clean, and only then put it in its place."""
-    modules = tuple(modules)
+    modules = tuple(dict.fromkeys(modules))
     if to.exists() and any(to.iterdir()):
         raise BundleError(f"{to} is not empty; name a new folder, or remove it first")
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=".bundle-") as temporary:
         made = Path(temporary) / "bundle"
         for module in modules:
-            _copy_module(module, made / "modules" / module.name)
+            _copy_module(module, course.stub_text(module), made / "modules" / module.name)
         (made / "README.md").write_text(_readme(modules), encoding="utf-8")
         shutil.copy(course.root / "constraints.txt", made)
         _build_wheel(course.root, made)
@@ -58,51 +58,69 @@ def released_files(module: Module) -> list[Path]:
 
 def leaks(course: Course, module: Module) -> Iterator[str]:
     """Yield what the released files of a module would give away, by content."""
-    texts = {path.name: path.read_text(encoding="utf-8") for path in released_files(module) if path.is_file()}
+    texts = {path.name: read_text(path) for path in released_files(module) if path.is_file()}
     yield from _leaks_in(course, module, texts)
 
 
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield what a finished bundle gives away: every text in it is searched, and the wheel is taken apart."""
-    texts = {
-        str(path.relative_to(bundle)): path.read_text(encoding="utf-8")
-        for path in sorted(bundle.rglob("*"))
-        if path.is_file() and path.suffix != ".whl"
-    }
+    texts = {str(path.relative_to(bundle)): read_text(path) for path in _files(bundle) if path.suffix != ".whl"}
     for name in texts:
         if {"solutions", "hidden"} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
             yield f"{name} is a file of the instructor's"
-    for module in course.modules:
-        yield from _leaks_in(course, module, texts)
     for wheel in bundle.glob("*.whl"):
         yield from _wheel_leaks(course, wheel)
+        with zipfile.ZipFile(wheel) as archive:
+            texts |= {
+                f"{wheel.name}/{name}": archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
+            }
+    for module in course.modules:
+        yield from _leaks_in(course, module, texts)
 
 
 def _leaks_in(course: Course, module: Module, texts: dict[str, str]) -> Iterator[str]:
-    shown = {path.name: path.read_text(encoding="utf-8") for path in (module.stub, module.lesson) if path.is_file()}
-    public = {line.strip() for text in shown.values() for line in text.splitlines()}
-    secret = _solution_lines(course, module) - public
+    """Yield every solution line a text shows, and every run of a hidden suite.
+
+    What the *generated* stub shows is public, whatever the file on disk holds. A lesson may quote a line of the
+    solution, but not two in a row.
+    """
+    public = set(_lines(course.stub_text(module)))
+    solution = [line for line in _solution_lines(course, module) if line not in public]
     hidden = course.hidden_suite(module)
-    tests = set(_TEST.findall(hidden.read_text(encoding="utf-8"))) if hidden.is_file() else set()
+    suite = [line for line in _lines(read_text(hidden)) if line not in public] if hidden.is_file() else []
     for name, text in texts.items():
-        for line in text.splitlines():
-            if line.strip() in secret:
-                yield f"{name} holds a line of the solution of {module.name}: {line.strip()!r}"
-        for test in tests & set(_TEST.findall(text)):
-            yield f"{name} holds the hidden check {test} of {module.name}"
+        lines = _lines(text)
+        length = 2 if Path(name).name == module.lesson.name else 1
+        for run in sorted(_runs(lines, length) & _runs(solution, length)):
+            yield f"{name} holds a line of the solution of {module.name}: {run[0]!r}"
+        for run in sorted(_runs(lines, HIDDEN_RUN) & _runs(suite, HIDDEN_RUN)):
+            yield f"{name} holds a part of the hidden suite of {module.name}: {run[0]!r}"
 
 
-def _solution_lines(course: Course, module: Module) -> set[str]:
+def _solution_lines(course: Course, module: Module) -> list[str]:
     """Return the longer lines of a module's solution regions."""
-    lines: set[str] = set()
     inside = False
-    for line in course.solution(module).read_text(encoding="utf-8").splitlines():
-        text = line.strip()
-        if text in (BEGIN, END):
-            inside = text == BEGIN
-        elif inside and len(text) >= SHORTEST_LEAK:
-            lines.add(text)
-    return lines
+    regions: list[str] = []
+    for line in read_text(course.solution(module)).splitlines():
+        if line.strip() in (BEGIN, END):
+            inside = line.strip() == BEGIN
+        elif inside:
+            regions.append(line)
+    return _lines("\n".join(regions))
+
+
+def _lines(text: str) -> list[str]:
+    """Return a text's longer lines as they read, whether or not they are commented out; imports say nothing."""
+    bare = (" ".join(line.strip().lstrip("#>| ").split()) for line in text.splitlines())
+    return [line for line in bare if len(line) >= SHORTEST_LEAK and not line.startswith(("import ", "from "))]
+
+
+def _runs(lines: list[str], length: int) -> set[tuple[str, ...]]:
+    return {tuple(lines[start : start + length]) for start in range(len(lines) - length + 1)}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
@@ -117,12 +135,14 @@ def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
                 yield f"{wheel.name} holds {name}, which is no file of {' or '.join(PACKAGES)}"
 
 
-def _copy_module(module: Module, to: Path) -> None:
+def _copy_module(module: Module, stub: str, to: Path) -> None:
     to.mkdir(parents=True)
     for path in released_files(module):
         if not path.is_file():
             raise CourseError(path, "", "is missing", "Run `attn dev build` and `attn dev check`")
         shutil.copy(path, to)
+    if read_text(to / module.stub.name) != stub:
+        raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
 
 
 def _build_wheel(root: Path, to: Path) -> None:

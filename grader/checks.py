@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 
 import pytest
 
 from grader.module import CourseError
 from grader.report import SuiteName
+
+ORACLES = ("reference", "oracle")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...
     if mark is None:
         raise _suite_error(item, "has no @worth", 'Write @worth(2, "what it shows") above it')
     points, text = mark.args
+    if type(points) not in (int, float) or type(text) is not str:
+        raise _suite_error(item, "has points that are no number, or no property", 'Write @worth(2, "what it shows")')
     target = mark.kwargs["target"] or targets[0]
     if target not in targets:
         raise _suite_error(item, f"examines {target!r}", f"The targets are {', '.join(targets)}")
@@ -64,14 +68,30 @@ def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...
         points=float(points),
         property=text,
         needs=mark.kwargs["needs"],
-        oracle="reference" in item.fixturenames or _names_an_oracle(item.function.__code__),
+        oracle=any(name.startswith(ORACLES) for name in item.fixturenames) or _asks_an_oracle(item.function),
     )
 
 
-def _names_an_oracle(code: CodeType) -> bool:
-    """Whether a test uses a function called `oracle...`: by that name authors call a second way to the answer."""
+def _asks_an_oracle(function: FunctionType, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a test, or a helper it calls in the same file, uses a function called `oracle...`.
+
+    By that name authors call a second way to the whole answer.
+    """
+    for name in _names(function.__code__):
+        if name.startswith("oracle"):
+            return True
+        helper = function.__globals__.get(name)
+        if not isinstance(helper, FunctionType) or name in seen:
+            continue
+        same_file = helper.__code__.co_filename == function.__code__.co_filename
+        if same_file and _asks_an_oracle(helper, seen | {name}):
+            return True
+    return False
+
+
+def _names(code: CodeType) -> set[str]:
     nested = (const for const in code.co_consts if isinstance(const, CodeType))
-    return any(name.startswith("oracle") for name in code.co_names) or any(map(_names_an_oracle, nested))
+    return set(code.co_names).union(*map(_names, nested))
 
 
 def _suite_error(item: pytest.Function, problem: str, mend: str) -> CourseError:

@@ -32,7 +32,7 @@ class Course:
         known = [module.name for module in self.modules]
         close = difflib.get_close_matches(name, [*known, *(module.slug for module in self.modules)], 1)
         hint = f"Did you mean {close[0]}?" if close else f"The modules are {', '.join(known)}"
-        raise CourseError(self.root / "modules", "", f"there is no module {name!r}", hint)
+        raise CourseError(self.root / "modules", "", f"there is no module {name!r}", hint, usage=True)
 
     def solution(self, module: Module) -> Path:
         """Return where the reference solution is, or would be."""
@@ -70,7 +70,7 @@ def find_course(start: Path) -> Course:
         if any((folder / "modules").glob("*/module.toml")):
             return read_course(folder)
     mend = "Change into a course or a bundle: a folder that holds `modules/`"
-    raise CourseError(start, "", "is not inside an AttnLab course", mend)
+    raise CourseError(start, "", "is not inside an AttnLab course", mend, usage=True)
 
 
 def read_course(root: Path) -> Course:

@@ -53,7 +53,7 @@ class StudentRaisedError(StudentError):
     public = "your code raised an exception"
 
     def __init__(self, call: str, types: tuple[str, ...], message: str, file: str, line: int, traceback: str) -> None:
-        where = f" ({file}, line {line})" if line else ""
+        where = f" ({file}, line {line})" if line and f"({file}, line {line})" not in message else ""
         text = f": {message}" if message else ""
         super().__init__(f"{call} raised {types[0]}{text}{where}")
         self.types = types
@@ -77,4 +77,4 @@ class StudentEndedError(StudentError):
 class StudentGoneError(StudentError):
     """Not called: this function has ended its worker as often as it may."""
 
-    public = "your code has ended its process too often in earlier checks"
+    public = "this function ended its process in earlier checks, so it was not tried again"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.api import Api
 from grader.checks import Check
 from grader.course import Course
 from grader.grading import full_suite, run_grading
 from grader.misconceptions import Misconception, as_submission, read_misconceptions
-from grader.module import Module
+from grader.module import Module, read_text
 from grader.report import Report
 from grader.submission import Source, Submission
 from grader.suite import run_suite
 
+SALTS = ("another", "yet another")
 # Results of every wrong type and shape: a suite must call them wrong without stumbling over them.
 LIES = (
     "None",
@@ -37,9 +38,11 @@ LIES = (
 class Evidence:
     """The checks of a module, and a report for everything they were tried on."""
 
+    api: Api
     checks: tuple[Check, ...]
     stub: Report
     reference: Report
+    reference_again: tuple[Report, ...]  # with other random inputs
     misconceptions: tuple[tuple[Misconception, Report], ...]
     liars: tuple[Report, ...]
 
@@ -48,9 +51,10 @@ def gather(course: Course, module: Module) -> Evidence:
     """Grade everything we know the truth about, in one session."""
     wrong_ways = read_misconceptions(course, module)
     suite = full_suite(course, module)
+    solution = _submission("the solution", module, read_text(course.solution(module)))
     submissions = [
-        _submission("the stub", module, module.stub.read_text(encoding="utf-8")),
-        _submission("the solution", module, course.solution(module).read_text(encoding="utf-8")),
+        _submission("the stub", module, read_text(module.stub)),
+        solution,
         *(as_submission(course, module, wrong) for wrong in wrong_ways),
         *(_submission(f"a student returning {lie}", module, _liar(suite.api, lie)) for lie in LIES),
     ]
@@ -58,12 +62,17 @@ def gather(course: Course, module: Module) -> Evidence:
     run_suite(suite, lambda found, _: checks.extend(found))
     reports: list[Report] = []
     run_grading(suite, submissions, reports.append)
+    again: list[Report] = []
+    for salt in SALTS:
+        run_grading(replace(suite, salt=salt), [solution], again.append)
     stub, reference, *rest = reports
     wrong = rest[: len(wrong_ways)]
     return Evidence(
+        api=suite.api,
         checks=tuple(checks),
         stub=stub,
         reference=reference,
+        reference_again=tuple(again),
         misconceptions=tuple(zip(wrong_ways, wrong, strict=True)),
         liars=tuple(rest[len(wrong_ways) :]),
     )

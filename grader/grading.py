@@ -48,7 +48,7 @@ def full_suite(course: Course, module: Module) -> Suite:
     hidden = course.hidden_suite(module)
     if not hidden.is_file():
         mend = "Grading needs the full course; in a student's bundle there is `attn test`"
-        raise CourseError(hidden, "", "is missing", mend)
+        raise CourseError(hidden, "", "is missing", mend, usage=course.is_bundle)
     reference = load_reference(course, module)
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 

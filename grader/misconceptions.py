@@ -12,11 +12,12 @@ import re
 from dataclasses import dataclass
 
 from grader.course import Course
-from grader.module import CourseError, Module
+from grader.module import CourseError, Module, read_text
 from grader.percent import split_cells
 from grader.submission import Source, Submission
 
-_CELL = re.compile(r"^# %% (?P<name>[a-z][a-z0-9_]*) *$", re.MULTILINE)
+_CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool}
 
 
@@ -35,13 +36,13 @@ class Misconception:
 def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, ...]:
     """Read a module's misconceptions; a cell without its fields is an error that says what to add."""
     path = course.solution(module).with_name("misconceptions.py")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError:
-        raise CourseError(path, "", "is missing", "Every module lists its known wrong ways") from None
+    if not path.is_file():
+        raise CourseError(path, "", "is missing", "Every module lists its known wrong ways")
     found: dict[str, Misconception] = {}
-    for mark, cell in split_cells(_CELL, text)[1]:
+    for mark, cell in split_cells(_CELL, read_text(path))[1]:
         name = mark["name"]
+        if not _NAME.fullmatch(name):
+            raise CourseError(path, f"# %% {name}", "is no misconception's name", "Use small letters, as in axis_zero")
         if name in found:
             raise CourseError(path, name, "is there twice", "Rename one of the two")
         try:
@@ -53,7 +54,7 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
 
 def as_submission(course: Course, module: Module, misconception: Misconception) -> Submission:
     """Return the submission of a student who believes this: the solution with the wrong code laid over it."""
-    solution = course.solution(module).read_text(encoding="utf-8")
+    solution = read_text(course.solution(module))
     source = Source(f"{module.slug}.py", (f"{solution}\n\n{misconception.code}",), notebook=False)
     return Submission(misconception.name, module.name, source.file, {module.slug: source})
 

@@ -18,12 +18,25 @@ FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 class CourseError(Exception):
     """Something in the course itself is wrong: which file, which key, and how to mend it."""
 
-    def __init__(self, file: Path, key: str, problem: str, mend: str) -> None:
+    def __init__(self, file: Path, key: str, problem: str, mend: str, *, usage: bool = False) -> None:
         where = f"{file}: {key}" if key else f"{file}"
         super().__init__(f"{where}: {problem}. {mend}")
         self.file = file
         self.key = key
         self.mend = mend
+        self.usage = usage  # the course is fine, but was asked for something it cannot give
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file of the course; one that is not there, or no UTF-8, is a mistake in the course."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CourseError(
+            path, "", f"cannot be read ({error.strerror})", "Run `attn dev build`, or restore it"
+        ) from None
+    except UnicodeDecodeError:
+        raise CourseError(path, "", "is not UTF-8 text", "Save it as UTF-8") from None
 
 
 @dataclass(frozen=True)

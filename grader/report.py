@@ -32,6 +32,7 @@ class CheckResult:
     property: str
     message: str
     detail: str
+    asserted: bool = False  # failed by the check's own judgement, not by an exception in student code; not in the JSON
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Report:
         """Return the report as plain data, in the order of the published schema."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields |= {
-            "checks": [dataclasses.asdict(check) for check in self.checks],
+            "checks": [_without(dataclasses.asdict(check), "asserted") for check in self.checks],
             "endings": [dataclasses.asdict(ending) for ending in self.endings],
         }
         # Costs, forbidden calls and diagnoses are named in schema 1 and stay empty until they are measured.
@@ -95,6 +96,10 @@ _ORDER = (
     "environment",
     "timing",
 )
+
+
+def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != name}
 
 
 def report_text(report: Report) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import keyword
 import re
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from grader.module import CourseError
 _SLUG = re.compile(r"[a-z][a-z0-9_]*")
 
 MODULE = """\
-title = "{title}"
+title = {quoted}
 order = {order}
 minutes = 60
 requires = []
@@ -130,10 +132,16 @@ def test_{slug}_leaves_its_input(student):
 
 def new_module(course: Course, slug: str, title: str) -> list[Path]:
     """Create the files of a new module behind the last one, and return them."""
-    if not _SLUG.fullmatch(slug):
-        raise CourseError(course.root / "modules", slug, "is no module's name", "Use small letters, as in `rope`")
+    if course.is_bundle and course.modules:
+        raise CourseError(
+            course.root, "", "is a student's bundle", "Write modules in a clone of the course", usage=True
+        )
+    if not _SLUG.fullmatch(slug) or keyword.iskeyword(slug):
+        raise CourseError(
+            course.root / "modules", slug, "is no module's name", "Use small letters, as in `rope`", usage=True
+        )
     if any(module.slug == slug for module in course.modules):
-        raise CourseError(course.root / "modules", slug, "is there already", "Choose another name")
+        raise CourseError(course.root / "modules", slug, "is there already", "Choose another name", usage=True)
     order = max((module.order for module in course.modules), default=0) + 1
     number = f"{order:02d}"
     name = f"{number}_{slug}"
@@ -146,6 +154,7 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
         f"tests/hidden/test_{name}.py": HIDDEN,
     }
     words = {"name": name, "slug": slug, "number": number, "order": str(order), "title": title}
+    words["quoted"] = json.dumps(title)  # a JSON text is a TOML text
     for path, template in files.items():
         write_atomically(course.root / path, _filled(template, words))
     return [course.root / path for path in files]
@@ -153,4 +162,4 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
 
 def _filled(template: str, words: dict[str, str]) -> str:
     """Put words in for {name} and the like; other braces are the template's own."""
-    return re.sub(r"\{(name|slug|number|order|title)\}", lambda match: words[match[1]], template)
+    return re.sub(r"\{(name|slug|number|order|title|quoted)\}", lambda match: words[match[1]], template)

@@ -16,7 +16,7 @@ from grader.course import Course
 from grader.evidence import Evidence, gather
 from grader.golden import golden_text
 from grader.misconceptions import Misconception
-from grader.module import CourseError, Module
+from grader.module import CourseError, Module, read_text
 from grader.report import CheckResult, Report
 
 REBUILD = "Run `attn dev build`"
@@ -50,7 +50,7 @@ def check_module(course: Course, module: Module) -> Soundness:
         stub = course.stub_text(module)
         if not is_current(module.stub, stub):
             problems.append(Problem(f"{module.stub.name} is not what the solution generates", REBUILD))
-        if not module.lesson.is_file():
+        if not module.lesson.is_file() or not read_text(module.lesson).strip():
             problems.append(Problem("there is no lesson", "Write README.md"))
         evidence = gather(course, module)
         if not is_current(module.golden, golden_text(module, evidence, stub)):
@@ -58,7 +58,7 @@ def check_module(course: Course, module: Module) -> Soundness:
         problems += [problem for rule in RULES for problem in rule(evidence)]
         problems += [Problem(leak, "Take it out of what students receive") for leak in leaks(course, module)]
     except CourseError as error:
-        problems.append(Problem(str(error), "As it says"))
+        problems.append(Problem(str(error), ""))
     return Soundness(module, tuple(problems), evidence)
 
 
@@ -88,35 +88,53 @@ def misconceptions_are_caught(evidence: Evidence) -> Iterator[Problem]:
 
 def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterator[Problem]:
     oracles = {check.name for check in evidence.checks if check.oracle}
-    failed = [check.name for check in _not_passed(report)]
-    by_property = [name for name in failed if name not in oracles]
+    failed = [check for check in report.checks if check.outcome == "failed"]  # held back is not caught
+    by_property = [check.name for check in failed if check.name not in oracles]
     name = f"the misconception {wrong.name}"
     if report.status != "graded":
         yield Problem(f"{name} could not be graded: {report.message}", "Mend its code")
     elif not failed:
         yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
+    elif not any(check.asserted for check in failed):
+        yield Problem(f"{name} never returns anything wrong, it only raises: {_first_line(failed[0])}", "Mend its code")
     elif wrong.values_right:
         if len(by_property) < len(failed):
             yield Problem(f"{name} says VALUES_RIGHT, but fails an oracle comparison", "Take that line out")
     elif not by_property:
         mend = "Write a check of a property it breaks"
-        yield Problem(f"{name} is caught only by oracle comparisons: {', '.join(failed)}", mend)
+        names = ", ".join(check.name for check in failed)
+        yield Problem(f"{name} is caught only by oracle comparisons: {names}", mend)
     elif len(failed) < 2:
-        yield Problem(f"{name} is caught by one check only: {failed[0]}", "Write a second check that fails for it")
+        yield Problem(f"{name} is caught by one check only: {failed[0].name}", "Write a second check that fails for it")
 
 
 def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
-    """Every check fails for some wrong way that returns; raising NotImplementedError, as stubs do, proves nothing."""
-    failing = {
-        check.name
-        for _, report in evidence.misconceptions
-        for check in _not_passed(report)
-        if "raised NotImplementedError" not in check.detail
-    }
+    """Every check fails, by its own judgement, for some wrong way; a wrong way that raises fails any check at all."""
+    failing = {check.name for _, report in evidence.misconceptions for check in report.checks if check.asserted}
     for check in evidence.checks:
         if check.name not in failing:
             mend = "Make it assert something, or add the misconception it is there for"
             yield Problem(f"{check.name} fails for no misconception", mend)
+
+
+def everything_is_examined(evidence: Evidence) -> Iterator[Problem]:
+    """Every function and class has hidden points, and every constant a known wrong answer."""
+    hidden = {check.target for check in evidence.checks if check.suite == "hidden"}
+    for target in evidence.api.targets:
+        if target not in hidden:
+            yield Problem(f"no hidden check examines {target}", f'Write one, with target="{target}"')
+    answered = {name for wrong, _ in evidence.misconceptions for name in wrong.defines}
+    for name in evidence.api.constants:
+        if name not in answered:
+            yield Problem(f"no misconception answers {name} wrongly", "Add the wrong answer a student would give")
+
+
+def chance_decides_nothing(evidence: Evidence) -> Iterator[Problem]:
+    """The solution passes whatever the random inputs are."""
+    for report in evidence.reference_again:
+        for check in _not_passed(report):
+            what = f"the solution fails {check.name} with other random inputs: {_first_line(check)}"
+            yield Problem(what, "Let nothing but `rng` be random, and assert only what always holds")
 
 
 def nothing_stumbles(evidence: Evidence) -> Iterator[Problem]:
@@ -157,6 +175,8 @@ RULES = (
     reference_scores_everything,
     misconceptions_are_caught,
     every_check_can_fail,
+    everything_is_examined,
+    chance_decides_nothing,
     nothing_stumbles,
     liars_get_nothing_for_it,
     points_are_shared_out,

@@ -37,6 +37,8 @@ def make_stub(solution: str) -> str:
         elif marker == END:
             if not opened:
                 raise StubError(number, f"{END} without a {BEGIN} before it")
+            if number == opened + 1:
+                raise StubError(number, "an empty region: the stub would show what the student should write")
             opened = 0
         elif not opened:
             kept.append(line)

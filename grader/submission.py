@@ -55,6 +55,7 @@ class _Piece:
     module: Module
     entry: Entry
     origin: str
+    root: int  # which path of the command line it was found at
     fit: int  # 2 if the file is named after the module, 1 if its folder is, 0 if only --module says so
     problem: str = ""
 
@@ -63,13 +64,16 @@ class _Piece:
 class _Finder:
     course: Course
     wanted: Module | None
+    root: int = 0
     pieces: list[_Piece] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
         """Take one path of the command line: a folder, a zip, a script or a notebook."""
-        if path.is_dir():
+        if path.is_dir() and path.suffix.lower() in (SCRIPT, NOTEBOOK, ARCHIVE):
+            self.refused.append((str(path), "is a folder, not a file"))
+        elif path.is_dir():
             self.add_folder(path)
         elif not path.exists():
             self.refused.append((str(path), "there is no such file or folder"))
@@ -87,6 +91,7 @@ class _Finder:
                 self.add_file(real, self.student_of_file(real), below, module, fit)
 
     def add_folder(self, folder: Path) -> None:
+        before = len(self.pieces)
         try:
             for path in archive.walk(folder):
                 below = PurePosixPath(path.relative_to(folder).as_posix())
@@ -101,6 +106,11 @@ class _Finder:
                     self.add_file(path, student, below, module, fit)
         except UnreadableError as error:
             self.refused.append((str(folder), str(error)))
+        students = {piece.student for piece in self.pieces[before:]}
+        inside = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        if students & set(inside):  # a class: whoever has a folder should have a submission
+            for name in (name for name in inside if name not in students and not self.is_module(name)):
+                self.refused.append((str(folder / name), "there is nothing to grade in it"))
 
     def add_file(self, path: Path, student: str, below: PurePosixPath, module: Module, fit: int) -> None:
         try:
@@ -108,7 +118,7 @@ class _Finder:
         except UnreadableError as error:
             entry, problem = Entry(below, b"", 0.0), f"{below.name} {error}"
         placed = Entry(below, entry.data, entry.modified)
-        self.pieces.append(_Piece(student, module, placed, str(path), fit, problem))
+        self.pieces.append(_Piece(student, module, placed, str(path), self.root, fit, problem))
 
     def add_archive(self, path: Path, student: str, *, may_be_class: bool) -> None:
         """Take a zip: one student's, unless it may be a class and holds one module in several students' folders."""
@@ -122,7 +132,7 @@ class _Finder:
         is_class = may_be_class and len(owners) > len({name for name, _ in owners})
         for module, fit, entry in found:
             owner = self.student(entry.path, student) if is_class else student
-            self.pieces.append(_Piece(owner, module, entry, f"{path}/{entry.path}", fit))
+            self.pieces.append(_Piece(owner, module, entry, f"{path}/{entry.path}", self.root, fit))
         if not found:
             self.refuse(path, student, "holds no file of a module")
 
@@ -132,7 +142,7 @@ class _Finder:
             self.refused.append((str(path), reason))
             return
         entry = Entry(PurePosixPath(path.name), b"", 0.0)
-        self.pieces.append(_Piece(student, self.wanted, entry, str(path), 0, f"{path.name} {reason}"))
+        self.pieces.append(_Piece(student, self.wanted, entry, str(path), self.root, 0, f"{path.name} {reason}"))
 
     def module(self, path: PurePosixPath) -> tuple[Module | None, int]:
         """Return the module a path belongs to, by its own name or a folder's, and how well it fits."""
@@ -163,7 +173,7 @@ class _Finder:
 def find_submissions(course: Course, paths: Iterable[Path], module: Module | None = None) -> Found:
     """Return what is to be graded at some paths; with `module`, only that one, whatever its files' names."""
     finder = _Finder(course, module)
-    for path in paths:
+    for finder.root, path in enumerate(paths):
         finder.add(path)
     chosen: dict[str, dict[str, _Piece]] = {}
     for piece in finder.pieces:
@@ -173,7 +183,9 @@ def find_submissions(course: Course, paths: Iterable[Path], module: Module | Non
         if rival is not None:
             loser = piece if theirs[piece.module.name] is rival else rival
             reason = f"{theirs[piece.module.name].origin} counts for {piece.student} instead"
-            finder.passed_over.append((loser.origin, reason))
+            # Within one class folder that is the rule for drafts; across two it may be two people of one name.
+            apart = loser.root != theirs[piece.module.name].root
+            (finder.refused if apart else finder.passed_over).append((loser.origin, reason))
     submissions = [
         submission
         for student, theirs in chosen.items()

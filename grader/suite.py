@@ -90,6 +90,8 @@ def run_suite(suite: Suite, body: Body) -> None:
         code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])
     if plugin.error is not None:
         raise plugin.error
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {code!r} before the suite of {suite.module.name} was run")
 

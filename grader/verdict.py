@@ -34,7 +34,8 @@ def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
     if isinstance(problem, StudentGoneError):
         return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
     if is_students(problem):
-        return result_of(check, "failed", _public(check, problem), _detail(problem))
+        result = result_of(check, "failed", _public(check, problem), _detail(problem))
+        return replace(result, asserted=not isinstance(problem, StudentError))
     where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
     fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
     result = result_of(check, "grader_fault", FAULT, fault)

@@ -54,6 +54,18 @@ LEAKS = {
     "a hidden suite under another name": lambda course, bundle: shutil.copy(
         course.hidden_suite(course.modules[0]), bundle / "modules" / "extra.md"
     ),
+    "a hidden suite with its names changed": lambda course, bundle: (
+        bundle / "modules" / "01_softmax" / "checks.py"
+    ).write_text(course.hidden_suite(course.modules[0]).read_text().replace("def test_", "def old_test_")),
+    "a solution as comments": lambda course, bundle: (bundle / "modules" / "01_softmax" / "checks.py").write_text(
+        "\n".join(f"#   {line}" for line in course.solution(course.modules[0]).read_text().splitlines())
+    ),
+    "a solution in the lesson": lambda course, bundle: (bundle / "modules" / "01_softmax" / "README.md").write_text(
+        course.solution(course.modules[0]).read_text()
+    ),
+    "a solved stub": lambda course, bundle: shutil.copy(
+        course.solution(course.modules[0]), bundle / "modules" / "01_softmax" / "softmax.py"
+    ),
     "misconceptions": lambda course, bundle: shutil.copy(
         course.root / "solutions" / "01_softmax" / "misconceptions.py", bundle
     ),
@@ -65,6 +77,22 @@ def test_a_leak_is_found_by_content(course: Course, bundle: Path, tmp_path: Path
     copy = shutil.copytree(bundle, tmp_path / "copy")
     LEAKS[name](course, copy)
     assert list(bundle_leaks(course, copy))
+
+
+def test_a_wheel_built_from_a_dirty_folder_is_found(course: Course, bundle: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(bundle, tmp_path / "copy")
+    with zipfile.ZipFile(copy / WHEEL, "a") as wheel:
+        wheel.write(course.solution(course.modules[0]), "attnlab-0.1.0.dist-info/METADATA.txt")
+    assert any("METADATA.txt holds a line of the solution" in leak for leak in bundle_leaks(course, copy))
+
+
+def test_a_stub_that_was_worked_on_is_not_released(course_copy: Course, tmp_path: Path) -> None:
+    module = course_copy.modules[0]
+    shutil.copy(ROOT / "constraints.txt", course_copy.root)
+    shutil.copy(course_copy.solution(module), module.stub)
+    with pytest.raises(BundleError, match="is not what the solution generates"):
+        make_bundle(course_copy, [module], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_wheel_with_anything_else_in_it_is_found(course: Course, bundle: Path, tmp_path: Path) -> None:

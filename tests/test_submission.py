@@ -132,13 +132,29 @@ def test_a_file_named_on_the_command_line_is_the_module_it_is_said_to_be(two_mod
 
 
 def test_of_two_files_of_one_student_the_loser_is_named(two_modules: Course, tmp_path: Path) -> None:
-    write(tmp_path, {"a/ana.py": CODE, "b/ana.py": CODE + "# later"})
-    os.utime(tmp_path / "a" / "ana.py", (100, 100))
-    paths = [tmp_path / "a" / "ana.py", tmp_path / "b" / "ana.py"]
-    found = find_submissions(two_modules, paths, two_modules.module("softmax"))
+    write(tmp_path, {"ana/draft/softmax.py": CODE, "ana/softmax.py": CODE + "# later"})
+    draft, final = tmp_path / "ana" / "draft" / "softmax.py", tmp_path / "ana" / "softmax.py"
+    os.utime(draft, (100, 100))
+    found = find_submissions(two_modules, [tmp_path])
     assert only(found).sources["softmax"].cells == (CODE + "# later",)
-    assert found.passed_over == ((str(paths[0]), f"{paths[1]} counts for ana instead"),)
+    assert found.passed_over == ((str(draft), f"{final} counts for ana instead"),)
     assert found.refused == ()
+
+
+def test_two_people_of_one_name_are_not_made_one(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"sec1/ana/softmax.py": CODE, "sec2/ana/softmax.py": CODE})
+    found = find_submissions(two_modules, [tmp_path / "sec1", tmp_path / "sec2"])
+    assert len(found.refused) == 1
+    assert "counts for ana instead" in found.refused[0][1]
+
+
+def test_no_student_of_a_class_vanishes(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"ana/softmax.py": CODE, "bob/softmax (1).py": CODE, "eve/work.rar": "x", "notes/data.csv": ""})
+    (tmp_path / "carl").mkdir()
+    (tmp_path / "dave" / "softmax.py").mkdir(parents=True)
+    found = find_submissions(two_modules, [tmp_path])
+    assert [name for name, _, _ in summary(found)] == ["ana"]
+    assert [Path(path).name for path, _ in found.refused] == ["bob", "carl", "dave", "eve", "notes"]
 
 
 def test_a_flat_folder_of_files_named_after_students(two_modules: Course, tmp_path: Path) -> None:

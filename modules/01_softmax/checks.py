@@ -18,7 +18,7 @@ def test_softmax_rows_sum_to_one(student, rng):
     assert_rows_sum_to_one(student.softmax(rng.normal(size=(3, 7))), (3, 7))
 
 
-@worth(1, "exp of log_softmax is softmax", target="log_softmax")
+@worth(1, "log_softmax of the shared example gives the logarithms of the lesson", target="log_softmax")
 def test_log_softmax_of_the_shared_example(student):
     expected = SCORES - np.log(np.exp(SCORES).sum())
     assert_close(student.log_softmax(SCORES), expected, of="log_softmax([0, 2, 1, 1, 1.5])")

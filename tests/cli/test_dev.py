@@ -47,7 +47,15 @@ def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, tiny: Course) -> None
     assert "attn dev check kv_cache" in done.stderr
     assert attn("dev", "check", "kv_cache", cwd=tiny.root).returncode == 0
     assert "Key-value cache" in attn("status", cwd=tiny.root).stdout
-    assert attn("dev", "new", "kv_cache", cwd=tiny.root).returncode == 3
+    assert attn("dev", "new", "kv_cache", cwd=tiny.root).returncode == 2
+
+
+def test_a_module_that_is_not_sound_is_not_released(attn: Attn, tiny: Course, tmp_path: Path) -> None:
+    tiny.modules[0].golden.write_text("{}")
+    done = attn("release", "--bundle", "tiny", "--to", tmp_path / "out", cwd=tiny.root)
+    assert done.returncode == 3
+    assert "golden.json is stale" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_release_into_a_folder_in_use_is_a_usage_mistake(attn: Attn, tmp_path: Path) -> None:

@@ -99,9 +99,9 @@ def test_a_fault_of_the_course_exits_3(attn: Attn, tmp_path: Path) -> None:
     assert "– / 40" in done.stdout
 
 
-def test_outside_a_course_exit_3_says_where_to_go(attn: Attn, tmp_path: Path) -> None:
+def test_outside_a_course_exit_2_says_where_to_go(attn: Attn, tmp_path: Path) -> None:
     done = attn("grade", SOLUTION, cwd=tmp_path)
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert "not inside an AttnLab course" in done.stderr
 
 
@@ -171,7 +171,7 @@ def test_a_folder_named_like_the_file_is_nothing_to_grade(attn: Attn, tmp_path: 
     (tmp_path / "softmax.py").mkdir()
     done = attn("grade", tmp_path / "softmax.py")
     assert done.returncode == 2
-    assert "nothing to grade" in done.stderr
+    assert "is a folder, not a file" in done.stderr
 
 
 def test_a_name_of_the_wrong_kind_costs_only_its_own_points(attn: Attn, tmp_path: Path) -> None:
@@ -204,9 +204,20 @@ def test_ctrl_c_leaves_no_process_and_no_half_report(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "01_softmax" / "ana.json").read_text())["score"] == 40.0
 
 
-def test_a_place_that_cannot_be_written_is_a_fault_of_the_machine(attn: Attn, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_said_at_once(attn: Attn, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     done = attn("grade", SOLUTION, "--to", tmp_path / "taken" / "below")
+    assert done.returncode == 2
+    assert "reports cannot be written to" in done.stderr
+    assert done.stdout == ""  # said before anything was graded
+
+
+def test_a_report_that_cannot_be_written_stops_nobody(attn: Attn, tmp_path: Path) -> None:
+    for name in ("ana", "ben", "cy"):
+        (tmp_path / f"{name}.py").write_bytes(SOLUTION.read_bytes())
+    (tmp_path / "out" / "01_softmax" / "ben.json").mkdir(parents=True)
+    done = attn("grade", tmp_path, "-m", "1", "--to", tmp_path / "out")
     assert done.returncode == 3
-    assert "Traceback" not in done.stderr
-    assert "taken" in done.stderr
+    assert "the report of ben could not be written" in done.stderr
+    assert "3 submissions: 3 with full marks" in done.stdout
+    assert (tmp_path / "out" / "01_softmax" / "cy.json").is_file()

@@ -94,6 +94,60 @@ def test_a_hidden_check_that_fails_only_for_what_is_not_implemented(tiny: Course
     assert "nothing fails for no misconception" in problems(add_hidden(tiny, "nothing", "student.tiny(np.ones(3))"))
 
 
+def test_a_hidden_check_that_fails_only_where_a_wrong_way_raises(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    body = "    if np.ndim(x) == 1:\n        raise KeyError\n    return x\n"
+    code = f"# %% fussy\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n{body}"
+    path.write_text(f"{path.read_text()}\n\n{code}")
+    assert "nothing fails for no misconception" in problems(add_hidden(tiny, "nothing", "student.tiny(np.ones(3))"))
+
+
+def test_a_check_held_back_has_not_failed(tiny: Course) -> None:
+    suite = tiny.hidden_suite(tiny.modules[0])
+    text = suite.read_text().replace(
+        'sum of the doubles")', 'sum of the doubles", needs="tiny_agrees_with_the_oracle")'
+    )
+    suite.write_text(text)
+    path = misconceptions_of(tiny)
+    path.write_text(path.read_text() + ONLY_ORACLE)
+    found = problems(tiny)
+    assert "shape_bound is caught only by oracle comparisons" in found
+    assert "tiny_is_linear fails for no misconception" in found
+
+
+def test_an_oracle_behind_a_helper_or_a_fixture_is_one(tiny: Course) -> None:
+    suite = tiny.hidden_suite(tiny.modules[0])
+    edit(suite, "    assert_close(student.tiny(x), oracle_tiny(x))\n", "    agrees(student, x)\n")
+    edit(
+        suite, "@worth(4,", "def agrees(student, x):\n    assert_close(student.tiny(x), oracle_tiny(x))\n\n\n@worth(4,"
+    )
+    path = misconceptions_of(tiny)
+    path.write_text(path.read_text() + ONLY_ORACLE)
+    assert "shape_bound is caught only by oracle comparisons" in problems(tiny)
+
+
+@pytest.mark.parametrize("body", ["raise NotImplementedError", "return nq.ones(3)", "return undefined"])
+def test_a_misconception_that_only_raises(tiny: Course, body: str) -> None:
+    path = misconceptions_of(tiny)
+    path.write_text(f"{path.read_text()}\n\n# %% raises\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n    {body}\n")
+    assert "the misconception raises never returns anything wrong, it only raises" in problems(tiny)
+
+
+def test_a_function_and_a_constant_that_nobody_examines(tiny: Course) -> None:
+    solution = tiny.solution(tiny.modules[0])
+    extra = "\n\ndef more(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n\n\nREFLECT_COST = None\n"
+    solution.write_text(solution.read_text() + extra)
+    found = problems(tiny)
+    assert "no hidden check examines more" in found
+    assert "no hidden check examines reflect" in found
+    assert "no misconception answers REFLECT_COST wrongly" in found
+
+
+def test_a_check_decided_by_chance(tiny: Course) -> None:
+    body = "x = rng.normal(size=1); assert_close(student.tiny(x), 2 * x); assert rng.random() < 0.02"
+    assert "the solution fails lucky with other random inputs" in problems(add_hidden(tiny, "lucky", body))
+
+
 def test_a_misconception_no_check_catches(tiny: Course) -> None:
     path = misconceptions_of(tiny)
     path.write_text(path.read_text() + UNCAUGHT)
@@ -205,8 +259,8 @@ def test_a_check_that_gives_the_solution_away(tiny: Course) -> None:
 
 def test_a_visible_file_that_holds_a_hidden_check(tiny: Course) -> None:
     lesson = tiny.modules[0].lesson
-    lesson.write_text(lesson.read_text() + "\n```python\ndef test_tiny_is_linear(student):\n    ...\n```\n")
-    assert "README.md holds the hidden check test_tiny_is_linear of 01_tiny" in problems(tiny)
+    lesson.write_text(lesson.read_text() + tiny.hidden_suite(tiny.modules[0]).read_text().replace("def ", "def my_"))
+    assert "README.md holds a part of the hidden suite of 01_tiny" in problems(tiny)
 
 
 class TestNewModule:
@@ -220,7 +274,11 @@ class TestNewModule:
         build_module(course, rope)
         assert check_module(course, rope).problems == ()
 
-    @pytest.mark.parametrize("slug", ["Rope", "../rope", "1rope", "", "softmax"])
+    def test_any_title_will_do(self, course_copy: Course) -> None:
+        new_module(course_copy, "quoted", 'He said "hi" \\ and left')
+        assert read_course(course_copy.root).module("quoted").title == 'He said "hi" \\ and left'
+
+    @pytest.mark.parametrize("slug", ["Rope", "../rope", "1rope", "", "softmax", "class"])
     def test_a_bad_name_is_refused_and_nothing_is_written(self, course_copy: Course, slug: str) -> None:
         before = sorted(course_copy.root.rglob("*"))
         with pytest.raises(CourseError):
@@ -238,6 +296,7 @@ class TestMisconceptions:
             ("# %% other\nHINT = 'b'\nx = 1\n", "LIKELY is missing"),
             ("# %% other\nLIKELY = 'a'\nx = 1\n", "HINT is missing"),
             ("# %% other\nLIKELY = 'a'\nHINT = 'b'\n", "redefines nothing"),
+            ("# %% Not_Small\nLIKELY = 'a'\nHINT = 'b'\nx = 1\n", "no misconception's name"),
             ("# %% other\nLIKELY = 3\nHINT = 'b'\nx = 1\n", "LIKELY must be a str"),
             ("# %% other\nLIKELY = f()\nHINT = 'b'\nx = 1\n", "malformed"),
             ("# %% other\nLIKELY = 'a'\nHINT = 'b'\ndef f(:\n", "invalid syntax"),
