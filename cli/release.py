@@ -30,9 +30,12 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path) -> None:
 
     if not bundle:
         raise click.UsageError("say --bundle: bundles are what can be released so far")
+    course = find_course(Path.cwd())
+    kept = [course.root / name for name in ("modules", "solutions", "tests", "grader", "cli")]
+    if any(to.resolve().is_relative_to(folder) for folder in kept):
+        raise click.UsageError(f"{to} is inside the course itself; name a folder elsewhere")
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise click.UsageError(f"{to} is there already; name a new folder, or remove it first")
-    course = find_course(Path.cwd())
     wanted = chosen(course, modules)
     for module in wanted:
         click.echo(f"checking {module.name} ...", err=True)

@@ -54,6 +54,7 @@ class _Zygote:
         self.tensors = tensors
         self.children: set[int] = set()
         self.null = os.open(os.devnull, os.O_RDWR)
+        self.pid = os.getpid()
 
     def run(self) -> None:
         """Serve until the control socket closes, then take every child along."""
@@ -108,7 +109,7 @@ class _Zygote:
         """In the child: serve one submission and leave without unwinding the zygote's stack."""
         code = 1
         try:
-            die_with_parent()
+            die_with(self.pid)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
@@ -160,11 +161,11 @@ def threads() -> int:
     return int(psutil.Process().num_threads())
 
 
-def die_with_parent() -> None:
-    """Have the kernel kill this process when the zygote dies, however it dies (Linux only)."""
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when its parent dies, however it dies (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == 1:  # it died before we asked
+        if os.getppid() != parent:  # it died before we asked
             os._exit(1)
 
 

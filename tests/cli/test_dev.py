@@ -64,6 +64,9 @@ def test_a_release_into_a_folder_in_use_is_a_usage_mistake(attn: Attn, tmp_path:
     assert done.returncode == 2
     assert "is there already" in done.stderr
     assert attn("release", "softmax", "--to", tmp_path / "new").returncode == 2
+    done = attn("release", "--bundle", "softmax", "--to", ROOT / "modules" / "zz")
+    assert done.returncode == 2
+    assert "inside the course itself" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["build", "check"])
