@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+MARK = "worth(points, property, target, needs): a check and its points"
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make `worth` a mark that pytest knows."""
-    config.addinivalue_line("markers", "worth(points, property, target, needs): a check and its points")
+    config.addinivalue_line("markers", MARK)
 
 
 @pytest.fixture(scope="module", name="student")

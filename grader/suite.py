@@ -19,6 +19,7 @@ from grader.api import Api
 from grader.checks import Check, check_name, read_checks
 from grader.errors import StudentEndedError
 from grader.module import CourseError, Module
+from grader.pytest_plugin import MARK
 from grader.report import CheckResult, EndingRecord, SuiteName
 from grader.sandbox.spawn import WorkerLostError
 from grader.seeds import PUBLIC_SALT, seed_of
@@ -125,7 +126,7 @@ class _SuitePlugin:
         self.current: Student | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.addinivalue_line("markers", "worth(points, property, target, needs): a check and its points")
+        config.addinivalue_line("markers", MARK)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Iterator[None]:

@@ -12,10 +12,11 @@ from grader.api import read_api
 from grader.build import build_module
 from grader.course import Course, read_course
 from grader.grading import grade
+from grader.module import Backend
 from grader.report import Report
 from grader.sandbox.client import Program, Session
 from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import Backend, ZygoteSpawner
+from grader.sandbox.spawn import ZygoteSpawner
 from grader.scaffold import new_module
 from grader.soundness import check_module
 from grader.student import Student

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course, read_course
+from grader.course import Course
 from grader.grading import grade
 from grader.module import CourseError
 from grader.report import CheckResult, Report
@@ -280,7 +280,3 @@ def test_the_projects_own_pytest_run_never_collects_hidden_suites() -> None:
     done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False)
     assert "\ntests/test_suite.py" in done.stdout
     assert not [line for line in done.stdout.splitlines() if line.startswith("tests/hidden")]
-
-
-def test_read_course_of_the_copy_is_the_course(course_copy: Course, course: Course) -> None:
-    assert [module.name for module in read_course(course_copy.root).modules] == [m.name for m in course.modules]

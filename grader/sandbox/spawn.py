@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Literal, Protocol, Self
 
 import grader
+from grader.module import Backend
 from grader.sandbox.zygote import MESSAGE_BYTES, pack
 
-Backend = Literal["numpy", "torch"]
 Tier = Literal["strict", "contained", "none"]
 
 # A zygote answers at once; longer silence than this means the machine, not the student.

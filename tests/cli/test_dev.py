@@ -72,9 +72,3 @@ def test_a_release_into_a_folder_in_use_is_a_usage_mistake(attn: Attn, tmp_path:
 @pytest.mark.parametrize("command", ["build", "check"])
 def test_an_unknown_module_is_a_usage_mistake(attn: Attn, command: str) -> None:
     assert attn("dev", command, "sotfmax").returncode == 2
-
-
-def test_the_demo_of_the_readme_names_what_is_there() -> None:
-    text = (ROOT / "Makefile").read_text()
-    assert "examples/class" in text
-    assert Path(ROOT / "examples" / "class" / "chloe" / "softmax.ipynb").is_file()

@@ -13,11 +13,12 @@ import pytest
 import grader
 from grader.api import read_api
 from grader.errors import StudentEndedError, StudentGoneError
+from grader.module import Backend
 from grader.sandbox.channel import Channel, ClosedError
 from grader.sandbox.client import Program, Session
 from grader.sandbox.encoder import encode
 from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import Backend, ColdSpawner, WorkerLostError, ZygoteSpawner, open_spawner
+from grader.sandbox.spawn import ColdSpawner, WorkerLostError, ZygoteSpawner, open_spawner
 from grader.student import Student
 from tests.conftest import LIMITS, StudentOf
 
