@@ -30,9 +30,10 @@ class Ending:
 
 
 class StudentError(Exception):
-    """A failure inside student code. `public` is free of student-controlled text."""
+    """A failure inside student code. `public` is free of student-controlled text; `ending` if its process ended."""
 
     public = "your code failed"
+    ending: Ending | None = None
 
 
 class StudentMissingError(StudentError):
@@ -61,10 +62,16 @@ class StudentRaisedError(StudentError):
         self.file = file
         self.line = line
         self.traceback = traceback
+        if "MemoryError" in types or "DefaultCPUAllocator: can't allocate memory" in message:
+            # The process lives on, but it is the limit on memory that it ran into.
+            self.public = f"your code {ENDING_WORDS['memory']}"
+            self.ending = Ending("memory", types[0])
 
 
 class StudentEndedError(StudentError):
     """The worker ended, or was ended, while student code ran."""
+
+    ending: Ending
 
     def __init__(self, call: str, ending: Ending, *, waited: bool = False) -> None:
         super().__init__(f"{call} {ENDING_WORDS[ending.kind]}")

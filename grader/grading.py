@@ -22,7 +22,9 @@ from grader.reference import load_reference
 from grader.report import CheckResult, EndingRecord, Report, Status
 from grader.sandbox.client import IMPORT, Program, Session
 from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import Spawner, WorkerLostError, open_spawner
+from grader.sandbox.spawn import JailError, Spawner, WorkerLostError
+from grader.sandbox.tiers import open_spawner
+from grader.sandbox.view import view_for
 from grader.sandbox.wire import UnsendableError
 from grader.seeds import secret_salt
 from grader.student import Student
@@ -38,9 +40,16 @@ def grade(
     submissions: Iterable[Submission],
     on_report: Callable[[Report], None],
     limits: Limits | None = None,
+    *,
+    allow_unjailed: bool = False,
 ) -> None:
-    """Grade submissions by a module's visible and hidden checks, giving out each report as it is done."""
-    run_grading(full_suite(course, module), submissions, on_report, limits)
+    """Grade submissions by a module's visible and hidden checks, giving out each report as it is done.
+
+    NoJailError where this machine gives no jail, unless that is allowed: they are other people's code.
+    """
+    require_hidden(course, module)
+    suite = full_suite(course, module)
+    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed)
 
 
 def full_suite(course: Course, module: Module) -> Suite:
@@ -67,12 +76,14 @@ def run_grading(
     submissions: Iterable[Submission],
     on_report: Callable[[Report], None],
     limits: Limits | None = None,
+    *,
+    allow_unjailed: bool = True,
 ) -> None:
     """Grade submissions by the checks of any suite of a module."""
     require_backend(suite.module)
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
-        with _Spawning(suite.module) as spawning:
+        with _Spawning(suite.module, allow_unjailed=allow_unjailed) as spawning:
             for submission in submissions:
                 job = _Job(suite.module, suite.api, checks, judge, limits or Limits(), submission)
                 on_report(spawning.tried_twice(job.run, job.not_graded))
@@ -100,6 +111,13 @@ def require_backend(module: Module) -> None:
         file = module.folder / "module.toml"
         mend = f"Run: python -m pip install {module.backend}"
         raise CourseError(file, "backend", f"{module.backend} is not installed", mend)
+
+
+def require_hidden(course: Course, module: Module) -> None:
+    """Say so where the course lies in a folder of Python's or the system's, which graded code has to see."""
+    if view_for(module.backend).shows(course.root):
+        mend = "Move the course to a folder of its own"
+        raise CourseError(course.root, "", "lies among the libraries that graded code may read", mend)
 
 
 def program_of(submission: Submission, module: Module, api: Api) -> Program:
@@ -136,12 +154,18 @@ def environment() -> dict[str, str | None]:
     return versions | {"attnlab": __version__}
 
 
+class NoJailError(Exception):
+    """This machine gives no jail, and the code to be graded is somebody else's."""
+
+
 class _Spawning:
     """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades."""
 
-    def __init__(self, module: Module) -> None:
-        self.module = module
-        self.spawner = open_spawner(module.backend)
+    def __init__(self, module: Module, *, allow_unjailed: bool) -> None:
+        self.spawner: Spawner = open_spawner(module.backend)
+        if self.spawner.tier == "none" and not allow_unjailed:
+            self.spawner.close()
+            raise NoJailError
 
     def __enter__(self) -> _Spawning:
         return self
@@ -155,12 +179,10 @@ class _Spawning:
             return run(self.spawner)
         except WorkerLostError:
             self.spawner.close()
-            self.spawner = open_spawner(self.module.backend)
         try:
+            self.spawner = self.spawner.again()
             return run(self.spawner)
-        except WorkerLostError as error:
-            self.spawner.close()
-            self.spawner = open_spawner(self.module.backend)
+        except (WorkerLostError, JailError) as error:
             return give_up(self.spawner, str(error))
 
 

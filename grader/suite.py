@@ -17,7 +17,7 @@ import pytest
 
 from grader.api import Api
 from grader.checks import Check, check_name, read_checks
-from grader.errors import StudentEndedError
+from grader.errors import StudentEndedError, StudentError
 from grader.module import CourseError, Module
 from grader.pytest_plugin import MARK
 from grader.report import CheckResult, EndingRecord, SuiteName
@@ -188,7 +188,7 @@ class _SuitePlugin:
                 retry = not (isinstance(problem, StudentEndedError) and problem.waited)
             if isinstance(problem, WorkerLostError):
                 raise problem
-            if isinstance(problem, StudentEndedError):
+            if isinstance(problem, StudentError) and problem.ending is not None:
                 endings.append(EndingRecord(problem.ending.kind, check.name))
             results[check.name] = judge_check(check, problem)
             if problem is not None:

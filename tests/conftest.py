@@ -16,7 +16,9 @@ from grader.module import Backend
 from grader.report import Report
 from grader.sandbox.client import Program, Session
 from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import ZygoteSpawner
+from grader.sandbox.plan import Plan
+from grader.sandbox.spawn import Spawner, ZygoteSpawner
+from grader.sandbox.tiers import open_spawner
 from grader.scaffold import new_module
 from grader.soundness import check_module
 from grader.student import Student
@@ -46,14 +48,21 @@ def course_copy(tmp_path: Path) -> Course:
 
 
 @pytest.fixture(scope="session")
-def spawners() -> Iterator[dict[Backend, ZygoteSpawner]]:
+def spawners() -> Iterator[dict[Backend, Spawner]]:
     """One zygote of each kind for all tests."""
-    with ZygoteSpawner("numpy") as plain, ZygoteSpawner("torch") as torch:
+    with open_spawner("numpy") as plain, open_spawner("torch") as torch:
         yield {"numpy": plain, "torch": torch}
 
 
 @pytest.fixture
-def student_of(spawners: dict[Backend, ZygoteSpawner]) -> Iterator[StudentOf]:
+def unjailed() -> Iterator[Spawner]:
+    """A zygote whose workers are not jailed, for what a jail would not let a test see."""
+    with ZygoteSpawner(Plan("numpy")) as spawner:
+        yield spawner
+
+
+@pytest.fixture
+def student_of(spawners: dict[Backend, Spawner]) -> Iterator[StudentOf]:
     """Make a Student of a source text; its worker ends with the test."""
     sessions: list[Session] = []
 

@@ -6,7 +6,6 @@ import json
 import multiprocessing
 import os
 import re
-import signal
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -212,25 +211,6 @@ class TestNotebooks:
     def test_the_line_of_an_error_is_that_of_its_cell(self, course: Course) -> None:
         report = self.grade(course, ["x = 1", "\ndef softmax(x, axis=-1):\n    return 1 / 0"])
         assert "(softmax.ipynb[2], line 3)" in report.checks[0].message
-
-
-def test_a_lost_zygote_costs_nobody_a_grade(course: Course) -> None:
-    solution = course.solution(course.modules[0]).read_text()
-    assassin = (
-        f"{solution}\n\nimport os, signal\ndef softmax(x, axis=-1):\n    os.kill(os.getppid(), {signal.SIGKILL})\n"
-    )
-    texts = {"ana": solution, "eve": assassin, "zoe": solution}
-    submissions = [
-        Submission(name, "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (text,), False)})
-        for name, text in texts.items()
-    ]
-    reports: list[Report] = []
-    grade(course, course.modules[0], submissions, reports.append, LIMITS)
-    assert [(report.submission, report.status, report.score) for report in reports] == [
-        ("ana", "graded", 40.0),
-        ("eve", "not_graded", None),
-        ("zoe", "graded", 40.0),
-    ]
 
 
 def test_the_environment_names_what_a_verdict_rests_on() -> None:

@@ -144,7 +144,7 @@ class TestScreens:
         assert "ana · 01_softmax · softmax.py" in screen
         assert "FAILED" in screen
         assert "softmax ended the Python process" in screen
-        assert "score 0 / 40 (graded, sandbox: none)" in screen
+        assert "score 0 / 40 (graded, sandbox: strict)" in screen
 
     def test_one_that_does_not_import(self, grade_source: GradeSource) -> None:
         screen = report_screen(grade_source("import nothing_like_it\n"))

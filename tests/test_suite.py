@@ -14,6 +14,8 @@ from grader.grading import grade
 from grader.module import CourseError
 from grader.report import CheckResult, Report
 from grader.sandbox.limits import Limits
+from grader.sandbox.plan import Plan
+from grader.sandbox.spawn import ZygoteSpawner
 from grader.submission import Source, Submission
 from tests.conftest import LIMITS
 
@@ -121,7 +123,7 @@ def test_one_student_never_costs_the_next_a_check(course_copy: Course) -> None:
     grade(course_copy, course_copy.modules[0], submissions, reports.append, LIMITS)
     scores = {report.submission: report.score for report in reports}
     assert scores["wrong"] == 0.0
-    assert scores["killer"] is None
+    assert scores["killer"] == 0.0
     assert scores["right"] == scores["again"] == 36.0
 
 
@@ -171,7 +173,11 @@ def test_random_numbers_repeat_for_everyone_and_hidden_ones_are_secret(course_co
     assert run_one(course_copy, body)[1].detail != details[0]
 
 
-def test_a_worker_that_waits_is_tried_once_more(course_copy: Course, tmp_path: Path) -> None:
+def test_a_worker_that_waits_is_tried_once_more(
+    course_copy: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without a jail: only there can a worker leave a mark for the next one.
+    monkeypatch.setattr("grader.grading.open_spawner", lambda backend: ZygoteSpawner(Plan(backend, "contained")))
     mark = tmp_path / "been here"
     nap = (
         "import os, time\nimport numpy as np\ndef softmax(x, axis=-1):\n"

@@ -9,8 +9,9 @@ from typing import Any
 
 from grader.errors import Ending, StudentEndedError, StudentGoneError, StudentRaisedError
 from grader.sandbox.channel import POLL_SECONDS, Channel, ClosedError
+from grader.sandbox.endings import classify
 from grader.sandbox.limits import Limits, OutOfPatienceError, Patience
-from grader.sandbox.replies import MalformedError, classify, error_of, names, raised, reply_parts
+from grader.sandbox.replies import MalformedError, error_of, names, raised, reply_parts
 from grader.sandbox.spawn import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.wire import ProtocolError
 
@@ -131,7 +132,8 @@ class Session:
         """Put the worker away and return the error that says how it ended."""
         natural = self._stop(kill=ending is not None)
         self._endings[owner] += 1
-        return StudentEndedError(call, ending or classify(natural), waited=waited)
+        ending = ending or classify(natural, jailed=self.spawner.tier != "none")
+        return StudentEndedError(call, ending, waited=waited)
 
     def _stop(self, *, kill: bool) -> Exit | None:
         """Put the worker away; None if it had to be killed and how it would have ended is not known."""

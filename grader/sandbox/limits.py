@@ -1,4 +1,4 @@
-"""Limits: what one request may use of the machine, watched from the trusted side."""
+"""Limits: what one request may use of the machine, watched from the trusted side, and what a worker may in all."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import time
 from dataclasses import dataclass
 
 __tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
+
+CPU_SECONDS = 900  # for a worker's whole life: the kernel's word, should ours fail
+MEMORY_BYTES = 1 << 30  # what a worker may add to what its zygote has already
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-import signal
 from typing import Any
 
 from grader.errors import (
-    Ending,
     StudentError,
     StudentMissingError,
     StudentRaisedError,
     StudentReturnedError,
 )
-from grader.sandbox.spawn import Exit
 
 __tracebackhide__ = True
 
@@ -69,19 +66,6 @@ def names(value: object) -> tuple[str, ...]:
     if type(value) is not list or not all(type(name) is str for name in value):
         raise MalformedError
     return tuple(value)
-
-
-def classify(ended: Exit | None) -> Ending:
-    """Return how a worker ended that closed its channel; None if it had to be killed after that."""
-    if ended is None:
-        return Ending("protocol", "closed its channel and went on")
-    if ended.code >= 0:
-        return Ending("exit", f"exit status {ended.code}")
-    try:
-        name = signal.Signals(-ended.code).name
-    except ValueError:
-        name = f"signal {-ended.code}"
-    return Ending("crash", name)
 
 
 def _text(error: dict[Any, Any], key: str) -> str:

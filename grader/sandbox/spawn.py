@@ -1,14 +1,16 @@
-"""Where workers come from: the seam behind which a jail goes.
+"""Where workers come from: the seam behind which the jail is.
 
-A Spawner gives out Processes. `ZygoteSpawner` forks them from a warm process; `ColdSpawner` starts each
-one anew, for platforms without fork. Neither is a jail: their tier is "none".
+A Spawner gives out Processes. `ZygoteSpawner` forks them from a warm process, jailed by its plan; `ColdSpawner`
+starts each one anew, for platforms without fork, and without a jail.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -18,16 +20,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 import grader
 from grader.module import Backend
+from grader.sandbox.plan import Plan, Tier
+from grader.sandbox.view import BOX, bubblewrap, package_folders, view_for
 from grader.sandbox.zygote import MESSAGE_BYTES, pack
-
-Tier = Literal["strict", "contained", "none"]
 
 # A zygote answers at once; longer silence than this means the machine, not the student.
 START_SECONDS = 120.0
+
+
+class JailError(Exception):
+    """A jail could not be put up: this machine does not give this tier."""
 
 
 class WorkerLostError(Exception):
@@ -39,7 +45,8 @@ class Exit:
     """How a process ended: `code` is its exit status, or minus the signal that killed it."""
 
     code: int
-    cpu_s: float | None
+    cpu_s: float | None = None
+    peak_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,14 +68,11 @@ class Spawner(Protocol):
     def spawn(self) -> Process:
         """Return a new process, ready to load a submission."""
 
+    def again(self) -> Spawner:
+        """Return a new spawner of the same kind, never of a lesser tier; JailError if it cannot be had."""
+
     def close(self) -> None:
         """End every process that was given out."""
-
-
-def open_spawner(backend: Backend) -> ZygoteSpawner | ColdSpawner:
-    """Return the best spawner this platform has."""
-    can_fork = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
-    return ZygoteSpawner(backend) if can_fork else ColdSpawner(backend)
 
 
 class _Closing:
@@ -85,44 +89,53 @@ class _Closing:
 class ZygoteSpawner(_Closing):
     """Forks workers from one warm process; start-up and imports are paid once."""
 
-    tier: Tier = "none"
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend: Backend = backend
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.backend: Backend = plan.backend
+        self.tier: Tier = plan.tier
         self._control, theirs = socket.socketpair()
         self._ended: dict[int, Exit] = {}
-        self._pids: deque[int] = deque()
+        self._born: deque[_Born] = deque()
         self._ordered: socket.socket | None = None
         with theirs:
-            command = [
-                sys.executable,
-                "-P",
-                "-s",
-                "-m",
-                "grader.sandbox.zygote",
-                backend,
-                str(theirs.fileno()),
-            ]
             self._process = subprocess.Popen(
-                command,
+                [*_wrapping(plan), *_python("grader.sandbox.zygote", json.dumps(plan.as_data()), theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=clean_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
             )
+        try:
+            self._expect_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def _expect_ready(self) -> None:
+        """Wait for the word that the jail has been tried and holds."""
+        try:
+            message = self._receive(START_SECONDS)
+        except WorkerLostError:
+            message = None
+        if message is None or message[0] != ["ready"]:
+            raise JailError(self._last_words() or "the zygote does not answer")
 
     def spawn(self) -> Process:
         """Return the worker that was ordered last time, and order the next: it is forked while this one works."""
         ours = self._ordered or self._order()
         self._ordered = None
         try:
-            pid = self._next_pid()
+            born = self._next_born()
             self._ordered = self._order()
         except WorkerLostError as error:
             ours.close()
-            raise WorkerLostError(f"no worker could be started: {error}{self._last_words()}") from None
-        return Process(pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
+            raise WorkerLostError(f"no worker could be started: {error} {self._last_words()}".rstrip()) from None
+        pid = born.here
+        return Process(born.pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
+
+    def again(self) -> ZygoteSpawner:
+        return ZygoteSpawner(self.plan)
 
     def _order(self) -> socket.socket:
         """Ask for a worker and return our end of its channel; its pid comes over the control socket."""
@@ -148,42 +161,45 @@ class ZygoteSpawner(_Closing):
                 return None
         return self._ended.pop(pid)
 
-    def _next_pid(self) -> int:
-        while not self._pids:
+    def _next_born(self) -> _Born:
+        while not self._born:
             if not self._take(START_SECONDS):
                 raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
-        return self._pids.popleft()
+        return self._born.popleft()
 
-    def _receive(self, seconds: float) -> list[str] | None:
+    def _receive(self, seconds: float) -> tuple[list[str], list[int]] | None:
+        """Return the words of the next message and the descriptors that came with it; None if there is none."""
         self._control.settimeout(seconds)
         try:
-            message = self._control.recv(MESSAGE_BYTES)
+            message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 1)
         except TimeoutError:
             return None
         except OSError as error:
             raise WorkerLostError(f"the zygote does not answer: {error}") from None
         if not message:
             raise WorkerLostError("the zygote is gone")
-        return message.decode().split()
+        return message.decode().split(), descriptors
 
     def _last_words(self) -> str:
-        """Return the last line a dead zygote wrote, if it is dead."""
+        """Return what a dead zygote said of its death, if it is dead."""
         try:
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             return ""
         text = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
-        return f" ({text.strip().splitlines()[-1]})" if text.strip() else ""
+        lines = [line for line in text.splitlines() if line.strip()]
+        telling = [line for line in lines if "rror:" in line or line.startswith("bwrap:")]
+        return (telling or lines or [""])[-1]
 
     def _take(self, seconds: float) -> bool:
-        """Take one message of the zygote's, the pid of a new worker or the end of an old one; False if none came."""
+        """Take one message of the zygote's, a new worker or the end of an old one; False if none came."""
         match self._receive(seconds):
             case None:
                 return False
-            case [pid]:
-                self._pids.append(int(pid))
-            case [pid, code, cpu]:
-                self._ended[int(pid)] = Exit(int(code), float(cpu))
+            case [pid], descriptors:
+                self._born.append(_Born(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
+            case [pid, code, cpu, peak], _:
+                self._ended[int(pid)] = Exit(int(code), float(cpu), int(peak))
         return True
 
     def close(self) -> None:
@@ -193,6 +209,34 @@ class ZygoteSpawner(_Closing):
         self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
+
+
+@dataclass(frozen=True)
+class _Born:
+    """A worker by its number in the zygote's eyes and by its number in ours."""
+
+    here: int
+    pid: int
+
+
+def _pid_of(descriptor: int) -> int:
+    """Return the number by which this process knows what a pidfd names, and close it."""
+    try:
+        lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
+    finally:
+        os.close(descriptor)
+    return next(int(line.removeprefix("Pid:")) for line in lines if line.startswith("Pid:"))
+
+
+def _wrapping(plan: Plan) -> list[str]:
+    """Return the command in front of a zygote."""
+    if not plan.has("view"):
+        return []
+    return bubblewrap(view_for(plan.backend), user_namespace=plan.uid is None)
+
+
+def _python(module: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-P", "-s", "-m", module, *map(str, arguments)]
 
 
 class ColdSpawner(_Closing):
@@ -210,7 +254,7 @@ class ColdSpawner(_Closing):
         address = "share" if shared else str(theirs.fileno())
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-m", "grader.sandbox.worker", self.backend, address],
+                _python("grader.sandbox.worker", self.backend, address),
                 pass_fds=[] if shared else [theirs.fileno()],
                 start_new_session=not shared,  # so that what it starts can be killed with it
                 env=clean_environment(),
@@ -225,13 +269,16 @@ class ColdSpawner(_Closing):
         self._running[process.pid] = process
         return Process(process.pid, ours, lambda: _kill_all(process), lambda seconds: self._wait(process, seconds))
 
+    def again(self) -> ColdSpawner:
+        return ColdSpawner(self.backend)
+
     def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> Exit | None:
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
         self._running.pop(process.pid, None)
-        return Exit(code, cpu_s=None)
+        return Exit(code)
 
     def close(self) -> None:
         for process in list(self._running.values()):
@@ -252,8 +299,12 @@ def clean_environment() -> dict[str, str]:
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
     # Memory that was never written holds the same bytes in every run: np.empty is no source of chance (glibc).
     environment["MALLOC_PERTURB_"] = "165"
+    environment["MIMALLOC_ARENA_RESERVE"] = "65536"  # KiB; torch's allocator would claim a gigabyte at once
     # The worker's code must be this code, not that of another clone that happens to be installed.
-    environment["PYTHONPATH"] = str(Path(grader.__file__).parent.parent)
+    # Packages of the user's own are not found by -s, which is for leaving out everything else of theirs.
+    own = [str(path) for path in package_folders() if str(path) == site.getusersitepackages()]
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(grader.__file__).parent.parent), *own])
+    environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
     # One BLAS thread: more would change the last digits with the load, and would not survive a fork.
     environment |= dict.fromkeys(threads, "1")
     if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it

@@ -178,7 +178,7 @@ def serve(sock: socket.socket, *, tensors: bool) -> None:
         reply = {"id": request["id"], **worker.answer(request)}
         try:
             channel.send({**reply, "printed": printed.take()}, worker.keep)
-        except wire.UnsendableError as error:
+        except (wire.UnsendableError, MemoryError) as error:
             channel.send({"id": request["id"], "error": worker.describe(error), "printed": printed.take()})
 
 

@@ -1,25 +1,30 @@
-"""The zygote: a warm process that forks a worker for each submission and reports how each one ended.
+"""The zygote: a warm process that forks a jailed worker for each submission and reports how each one ended.
 
-It never reads a byte of a submission. Control messages are words padded to one fixed size: `spawn` arrives
-with the worker's end of its channel and is answered with the child's pid; `kill PID` ends a child; when a
-child ends, `PID EXITCODE CPU_SECONDS` goes back. When the control socket closes, every child is killed.
+It never reads a byte of a submission. Control messages are words padded to one fixed size. It says `ready` once a
+trial has shown that its jail holds; `spawn` arrives with the worker's end of its channel and is answered with the
+child's pid here and, on Linux, a descriptor that names it everywhere; `kill PID` ends a child; when a child
+ends, `PID EXITCODE CPU_SECONDS PEAK_BYTES` goes back. When the control socket closes, every child is killed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
+import json
 import os
 import selectors
 import signal
 import socket
 import sys
+from collections.abc import Callable
+
+from grader.sandbox.plan import Plan, plan_of
 
 MESSAGE_BYTES = 64
 CHANNEL = 3  # the descriptor a worker speaks on, and its only one besides the standard streams
-MAX_DESCRIPTORS = 1024
-PR_SET_PDEATHSIG = 1
+MAX_DESCRIPTORS = 256
+OUT_OF_MEMORY = 12  # the exit status of a worker that could not even say so
+LINUX = sys.platform == "linux"
 
 
 def pack(*words: object) -> bytes:
@@ -28,11 +33,16 @@ def pack(*words: object) -> bytes:
 
 
 def main() -> None:
-    """Serve the control socket whose file descriptor is the second argument."""
-    backend, fd = sys.argv[1], int(sys.argv[2])
-    warm_up(backend)
-    control = socket.socket(fileno=fd)
-    _Zygote(control, tensors=backend == "torch").run()
+    """Serve the control socket whose file descriptor is the second argument, by the plan in the first."""
+    inherited = int(sys.argv[2])
+    control = os.dup(inherited)  # the lowest number there is: a worker closes all up to MAX_DESCRIPTORS
+    os.close(inherited)
+    zygote = _Zygote(socket.socket(fileno=control), plan_of(json.loads(sys.argv[1])))
+    zygote.settle()
+    zygote.try_the_jail()
+    zygote.control.send(pack("ready"))
+    warm_up(zygote.plan.backend)
+    zygote.run()
 
 
 def warm_up(backend: str) -> None:
@@ -42,19 +52,76 @@ def warm_up(backend: str) -> None:
     if backend == "torch":
         import torch
 
+        import grader.sandbox.gradients  # noqa: F401 - a jailed worker cannot find our folder again
+
         torch.set_num_threads(1)
+        # The first gradient imports half a second's worth of modules, and the first operation claims its memory.
+        x = torch.ones(2, 2, requires_grad=True)
+        torch.autograd.grad([x @ x], [x], grad_outputs=[x])
+    else:
+        sys.meta_path.insert(0, NoTorch())
     seed_everything(0)
     gc.collect()
     gc.freeze()  # a collection in a worker would touch, and so copy, every page of these modules
 
 
+class NoTorch:
+    """Says, in the words an honest `try: import torch` expects, that torch is not here."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        del path, target
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch': this module is for NumPy alone", name=name)
+
+
 class _Zygote:
-    def __init__(self, control: socket.socket, *, tensors: bool) -> None:
+    def __init__(self, control: socket.socket, plan: Plan) -> None:
         self.control = control
-        self.tensors = tensors
+        self.plan = plan
         self.children: set[int] = set()
         self.null = os.open(os.devnull, os.O_RDWR)
-        self.pid = os.getpid()
+        self.pid_namespace: int | None = None
+        self.enter: Callable[[], None] = self.stay
+
+    def settle(self) -> None:
+        """Become the user and enter the namespaces that workers are made from."""
+        if not self.plan.layers:
+            return
+        from grader.sandbox import jail, kernel
+
+        os.chdir("/")
+        if self.plan.uid is not None:
+            jail.become(self.plan.uid)
+        if self.plan.has("namespaces"):
+            # Its own user namespace owns its own pid namespace, so that it may come back to it after each fork.
+            jail.enter_user_namespace(kernel.CLONE_NEWPID)
+            _go_on_in_a_child()
+            self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+
+    def try_the_jail(self) -> None:
+        """Have a child enter the jail and try to get out, before anything is promised."""
+        if not self.plan.layers:
+            return
+        from grader.sandbox.jail import Jail
+
+        jail = Jail(self.plan)
+        ours, theirs = os.pipe()
+        pid = self.fork()
+        if pid == 0:
+            words = b""
+            try:
+                jail.enter()
+                jail.prove()
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it is why this tier cannot be had
+                words = f"{type(error).__name__}: {error}".encode()
+            os.write(theirs, words or b"ok")
+            os._exit(0)
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as answer:
+            words = answer.read()
+        os.waitpid(pid, 0)
+        if words != b"ok":
+            sys.exit(words.decode(errors="replace") or "the trial worker ended without a word")
 
     def run(self) -> None:
         """Serve until the control socket closes, then take every child along."""
@@ -67,6 +134,10 @@ class _Zygote:
         selector = selectors.DefaultSelector()
         selector.register(self.control, selectors.EVENT_READ)
         selector.register(wake, selectors.EVENT_READ)
+        if self.plan.layers:
+            from grader.sandbox.jail import Jail
+
+            self.enter = Jail(self.plan).enter  # made now: its limits are counted from what the imports took
         try:
             while True:
                 for key, _ in selector.select():
@@ -98,18 +169,35 @@ class _Zygote:
     def spawn(self, rpc: int) -> None:
         if threads() != 1:  # a lock held by another thread would stay locked in the child for ever
             raise RuntimeError(f"the zygote has {threads()} threads; it may fork with one only")
-        pid = os.fork()
+        parent = os.getpid()
+        pid = self.fork()
         if pid == 0:
-            self.become_worker(rpc)
+            self.become_worker(rpc, parent)
         os.close(rpc)
         self.children.add(pid)
-        self.control.send(pack(pid))
+        if not LINUX:
+            self.control.send(pack(pid))
+            return
+        descriptor = os.pidfd_open(pid)
+        socket.send_fds(self.control, [pack(pid)], [descriptor])
+        os.close(descriptor)
 
-    def become_worker(self, rpc: int) -> None:
+    def fork(self) -> int:
+        """Fork; the child is the first process of its own pid namespace, where there are namespaces."""
+        if self.pid_namespace is None:
+            return os.fork()
+        from grader.sandbox import kernel
+
+        kernel.unshare(kernel.CLONE_NEWPID)
+        pid = os.fork()
+        if pid != 0:
+            kernel.setns(self.pid_namespace, kernel.CLONE_NEWPID)
+        return pid
+
+    def become_worker(self, rpc: int, parent: int) -> None:
         """In the child: serve one submission and leave without unwinding the zygote's stack."""
         code = 1
         try:
-            die_with(self.pid)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
@@ -117,12 +205,24 @@ class _Zygote:
                 os.dup2(self.null, standard)
             os.dup2(rpc, CHANNEL)
             os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # the control socket above all
+            self.enter()
+            if self.pid_namespace is None and os.getppid() != parent:  # it died before we asked to die with it
+                os._exit(1)
             from grader.sandbox.worker import serve
 
-            serve(socket.socket(fileno=CHANNEL), tensors=self.tensors)
+            serve(socket.socket(fileno=CHANNEL), tensors=self.plan.backend == "torch")
             code = 0
+        except MemoryError:
+            code = OUT_OF_MEMORY
         finally:
             os._exit(code)
+
+    def stay(self) -> None:
+        """Enter no jail."""
+        if LINUX:
+            from grader.sandbox.kernel import die_with_parent
+
+            die_with_parent()
 
     def reap(self) -> None:
         """Report every child that has ended, and take along what it left running."""
@@ -133,12 +233,25 @@ class _Zygote:
             _end(pid)
             _, status, usage = os.wait4(pid, 0)
             self.children.discard(pid)
+            cpu = usage.ru_utime + usage.ru_stime
+            peak = usage.ru_maxrss * (1024 if LINUX else 1)
             with contextlib.suppress(OSError):
-                cpu = usage.ru_utime + usage.ru_stime
-                self.control.send(pack(pid, os.waitstatus_to_exitcode(status), f"{cpu:.6f}"))
+                self.control.send(pack(pid, os.waitstatus_to_exitcode(status), f"{cpu:.6f}", peak))
+
+
+def _go_on_in_a_child() -> None:
+    """Return in a child, the first process of a new pid namespace; this process only waits for it."""
+    pid = os.fork()
+    if pid == 0:
+        return
+    os.closerange(CHANNEL, MAX_DESCRIPTORS)  # or the control socket would outlive the child
+    _, status = os.waitpid(pid, 0)
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
 def _has_ended(pid: int) -> bool:
+    if LINUX:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
     import psutil
 
     try:
@@ -156,17 +269,11 @@ def _end(pid: int) -> None:
 
 def threads() -> int:
     """Return how many threads this process has, those of libraries included."""
+    if LINUX:
+        return sum(1 for _ in os.scandir("/proc/self/task"))
     import psutil
 
     return int(psutil.Process().num_threads())
-
-
-def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent dies, however it dies (Linux only)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before we asked
-            os._exit(1)
 
 
 if __name__ == "__main__":

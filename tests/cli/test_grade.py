@@ -24,7 +24,7 @@ STUB = ROOT / "modules" / "01_softmax" / "softmax.py"
 def test_full_marks_exit_0(attn: Attn) -> None:
     done = attn("grade", SOLUTION)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "score 40 / 40 (graded, sandbox: none)" in done.stdout
+    assert "score 40 / 40 (graded, sandbox: strict)" in done.stdout
 
 
 def test_less_than_full_marks_exit_1(attn: Attn) -> None:

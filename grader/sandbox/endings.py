@@ -1,0 +1,46 @@
+"""How a worker ended, told from what the kernel says of it: the kind for everyone, the evidence for the instructor."""
+
+from __future__ import annotations
+
+import signal
+
+from grader.errors import Ending
+from grader.sandbox.limits import CPU_SECONDS, MEMORY_BYTES
+from grader.sandbox.spawn import Exit, WorkerLostError
+from grader.sandbox.zygote import OUT_OF_MEMORY
+
+__tracebackhide__ = True
+
+
+def classify(ended: Exit | None, *, jailed: bool) -> Ending:
+    """Return how a worker ended that closed its channel; None if it had to be killed after that.
+
+    A jailed worker cannot send itself SIGKILL. Where it died of that and used neither its time nor much memory,
+    somebody else killed it: then nobody's verdict can rest on it, and WorkerLostError says so.
+    """
+    if ended is None:
+        return Ending("protocol", "closed its channel and went on")
+    used = f"{ended.cpu_s or 0:.1f} s of CPU time, at most {ended.peak_bytes >> 20} MiB resident"
+    if ended.code == OUT_OF_MEMORY:
+        return Ending("memory", f"exit status {ended.code}, {used}")
+    if ended.code >= 0:
+        return Ending("exit", f"exit status {ended.code}")
+    name = _name(-ended.code)
+    if name == "SIGSYS":
+        return Ending("syscall", "SIGSYS: a system call that ends the process in the jail")
+    if name == "SIGXCPU" or (ended.cpu_s or 0) > 0.99 * CPU_SECONDS:
+        return Ending("deadline", f"{name}, {used}")
+    if jailed and name == "SIGKILL":
+        if ended.peak_bytes < MEMORY_BYTES // 2:
+            raise WorkerLostError("a worker was killed by somebody else")
+        return Ending("memory", f"{name}, {used}")
+    if ended.peak_bytes > 0.9 * MEMORY_BYTES:
+        return Ending("memory", f"{name}, {used}")
+    return Ending("crash", name)
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,131 @@
+"""The jail: the layers a worker puts around itself before it reads a byte of a submission.
+
+Every layer can be left out by name, for the tests that show what each one is for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import resource
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.sandbox import kernel, landlock, seccomp
+from grader.sandbox.limits import CPU_SECONDS, MEMORY_BYTES
+from grader.sandbox.plan import Plan
+from grader.sandbox.view import BOX
+
+BOX_BYTES = 16 << 20
+THREADS = 32
+_FILE_BYTES = 8 << 20
+_DESCRIPTORS = 64
+
+
+class BreachError(Exception):
+    """The jail is up and does not hold, or holds back what a worker needs."""
+
+
+def become(uid: int) -> None:
+    """Change from root to a user that owns nothing."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def enter_user_namespace(others: int) -> None:
+    """Enter a user namespace, and others that it owns, as the same user in it."""
+    kernel.set_dumpable(dumpable=True)  # or the maps belong to root
+    uid, gid = os.getuid(), os.getgid()
+    kernel.unshare(kernel.CLONE_NEWUSER | others)
+    own = Path("/proc/self")
+    (own / "setgroups").write_text("deny")
+    (own / "uid_map").write_text(f"{uid} {uid} 1")
+    (own / "gid_map").write_text(f"{gid} {gid} 1")
+
+
+class Jail:
+    """The layers of a plan, made ready in a zygote, to be put up by each of its children."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.rules = [(path, landlock.READ) for path in plan.readable]
+        self.rules += [(path, landlock.READ_DIR) for path in plan.listable]
+        self.rules += [(BOX, landlock.WRITE)] if self.plan.has("namespaces") else []
+        # The kernel counts a user's threads, those of other programs too, except in a namespace of their own.
+        others = 0 if self.plan.has("namespaces") else _threads_of_this_user()
+        self.limits = {
+            resource.RLIMIT_AS: _address_space() + MEMORY_BYTES,
+            resource.RLIMIT_NPROC: THREADS + others,
+            resource.RLIMIT_CPU: CPU_SECONDS,
+            resource.RLIMIT_FSIZE: _FILE_BYTES,
+            resource.RLIMIT_NOFILE: _DESCRIPTORS,
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_MEMLOCK: 0,
+        }
+
+    def enter(self) -> None:
+        """Put up every layer, in the one order in which each can still be put up."""
+        with contextlib.suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, workers go first
+        if self.plan.has("namespaces"):
+            enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC)
+            private = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+            if self.plan.has("view"):  # which has the folder for it
+                kernel.mount_tmpfs(BOX, private, f"size={BOX_BYTES},nr_inodes=1024,mode=700")
+                os.chdir(BOX)
+            kernel.mount_tmpfs("/proc", private | kernel.MS_RDONLY, "mode=555")
+        if self.plan.has("capabilities"):
+            kernel.drop_capabilities()
+        if self.plan.has("limits"):
+            for kind, most in self.limits.items():
+                _, hard = resource.getrlimit(kind)
+                most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(kind, (most, most))
+        kernel.no_new_privileges()
+        if self.plan.has("landlock"):
+            landlock.restrict(self.rules)
+        if self.plan.has("undumpable"):
+            kernel.set_dumpable(dumpable=False)
+        kernel.die_with_parent()  # after the last change of credentials, which would undo it
+        if self.plan.has("seccomp"):
+            seccomp.load(seccomp.build(os.getpid(), threads=self.plan.threads))
+
+    def prove(self) -> None:
+        """Raise BreachError unless Python can still be read and the layers hold; the child that asks must then end."""
+        for name in ("this", self.plan.backend):  # one of the standard library's, one of the environment's
+            spec = importlib.util.find_spec(name)
+            if spec is None or spec.origin is None or not os.access(spec.origin, os.R_OK):
+                raise BreachError(f"user {os.getuid()} cannot read Python's module {name} in the jail")
+            Path(spec.origin).read_bytes()
+        attempts: dict[str, Callable[[], object]] = {}
+        if self.plan.has("landlock"):
+            attempts["a file outside the view could be read"] = Path("/etc/passwd").read_bytes
+        if self.plan.has("seccomp"):
+            attempts["a process could be started"] = _fork_and_leave
+            attempts["a socket could be opened"] = lambda: socket.socket(socket.AF_UNIX)
+        for breach, attempt in attempts.items():
+            with contextlib.suppress(OSError):
+                attempt()
+                raise BreachError(breach)
+
+
+def _fork_and_leave() -> None:
+    if os.fork() == 0:
+        os._exit(0)
+
+
+def _address_space() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _threads_of_this_user() -> int:
+    count = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if folder.stat().st_uid == os.getuid():
+                count += len(list((folder / "task").iterdir()))
+    return count

@@ -1,0 +1,93 @@
+"""Tiers: which jail this machine gives, found by putting one up and trying to get out of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.module import Backend
+from grader.sandbox.plan import CONTAINED, STRICT, Layer, Plan, Tier
+from grader.sandbox.spawn import ColdSpawner, JailError, ZygoteSpawner
+from grader.sandbox.view import view_for
+
+# Who a worker is where we are root: in no range that a distribution or systemd gives out, and the owner of nothing.
+WORKER_UID = 64_297
+
+CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A plan that was tried; `problem` says why it cannot be had, and is empty if it can."""
+
+    plan: Plan
+    problem: str
+
+
+def open_spawner(backend: Backend) -> ZygoteSpawner | ColdSpawner:
+    """Return a spawner of the best tier this machine gives."""
+    for plan in plans(backend):
+        try:
+            return ZygoteSpawner(plan)
+        except JailError:
+            if not plan.layers:
+                raise
+    return ColdSpawner(backend)
+
+
+def survey(backend: Backend) -> tuple[Attempt, ...]:
+    """Try every plan there is for this machine, the best first."""
+    return tuple(Attempt(plan, _problem(plan)) for plan in plans(backend))
+
+
+def plans(backend: Backend) -> Iterator[Plan]:
+    """Yield the plans worth trying on this machine, the best first; none where it cannot fork."""
+    if sys.platform == "linux":
+        strict = planned(backend, "strict")
+        if shutil.which("bwrap"):
+            yield strict
+        yield planned(backend, "contained")
+        if strict.uid is not None:  # Python may lie where only root can read it
+            yield without(planned(backend, "contained"), "user")
+    if CAN_FORK:
+        yield Plan(backend)
+
+
+def planned(backend: Backend, tier: Tier) -> Plan:
+    """Return the plan of a tier on this machine."""
+    if tier == "none":
+        return Plan(backend)
+    view = view_for(backend)
+    layers = STRICT if tier == "strict" else CONTAINED
+    plan = Plan(backend, tier, layers, readable=view.readable, listable=view.listable)
+    if os.geteuid() == 0 and _is_mapped(WORKER_UID):
+        return replace(plan, uid=WORKER_UID)
+    return replace(plan, threads=os.geteuid() != 0)
+
+
+def without(plan: Plan, layer: Layer) -> Plan:
+    """Return a plan with one layer less."""
+    plan = replace(plan, layers=tuple(one for one in plan.layers if one != layer))
+    return replace(plan, uid=None, threads=False) if layer == "user" and plan.uid is not None else plan
+
+
+def _problem(plan: Plan) -> str:
+    try:
+        ZygoteSpawner(plan).close()
+    except JailError as error:
+        return str(error) or "no reason given"
+    return ""
+
+
+def _is_mapped(uid: int) -> bool:
+    """Return whether this user namespace, if we are in one, has a user of that number."""
+    try:
+        ranges = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    except (OSError, ValueError):
+        return False
+    return any(first <= uid < first + count for first, _, count in ranges)

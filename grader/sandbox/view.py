@@ -1,0 +1,120 @@
+"""What of the file system a worker may see: Python, its packages, shared libraries. Not the course."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grader
+from grader.module import Backend
+
+BOX = "/box"  # a worker's own folder, where it has one
+
+_LIBRARIES = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/etc/alternatives")
+_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/usr/share/zoneinfo")
+_HARDWARE = "/sys/devices/system/cpu"  # the math libraries choose their kernels by it
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+_TORCH = ("torch", "torchgen", "functorch", "torch.libs")
+
+
+@dataclass(frozen=True)
+class View:
+    """What is bound into a worker's file system, and what of it may be read, or only listed."""
+
+    bound: tuple[str, ...]
+    readable: tuple[str, ...]
+    listable: tuple[str, ...]
+
+    def shows(self, path: Path) -> bool:
+        """Return whether a worker could read what lies at a path."""
+        real = path.resolve()
+        return any(real.is_relative_to(Path(root).resolve()) for root in self.readable)
+
+
+def view_for(backend: Backend) -> View:
+    """Return what a worker of a backend may see; torch is not there for one that is given NumPy modules."""
+    base = Path(sys.base_prefix)
+    packages = [*package_folders(), *map(Path, site.getsitepackages([str(base)]))]
+    standard = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
+    roots = _existing([*standard, *packages, base / "lib", *_LIBRARIES, Path(grader.__file__).parent, *_FILES])
+    hidden = [] if backend == "torch" else _existing(folder / name for folder in packages for name in _TORCH)
+    readable, listable = _without(roots, hidden)
+    bound = [*roots, *_existing([*_launchers(), _HARDWARE])]
+    return View(_texts(bound), _texts([*readable, *_existing([_HARDWARE, *_DEVICES])]), _texts(listable))
+
+
+def package_folders() -> list[Path]:
+    """Return the folders this process has its packages from, a user's own among them."""
+    return [Path(path) for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+
+
+def bubblewrap(view: View, *, user_namespace: bool) -> list[str]:
+    """Return the command that starts a program in a file system made of a view, with namespaces of its own.
+
+    Without a user namespace, as root: the view is made with root's rights, so that a Python in a private home
+    is seen, and the program gives them up by changing its user.
+    """
+    command = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--as-pid-1"]
+    command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    command += ["--unshare-user"] if user_namespace else ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    binds = _outermost(view.bound)
+    # Each folder above them by name: those bubblewrap makes unasked are closed to the user we become.
+    for folder in sorted({str(parent) for path in binds for parent in Path(path).parents}):
+        command += ["--dir", folder]
+    for path in binds:
+        command += ["--ro-bind", path, path]
+    command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--dir", BOX, "--remount-ro", "/"]
+    return [*command, "--chdir", "/"]
+
+
+def _launchers() -> Iterator[Path]:
+    """Yield the folders through which the interpreter's links lead, and the file that makes a virtual environment."""
+    link = Path(sys.executable)
+    for _ in range(16):
+        yield link.parent
+        if not link.is_symlink():
+            break
+        link = link.parent / link.readlink()
+    yield Path(sys.prefix) / "pyvenv.cfg"
+
+
+def _without(roots: list[Path], hidden: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Split every folder that holds something hidden into its entries, since a rule covers all that is below it."""
+    readable: list[Path] = []
+    listable: list[Path] = []
+    secret = {path.resolve() for path in hidden}
+    todo = list(roots)
+    while todo:
+        root = todo.pop()
+        real = root.resolve()
+        if real in secret:
+            continue
+        if any(path.is_relative_to(real) for path in secret):
+            listable.append(root)
+            todo += root.iterdir()
+        else:
+            readable.append(root)
+    return readable, listable
+
+
+def _existing(paths: Iterable[str | Path]) -> list[Path]:
+    return [path for path in map(Path, paths) if path.exists()]
+
+
+def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(sorted({os.path.normpath(path) for path in paths}))
+
+
+def _outermost(paths: tuple[str, ...]) -> list[str]:
+    """Leave out what lies below another; sorted, so that the outer comes first."""
+    kept: list[str] = []
+    for path in sorted(paths):
+        if not any(path.startswith(f"{outer}/") for outer in kept):
+            kept.append(path)
+    return kept
