@@ -24,7 +24,7 @@ from grader.report import CheckResult, EndingRecord, SuiteName
 from grader.sandbox.spawn import WorkerLostError
 from grader.seeds import PUBLIC_SALT, seed_of
 from grader.student import Student
-from grader.verdict import Verdict, judge_check, result_of
+from grader.verdict import Verdict, is_students, judge_check, result_of
 
 # No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
 _UNUSED = (
@@ -181,7 +181,10 @@ class _SuitePlugin:
                 text = f"held back until {check.needs} passes"
                 results[check.name] = result_of(check, "held_back", text, text)
                 continue
+            student._session.begin_check()
             problem = self.run(item)
+            if problem is not None and is_students(problem) and student._session.start_afresh():
+                problem = self.run(item)
             if isinstance(problem, StudentEndedError) and problem.waited and retry:
                 # Waiting may have been the machine's doing, so it counts only if it happens twice.
                 problem = self.run(item)

@@ -48,6 +48,15 @@ class _Live:
     channel: Channel
 
 
+@dataclass(frozen=True)
+class _CheckStart:
+    """How things stood when a check began."""
+
+    owners: frozenset[str]
+    endings: Counter[str]
+    printed: str
+
+
 class Session:
     """One submission's workers, one at a time; `generation` tells them apart.
 
@@ -65,10 +74,30 @@ class Session:
         self._worker: _Live | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
+        self._owners: set[str] = set()  # whose code has run in the present worker
+        self._called: set[str] = set()  # whose code the present check has called
+        self._check = _CheckStart(frozenset(), Counter(), "")
+
+    def begin_check(self) -> None:
+        """Note where a check begins, for `start_afresh`."""
+        self._check = _CheckStart(frozenset(self._owners), self._endings.copy(), self.printed)
+        self._called = set()
+
+    def start_afresh(self) -> bool:
+        """Take back what the check did, if others' functions had run in its worker before; False if none had.
+
+        What one function does to its process must not fail another.
+        """
+        if self._check.owners <= self._called:
+            return False
+        self.close()
+        self._endings, self.printed = self._check.endings, self._check.printed
+        return True
 
     def load(self) -> Loaded:
         """Start a worker and load the program into it; return what it defined and what went wrong."""
         process = self.spawner.spawn()
+        self._owners = set()
         self._worker = _Live(process, Channel(process.sock, tensors=self.spawner.backend == "torch"))
         program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
@@ -87,6 +116,8 @@ class Session:
                 raise StudentGoneError(f"not run: {name} has ended its process {self.limits.endings} times")
         if self._worker is None:
             self.load()
+        self._owners.add(owner)
+        self._called.add(owner)
         return self._exchange(message, call, owner)
 
     def close(self) -> None:

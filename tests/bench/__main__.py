@@ -31,10 +31,21 @@ class InProcess:
     def __init__(self, module: ModuleType) -> None:
         self.module = module
         self.seconds = 0.0
+        self._session = _NoSession()
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.module, name)
         return _Function(self, value) if callable(value) else value
+
+
+class _NoSession:
+    """There is no worker to start afresh."""
+
+    def begin_check(self) -> None:
+        pass
+
+    def start_afresh(self) -> bool:
+        return False
 
 
 class _Function:

@@ -329,7 +329,5 @@ def _impatient() -> None:
 
 
 def test_torch_is_not_there_for_a_numpy_module(student_of: StudentOf) -> None:
-    honest = (
-        "try:\n    import torch\nexcept ImportError:\n    torch = None\ndef f():\n    return torch is None\n"
-    )
+    honest = "try:\n    import torch\nexcept ImportError:\n    torch = None\ndef f():\n    return torch is None\n"
     assert student_of(honest).f() is True

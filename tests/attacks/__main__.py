@@ -1,0 +1,48 @@
+"""Run the attacks against a tier, or against the control: `python -m tests.attacks strict [--without LAYER]`.
+
+Prints one JSON object: which tier, as whom, and for each attack what it reached. Nothing reached is the empty list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+
+from grader.sandbox.tiers import planned, without
+from tests.attacks.attack import read_attacks
+from tests.attacks.world import World
+
+
+def main() -> None:
+    """Let loose what is asked for and print what it reached."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tier", choices=["strict", "contained", "control"])
+    parser.add_argument("--without", action="append", default=[], help="a layer to leave out")
+    parser.add_argument("--only", action="append", help="attacks, by name or family")
+    options = parser.parse_args()
+    attacks = [one for one in read_attacks() if not options.only or {one.name, one.family} & set(options.only)]
+    results: dict[str, list[str]] = {}
+    with World() as world:
+        if options.tier == "control":
+            from tests.attacks import control
+
+            for attack in attacks:
+                results[attack.name] = sorted(control.run(attack, world))
+                print(attack.name, results[attack.name], file=sys.stderr, flush=True)
+        else:
+            from tests.attacks.jailed import Range, mark
+
+            plan = mark(planned("numpy", options.tier), world)
+            for layer in options.without:
+                plan = without(plan, layer)
+            with Range(plan, world) as field:
+                for attack in attacks:
+                    results[attack.name] = sorted(field.run(attack))
+                    print(attack.name, results[attack.name], file=sys.stderr, flush=True)
+    print(json.dumps({"tier": options.tier, "uid": os.getuid(), "reached": results}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Other machines, made on this one: an ordinary user, a root whose Python everybody may read, no namespaces."""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import sys
+from pathlib import Path
+
+from grader.sandbox import kernel, seccomp, syscalls
+
+USER = 1234
+
+REFUSED = "unshare setns mount umount2 pivot_root fsopen fsmount open_tree move_mount mount_setattr clone3".split()
+
+
+def command(name: str, *words: str) -> list[str]:
+    """Return the command that runs words in surroundings: root, user, or root in an open home."""
+    assert os.geteuid() == 0
+    if name == "root":
+        return list(words)
+    private = Path.home()
+    view = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--perms", "0755", "--tmpfs", str(private)]
+    base = Path(sys.base_prefix)
+    if base.is_relative_to(private):
+        for folder in reversed([parent for parent in base.parents if parent.is_relative_to(private)][:-1]):
+            view += ["--dir", str(folder)]
+        view += ["--ro-bind", str(base), str(base)]
+    view += ["--cap-add", "ALL"]
+    if name == "root in an open home":
+        return [*view, *words]
+    assert name == "user"
+    become = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+    return [*view, *become, *words]
+
+
+def without_namespaces(*words: str) -> list[str]:
+    """Return the command that runs words where namespaces are refused, as in a default container."""
+    return [sys.executable, "-m", "tests.attacks.surroundings", *words]
+
+
+def refuse_namespaces() -> None:
+    """Refuse this process, and whatever it starts, every new namespace and every mount."""
+    number = syscalls.numbers()
+    refused, allowed = 0x00050000 | errno.EPERM, 0x7FFF0000
+    program = [(0x20, 0, 0, 0)]
+    for name in REFUSED:
+        program += [(0x15, 0, 1, number[name]), (0x06, 0, 0, 0x00050000 | errno.ENOSYS if name == "clone3" else refused)]
+    flags = [(0x20, 0, 0, 16), (0x45, 0, 1, 0x7E020000), (0x06, 0, 0, refused), (0x06, 0, 0, allowed)]
+    program += [(0x15, 0, len(flags), number["clone"]), *flags, (0x06, 0, 0, allowed)]
+    kernel.no_new_privileges()
+    seccomp.load(b"".join(struct.pack("=HBBI", *instruction) for instruction in program))
+
+
+if __name__ == "__main__":
+    refuse_namespaces()
+    os.execvp(sys.argv[1], sys.argv[1:])
