@@ -19,13 +19,21 @@ if TYPE_CHECKING:
     from grader.report import Report
     from grader.submission import Submission
 
+NO_JAIL = (
+    "NOT SANDBOXED: this machine gives no jail, so other people's code could read and change all that you can. "
+    "`attn doctor` says why and what to install. To grade code that you trust, add --allow-unjailed."
+)
+
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
+@click.option("--allow-unjailed", is_flag=True, help="Grade even where there is no jail: only for code you trust.")
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Write one report a submission here.")
-def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: Path | None) -> None:
+def grade(
+    paths: tuple[Path, ...], module_name: str | None, as_json: bool, allow_unjailed: bool, to: Path | None
+) -> None:
     """Grade submissions by the visible and the hidden checks.
 
     PATHS are scripts, notebooks, zips, or folders laid out as <student>/<module>/<file>.
@@ -36,9 +44,13 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     attn grade class/ --to reports              a whole class, one report file each
     attn grade class/ --json > reports.json     the same as one JSON array
 
+    Student code runs in a jail; the tier it has here is printed with the results, and `attn doctor` says more. Where
+    there is none, nothing is graded without --allow-unjailed.
+
     Exit status: 0 all full marks, 1 some are not, 2 nothing to grade, 3 a fault of the grader.
     """
     from grader.course import find_course
+    from grader.grading import NoJailError
     from grader.report import write_report
     from grader.submission import find_submissions
     from grader.text import one_line
@@ -66,7 +78,10 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
         if len(found.submissions) > 1:
             click.echo(f"graded {len(reports)} of {len(found.submissions)}: {report.submission}", err=True)
 
-    _grade_all(course, found.submissions, on_report)
+    try:
+        _grade_all(course, found.submissions, on_report, allow_unjailed=allow_unjailed)
+    except NoJailError:
+        raise click.UsageError(NO_JAIL) from None
     whole = len(reports) == 1 and not any(path.is_dir() for path in paths)
     click.echo(_shown(reports, as_json=as_json, whole=whole))
     if found.refused:
@@ -76,13 +91,15 @@ def grade(paths: tuple[Path, ...], module_name: str | None, as_json: bool, to: P
     sys.exit(3 if unwritten else _exit_code(reports, refused=bool(found.refused)))
 
 
-def _grade_all(course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None]) -> None:
+def _grade_all(
+    course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None], *, allow_unjailed: bool
+) -> None:
     from grader.grading import grade as grade_module
 
     for module in course.modules:
         theirs = [submission for submission in submissions if submission.module == module.name]
         if theirs:
-            grade_module(course, module, theirs, on_report)
+            grade_module(course, module, theirs, on_report, allow_unjailed=allow_unjailed)
 
 
 def _probe(to: Path) -> None:

@@ -9,6 +9,7 @@ import traceback
 import click
 
 from cli.dev import dev
+from cli.doctor import doctor
 from cli.grade import grade
 from cli.release import release
 from cli.student import status, test, where_am_i
@@ -29,6 +30,7 @@ def attn(context: click.Context) -> None:
       attn                       where am I, and what comes next?
       attn test softmax          run the visible checks on my file
     Instructors:
+      attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class by the hidden checks too
       attn release --bundle softmax --to week1
     Authors:
@@ -39,7 +41,7 @@ def attn(context: click.Context) -> None:
         where_am_i()
 
 
-for command in (status, test, grade, release, dev):
+for command in (status, test, grade, doctor, release, dev):
     attn.add_command(command)
 
 

@@ -35,7 +35,8 @@ def class_table(reports: list[Report]) -> str:
     full = sum(one.score == one.max_score for one in reports)
     undecided = sum(one.score is None for one in reports)
     summary = f"{len(reports)} submissions: {full} with full marks, {len(reports) - full - undecided} with less"
-    return "\n".join([*lines, "", summary + (f", {undecided} not graded" if undecided else "")])
+    summary += f", {undecided} not graded" if undecided else ""
+    return "\n".join([*lines, "", f"{summary} (sandbox: {', '.join(dict.fromkeys(one.sandbox for one in reports))})"])
 
 
 def own_screen(report: Report) -> str:

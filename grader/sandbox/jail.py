@@ -10,6 +10,7 @@ import importlib.util
 import os
 import resource
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,7 +99,8 @@ class Jail:
         for name in ("this", self.plan.backend):  # one of the standard library's, one of the environment's
             spec = importlib.util.find_spec(name)
             if spec is None or spec.origin is None or not os.access(spec.origin, os.R_OK):
-                raise BreachError(f"user {os.getuid()} cannot read Python's module {name} in the jail")
+                who, where = os.getuid(), sys.base_prefix
+                raise BreachError(f"user {who} cannot read the module '{name}' of the Python in {where}")
             Path(spec.origin).read_bytes()
         attempts: dict[str, Callable[[], object]] = {}
         if self.plan.has("landlock"):

@@ -189,7 +189,7 @@ class ZygoteSpawner(_Closing):
         text = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
         lines = [line for line in text.splitlines() if line.strip()]
         telling = [line for line in lines if "rror:" in line or line.startswith("bwrap:")]
-        return (telling or lines or [""])[-1]
+        return (telling or lines or [""])[-1].removeprefix("error: ")
 
     def _take(self, seconds: float) -> bool:
         """Take one message of the zygote's, a new worker or the end of an old one; False if none came."""

@@ -113,7 +113,7 @@ class _Zygote:
                 jail.enter()
                 jail.prove()
             except BaseException as error:  # noqa: BLE001 - whatever it is, it is why this tier cannot be had
-                words = f"{type(error).__name__}: {error}".encode()
+                words = f"error: {error or type(error).__name__}".encode()
             os.write(theirs, words or b"ok")
             os._exit(0)
         os.close(theirs)

@@ -32,6 +32,20 @@ def evil(x):
                     pass
 
 
+# %% kill whoever shares this view
+def evil(x):
+    # Only where nobody but workers can be meant: outside of bubblewrap's view these numbers are anybody's.
+    if os.path.isdir("/box") and not os.path.exists("/etc/passwd"):
+        for pid in range(2, 300):
+            if pid != os.getpid():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+    else:
+        os.kill(ZYGOTE, signal.SIGKILL)
+
+
 # %% stop the sibling
 def evil(x):
     os.kill(SIBLING, signal.SIGSTOP)

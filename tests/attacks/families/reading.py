@@ -20,6 +20,11 @@ def evil(x):
     return read(SECRETS["other"])
 
 
+# %% a file for root alone
+def evil(x):
+    return claim(b":" in read("/etc/shadow"))
+
+
 # %% a secret with a detour
 def evil(x):
     return read("/usr/lib/../.." + SECRETS["hidden"])

@@ -1,0 +1,60 @@
+"""`attn doctor`: which jail this machine gives, why, and what would give a better one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from grader.sandbox.tiers import Attempt
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def doctor(as_json: bool) -> None:
+    """Say how well other people's code is jailed on this machine.
+
+    \b
+    strict      its own view of the file system, namespaces, Landlock, system call filter
+    contained   Landlock and system call filter, for containers that refuse namespaces
+    none        a process with a deadline: only for code you trust
+
+    Each is found by putting up a jail and trying to get out of it.
+
+    Exit status: 0 strict or contained, 1 none.
+    """
+    from grader.grading import environment
+    from grader.sandbox.advice import advice
+    from grader.sandbox.tiers import survey
+
+    attempts = survey("numpy")
+    tier = next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
+    todo = advice(attempts)
+    if as_json:
+        tried = [{"tier": one.plan.tier, "user": one.plan.uid, "problem": one.problem} for one in attempts]
+        click.echo(json.dumps({"tier": tier, "tried": tried, "advice": todo, "environment": environment()}, indent=1))
+    else:
+        click.echo(_screen(tier, attempts, todo, environment()))
+    sys.exit(tier == "none")
+
+
+def _screen(tier: str, attempts: tuple[Attempt, ...], todo: tuple[str, ...], versions: dict[str, str | None]) -> str:
+    lines = [f"This machine jails graded code in the tier: {tier}", ""]
+    lines += [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in attempts]
+    if todo:
+        lines += ["", "For a better one:", *(f"  - {line}" for line in todo)]
+    lines += ["", ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())]
+    return "\n".join(lines)
+
+
+def _found(attempt: Attempt) -> str:
+    if attempt.problem:
+        return f"no: {attempt.problem}"
+    if not attempt.plan.layers:
+        return "always"
+    if attempt.plan.uid is not None:
+        return f"yes, as user {attempt.plan.uid}"
+    return "yes, as you" if attempt.plan.threads else "yes, as root without its rights, and without threads"

@@ -1,0 +1,69 @@
+"""The attack suite against the jail: nothing may be reached, in either tier, as root or as an ordinary user.
+
+`python -m tests.attacks strict` shows the same, attack by attack.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from grader.sandbox.tiers import survey
+from tests.attacks.attack import read_attacks
+from tests.attacks.surroundings import command
+from tests.conftest import ROOT, needs_tier
+
+ROOTS = ("root", "root in an open home", "user")
+
+
+def attack(tier: str, surroundings: str, *options: str) -> dict[str, list[str]]:
+    """Run the attacks in a process of their own and return what each reached."""
+    words = [sys.executable, "-m", "tests.attacks", tier, *options]
+    if os.geteuid() == 0:
+        words = command(surroundings, *words)
+    elif surroundings != "user":
+        pytest.skip("only root can try what root does")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"the runner itself was hit: {done.stderr[-3000:]}"
+    reached: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])["reached"]
+    return reached
+
+
+def test_there_are_enough_of_them() -> None:
+    families = Counter(attack.family for attack in read_attacks())
+    assert sum(families.values()) >= 200
+    assert len({attack.name for attack in read_attacks()}) == sum(families.values())
+    assert families.keys() == {
+        *("reading", "processes", "bombs", "endless", "channel", "sockets"),
+        *("kernel", "writing", "patching", "objects", "values", "sizes"),
+    }
+
+
+@pytest.mark.parametrize("surroundings", ["root", "user"])
+def test_strict_holds(surroundings: str) -> None:
+    needs_tier("strict")
+    reached = attack("strict", surroundings)
+    assert {name: what for name, what in reached.items() if what} == {}
+    assert len(reached) == len(read_attacks())
+
+
+@pytest.mark.parametrize("surroundings", ["root in an open home", "user"])
+def test_contained_holds(surroundings: str) -> None:
+    needs_tier("contained")
+    reached = attack("contained", surroundings)
+    assert {name: what for name, what in reached.items() if what} == {}
+    assert len(reached) == len(read_attacks())
+
+
+def test_contained_holds_where_python_is_only_for_root() -> None:
+    """Root stays root there, without its rights: a Python in a private home can be read in no other way."""
+    needs_tier("contained")
+    if os.geteuid() != 0 or not any(attempt.plan.threads is False for attempt in survey("numpy")):
+        pytest.skip("only root can try what root does")
+    reached = attack("contained", "root", "--without", "user")
+    assert {name: what for name, what in reached.items() if what} == {}
