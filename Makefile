@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: setup demo test lint format bench clean
+.PHONY: setup jail demo test lint format bench clean
 
 setup: $(READY)
 
@@ -12,14 +12,25 @@ $(READY): pyproject.toml constraints.txt
 	@echo "==> setting up $(VENV) (once; it downloads NumPy, PyTorch and the test tools)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(MAKE) --no-print-directory jail
 	@touch $@
 
+# What pip cannot install. Without it, graded code is still jailed on Linux, but less strictly.
+jail:
+	@if command -v bwrap >/dev/null || [ "$$(uname)" != Linux ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "==> installing bubblewrap with apt-get"; \
+	  { apt-get install -qq -y bubblewrap || { apt-get update -qq && apt-get install -qq -y bubblewrap; }; } >/dev/null 2>&1 \
+	  || echo "==> bubblewrap could not be installed: see '$(BIN)/attn doctor'"; \
+	else echo "==> bubblewrap is not installed, and only root can do that: see '$(BIN)/attn doctor'"; fi
+
+# The example class is our own code: it may be graded where there is no jail.
 demo: $(READY)
 	@echo "==> grading the example class in examples/class (one of the ten never returns: a few seconds)"
-	@$(BIN)/attn grade examples/class --to reports/demo || test $$? -eq 1  # 1: not everyone has full marks
+	@$(BIN)/attn grade examples/class --allow-unjailed --to reports/demo || test $$? -eq 1  # 1: not all have full marks
 
 test: lint
-	@echo "==> tests (about two minutes on two cores)"
+	@echo "==> tests (about eight minutes on two cores; most of it is attacks on the jail)"
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
