@@ -37,7 +37,9 @@ def softmax_with_temperature(x, t, axis=-1):
 
 
 def spin(stop: object) -> None:
-    while not stop.is_set():  # type: ignore[attr-defined]
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    while parent.is_alive() and not stop.is_set():  # type: ignore[attr-defined]
         sum(range(10_000))
 
 

@@ -19,6 +19,7 @@ def main() -> None:
     """Let loose what is asked for and print what it reached."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tier", choices=["strict", "contained", "control"])
+    parser.add_argument("--backend", choices=["numpy", "torch"], default="numpy")
     parser.add_argument("--without", action="append", default=[], help="a layer to leave out")
     parser.add_argument("--only", action="append", help="attacks, by name or family")
     options = parser.parse_args()
@@ -34,7 +35,7 @@ def main() -> None:
         else:
             from tests.attacks.jailed import Range, mark
 
-            plan = mark(planned("numpy", options.tier), world)
+            plan = mark(planned(options.backend, options.tier), world)
             for layer in options.without:
                 plan = without(plan, layer)
             with Range(plan, world) as field:

@@ -13,12 +13,15 @@ from collections import Counter
 
 import pytest
 
+from grader.course import Course
+from grader.grading import grade
+from grader.report import Report
 from grader.sandbox.tiers import survey
+from grader.submission import Source, Submission
 from tests.attacks.attack import read_attacks
 from tests.attacks.surroundings import command
-from tests.conftest import ROOT, needs_tier
-
-ROOTS = ("root", "root in an open home", "user")
+from tests.attacks.world import World
+from tests.conftest import LIMITS, ROOT, needs_tier
 
 
 def attack(tier: str, surroundings: str, *options: str) -> dict[str, list[str]]:
@@ -67,3 +70,35 @@ def test_contained_holds_where_python_is_only_for_root() -> None:
         pytest.skip("only root can try what root does")
     reached = attack("contained", "root", "--without", "user")
     assert {name: what for name, what in reached.items() if what} == {}
+
+
+def test_strict_holds_for_torch_workers() -> None:
+    needs_tier("strict")
+    reached = attack("strict", "root" if os.geteuid() == 0 else "user", "--backend", "torch")
+    assert {name: what for name, what in reached.items() if what} == {}
+
+
+SPOILED = ("patching", "channel", "objects", "sizes")
+
+
+def test_an_honest_function_beside_an_evil_one_is_graded_right(course: Course) -> None:
+    """Through the whole grader: softmax attacks when it is called, log_softmax is the solution's."""
+    solution = course.solution(course.modules[0]).read_text()
+    evil = "\n\ndef softmax(x, axis=-1):\n    return evil(x)\n"
+    attacks = [one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name]
+    reports: list[Report] = []
+    with World() as world:
+        facts = world.facts(grader_pid=os.getpid(), zygote=os.getpid(), sibling=os.getpid())
+        sources = [Source("softmax.py", (f"{solution}\n{one.source(facts)}\n{evil}",), False) for one in attacks]
+        names = [f"s{number}" for number in range(len(attacks))]
+        handed_in = [
+            Submission(name, "01_softmax", "softmax.py", {"softmax": one})
+            for name, one in zip(names, sources, strict=True)
+        ]
+        grade(course, course.modules[0], handed_in, reports.append, LIMITS)
+        assert world.breaches("") == set()
+    for one, report in zip(attacks, reports, strict=True):
+        outcomes = {check.name: check.outcome for check in report.checks if check.target == "log_softmax"}
+        assert set(outcomes.values()) == {"passed"}, (one.name, report.status, report.message, outcomes)
+        assert report.score is not None
+        assert report.score < report.max_score
