@@ -28,17 +28,22 @@ def doctor(as_json: bool) -> None:
     """
     from grader.grading import environment
     from grader.sandbox.advice import advice
-    from grader.sandbox.tiers import survey
+    from grader.sandbox.tiers import best, survey
 
+    versions = environment()
     attempts = survey("numpy")
-    tier = next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
+    tier = best(attempts)
+    torch_tier = best(survey("torch")) if versions["torch"] else None
     todo = advice(attempts)
     if as_json:
         tried = [{"tier": one.plan.tier, "user": one.plan.uid, "problem": one.problem} for one in attempts]
-        click.echo(json.dumps({"tier": tier, "tried": tried, "advice": todo, "environment": environment()}, indent=1))
+        found = {"tier": tier, "torch_tier": torch_tier, "tried": tried, "advice": todo, "environment": versions}
+        click.echo(json.dumps(found, indent=1))
     else:
-        click.echo(_screen(tier, attempts, todo, environment()))
-    sys.exit(tier == "none")
+        click.echo(_screen(tier, attempts, todo, versions))
+        if torch_tier not in (None, tier):
+            click.echo(f"Modules that need torch are jailed in the tier: {torch_tier}")
+    sys.exit("none" in (tier, torch_tier))
 
 
 def _screen(tier: str, attempts: tuple[Attempt, ...], todo: tuple[str, ...], versions: dict[str, str | None]) -> str:
@@ -57,4 +62,4 @@ def _found(attempt: Attempt) -> str:
         return "always"
     if attempt.plan.uid is not None:
         return f"yes, as user {attempt.plan.uid}"
-    return "yes, as you" if attempt.plan.threads else "yes, as root without its rights, and without threads"
+    return "yes, as you" if attempt.plan.may_thread else "yes, as root without its rights, and without threads"

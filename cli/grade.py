@@ -47,7 +47,7 @@ def grade(
     Student code runs in a jail; the tier it has here is printed with the results, and `attn doctor` says more. Where
     there is none, nothing is graded without --allow-unjailed.
 
-    Exit status: 0 all full marks, 1 some are not, 2 nothing to grade, 3 a fault of the grader.
+    Exit status: 0 all full marks, 1 some are not, 2 nothing to grade or no jail, 3 a fault of the grader.
     """
     from grader.course import find_course
     from grader.grading import NoJailError
@@ -82,6 +82,8 @@ def grade(
         _grade_all(course, found.submissions, on_report, allow_unjailed=allow_unjailed)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
+    if any(report.sandbox == "none" for report in reports):
+        click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
     whole = len(reports) == 1 and not any(path.is_dir() for path in paths)
     click.echo(_shown(reports, as_json=as_json, whole=whole))
     if found.refused:

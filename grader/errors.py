@@ -30,7 +30,7 @@ class Ending:
 
 
 class StudentError(Exception):
-    """A failure inside student code. `public` is free of student-controlled text; `ending` if its process ended."""
+    """A failure inside student code. `public` is free of student-controlled text; `ending` names a limit it met."""
 
     public = "your code failed"
     ending: Ending | None = None
@@ -82,6 +82,6 @@ class StudentEndedError(StudentError):
 
 
 class StudentGoneError(StudentError):
-    """Not called: this function has ended its worker as often as it may."""
+    """Not called: this function has ended its worker as often as it may, or the submission took too long in all."""
 
-    public = "this function ended its process in earlier checks, so it was not tried again"
+    public = "earlier checks used up what it may cost: it ended its process, or took too long"

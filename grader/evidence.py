@@ -61,10 +61,10 @@ def gather(course: Course, module: Module) -> Evidence:
     checks: list[Check] = []
     run_suite(suite, lambda found, _: checks.extend(found))
     reports: list[Report] = []
-    run_grading(suite, submissions, reports.append)
+    run_grading(suite, submissions, reports.append, allow_unjailed=True)
     again: list[Report] = []
     for salt in SALTS:
-        run_grading(replace(suite, salt=salt), [solution], again.append)
+        run_grading(replace(suite, salt=salt), [solution], again.append, allow_unjailed=True)
     stub, reference, *rest = reports
     wrong = rest[: len(wrong_ways)]
     return Evidence(

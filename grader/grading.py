@@ -16,7 +16,7 @@ from grader import __version__
 from grader.api import Api
 from grader.checks import Check
 from grader.course import Course
-from grader.errors import StudentEndedError, StudentError, StudentRaisedError
+from grader.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.reference import load_reference
 from grader.report import CheckResult, EndingRecord, Report, Status
@@ -66,7 +66,7 @@ def check_own_file(course: Course, module: Module) -> Report:
     """Run the visible checks on the student's own file, with their other modules beside it."""
     reports: list[Report] = []
     suite = Suite(module, course.api(module), module.checks)
-    run_grading(suite, [own_submission(course, module)], reports.append)
+    run_grading(suite, [own_submission(course, module)], reports.append, allow_unjailed=True)
     (report,) = reports
     return report
 
@@ -77,9 +77,9 @@ def run_grading(
     on_report: Callable[[Report], None],
     limits: Limits | None = None,
     *,
-    allow_unjailed: bool = True,
+    allow_unjailed: bool = False,
 ) -> None:
-    """Grade submissions by the checks of any suite of a module."""
+    """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
@@ -219,9 +219,9 @@ class _Job:
         try:
             load(session, self.module)
         except StudentEndedError as error:
-            return self.not_importable(f"{error}", f"{error.ending.kind}: {error.ending.evidence}", error)
+            return self.not_importable(f"{error}", f"{error.ending.kind}: {error.ending.evidence}", error.ending)
         except StudentRaisedError as error:
-            return self.not_importable(f"{error}", error.traceback)
+            return self.not_importable(f"{error}", error.traceback, error.ending)
         except StudentError as error:
             return self.not_importable(f"{error}", "")
         except UnsendableError as error:
@@ -232,8 +232,8 @@ class _Job:
         score = round(sum(check.earned or 0.0 for check in verdict.checks), 6)
         return _Outcome("graded", score, "", verdict.checks, verdict.endings)
 
-    def not_importable(self, message: str, detail: str, ended: StudentEndedError | None = None) -> _Outcome:
-        endings = (EndingRecord(ended.ending.kind, IMPORT),) if ended else ()
+    def not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Outcome:
+        endings = (EndingRecord(ending.kind, IMPORT),) if ending else ()
         return _Outcome("not_importable", 0.0, message, self.not_run(f"{message}\n{detail}".strip()), endings)
 
     def fault(self, error: Exception) -> _Outcome:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from grader.checks import Check
-from grader.errors import StudentEndedError, StudentError, StudentGoneError, StudentRaisedError
+from grader.errors import StudentError, StudentGoneError, StudentRaisedError
 from grader.report import CheckResult, EndingRecord, Outcome
 from grader.text import printable
 
@@ -62,7 +62,7 @@ def _detail(problem: BaseException) -> str:
     parts = [str(problem)]
     if isinstance(problem, StudentRaisedError):
         parts.append(problem.traceback)
-    if isinstance(problem, StudentEndedError):
+    if isinstance(problem, StudentError) and problem.ending is not None:
         parts.append(f"{problem.ending.kind}: {problem.ending.evidence}")
     return "\n".join(part for part in parts if part)
 

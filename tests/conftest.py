@@ -20,7 +20,7 @@ from grader.sandbox.client import Program, Session
 from grader.sandbox.limits import Limits
 from grader.sandbox.plan import Plan, Tier
 from grader.sandbox.spawn import Spawner, ZygoteSpawner
-from grader.sandbox.tiers import Attempt, open_spawner, survey
+from grader.sandbox.tiers import Attempt, best, open_spawner, survey
 from grader.scaffold import new_module
 from grader.soundness import check_module
 from grader.student import Student
@@ -38,6 +38,11 @@ GradeSource = Callable[..., Report]
 @cache
 def _survey() -> tuple[Attempt, ...]:
     return survey("numpy")
+
+
+def tier_here() -> Tier:
+    """Return the best tier this machine gives."""
+    return best(_survey())
 
 
 def needs_tier(tier: Tier) -> None:
@@ -106,7 +111,7 @@ def grade_source(course: Course) -> GradeSource:
     def run(source: str, limits: Limits = LIMITS) -> Report:
         reports: list[Report] = []
         submission = Submission("ana", "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (source,), False)})
-        grade(course, course.module("01_softmax"), [submission], reports.append, limits)
+        grade(course, course.module("01_softmax"), [submission], reports.append, limits, allow_unjailed=True)
         (report,) = reports
         return report
 

@@ -13,7 +13,7 @@ from cli.screens import class_table, report_screen
 from grader.files import write_atomically
 from grader.report import Report, report_path, report_text, write_report
 from grader.text import one_line, plain_name, printable
-from tests.conftest import GradeSource
+from tests.conftest import GradeSource, tier_here
 
 SCHEMA_1 = {
     "": "schema module submission file status score max_score message checks costs forbidden endings diagnoses "
@@ -144,7 +144,7 @@ class TestScreens:
         assert "ana · 01_softmax · softmax.py" in screen
         assert "FAILED" in screen
         assert "softmax ended the Python process" in screen
-        assert "score 0 / 40 (graded, sandbox: strict)" in screen
+        assert f"score 0 / 40 (graded, sandbox: {tier_here()})" in screen
 
     def test_one_that_does_not_import(self, grade_source: GradeSource) -> None:
         screen = report_screen(grade_source("import nothing_like_it\n"))
@@ -155,4 +155,4 @@ class TestScreens:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
         table = class_table([fault, report])
         assert "– / 20  grader fault" in table
-        assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded")
+        assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")

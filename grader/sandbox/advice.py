@@ -29,5 +29,6 @@ def advice(attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
     for attempt in attempts:
         if not attempt.problem:
             break
-        lines += [mend for word, mend in _MENDS.items() if word in attempt.problem]
+        mends = [mend for word, mend in _MENDS.items() if word in attempt.problem]
+        lines += mends or [f"We have no advice on: {attempt.problem}. Please report it, with `attn doctor --json`."]
     return tuple(dict.fromkeys(lines))

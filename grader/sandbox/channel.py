@@ -50,6 +50,10 @@ class Channel:
                 raise ClosedError(str(error)) from None
             asked = _ask(patience, asked)
 
+    def receive_byte(self, patience: Callable[[], None] = _forever) -> bytes:
+        """Return the next byte, outside of any message."""
+        return bytes(self._exactly(1, patience, [time.monotonic()]))
+
     def receive(self, patience: Callable[[], None] = _forever) -> Any:
         """Return the next message, or raise ProtocolError, ClosedError, or what `patience` raises."""
         asked = [time.monotonic()]

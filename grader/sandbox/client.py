@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,6 +75,7 @@ class Session:
         self._worker: _Live | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
+        self._seconds = 0.0  # in all requests so far
         self._owners: set[str] = set()  # whose code has run in the present worker
         self._called: set[str] = set()  # whose code the present check has called
         self._check = _CheckStart(frozenset(), Counter(), "")
@@ -97,8 +99,8 @@ class Session:
     def load(self) -> Loaded:
         """Start a worker and load the program into it; return what it defined and what went wrong."""
         process = self.spawner.spawn()
-        self._owners = set()
         self._worker = _Live(process, Channel(process.sock, tensors=self.spawner.backend == "torch"))
+        self._expect_ready(self._worker)
         program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
         try:
@@ -109,11 +111,27 @@ class Session:
         except MalformedError:
             raise self.malformed(IMPORT, IMPORT) from None
 
+    def _expect_ready(self, worker: _Live) -> None:
+        """Wait for the word that comes before any byte of the submission is read."""
+        started = time.monotonic()
+
+        def patience() -> None:
+            if time.monotonic() - started > START_SECONDS:
+                raise ClosedError("no word in time")
+
+        try:
+            worker.channel.receive_byte(patience)
+        except ClosedError as error:
+            self._stop(kill=True)
+            raise WorkerLostError(f"a worker ended before it was given anything: {error}") from None
+
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
         """Send one request and return the value of its reply; `call` names it in errors."""
         for name in (owner, IMPORT):
             if self._endings[name] >= self.limits.endings:
                 raise StudentGoneError(f"not run: {name} has ended its process {self.limits.endings} times")
+        if self._seconds > self.limits.session_s:
+            raise StudentGoneError(f"not run: the submission has taken more than {self.limits.session_s:g} s in all")
         if self._worker is None:
             self.load()
         self._owners.add(owner)
@@ -143,6 +161,7 @@ class Session:
         channel = self._worker.channel
         patience = Patience(self.limits, self._worker.process.pid)
         self._serial += 1
+        started = time.monotonic()
         try:
             channel.send({"id": self._serial, **message}, patience=patience)
             good, content, printed = reply_parts(channel.receive(patience), self._serial)
@@ -154,6 +173,8 @@ class Session:
             raise self._ended(call, owner, None) from None
         except OutOfPatienceError as error:
             raise self._ended(call, owner, Ending("deadline", str(error)), waited=error.waited) from None
+        finally:
+            self._seconds += time.monotonic() - started
         self.printed = (self.printed + printed)[:MAX_PRINTED]
         if not good:
             raise self.student_error(content, call, owner)
@@ -172,6 +193,7 @@ class Session:
             return None
         process, channel = self._worker.process, self._worker.channel
         self._worker = None
+        self._owners = set()
         self.generation += 1
         channel.close()
         natural = None if kill else self._natural_exit(process)

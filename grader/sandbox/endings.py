@@ -20,7 +20,7 @@ def classify(ended: Exit | None, *, jailed: bool) -> Ending:
     """
     if ended is None:
         return Ending("protocol", "closed its channel and went on")
-    used = f"{ended.cpu_s or 0:.1f} s of CPU time, at most {ended.peak_bytes >> 20} MiB resident"
+    used = f"{ended.cpu_s or 0:.1f} s of CPU time, at most {ended.added_bytes >> 20} MiB of memory"
     if ended.code == OUT_OF_MEMORY:
         return Ending("memory", f"exit status {ended.code}, {used}")
     if ended.code >= 0:
@@ -31,10 +31,10 @@ def classify(ended: Exit | None, *, jailed: bool) -> Ending:
     if name == "SIGXCPU" or (ended.cpu_s or 0) > 0.99 * CPU_SECONDS:
         return Ending("deadline", f"{name}, {used}")
     if jailed and name == "SIGKILL":
-        if ended.peak_bytes < MEMORY_BYTES // 2:
+        if ended.added_bytes < MEMORY_BYTES // 2:
             raise WorkerLostError("a worker was killed by somebody else")
         return Ending("memory", f"{name}, {used}")
-    if ended.peak_bytes > 0.9 * MEMORY_BYTES:
+    if ended.added_bytes > 0.9 * MEMORY_BYTES:
         return Ending("memory", f"{name}, {used}")
     return Ending("crash", name)
 

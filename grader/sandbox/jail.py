@@ -21,6 +21,7 @@ from grader.sandbox.view import BOX
 
 BOX_BYTES = 16 << 20
 THREADS = 32
+FIRST = 1  # what a worker's pid is in a namespace of its own
 _FILE_BYTES = 8 << 20
 _DESCRIPTORS = 64
 
@@ -54,12 +55,12 @@ class Jail:
         self.plan = plan
         self.rules = [(path, landlock.READ) for path in plan.readable]
         self.rules += [(path, landlock.READ_DIR) for path in plan.listable]
+        self.rules.append((os.devnull, landlock.READ_FILE | landlock.WRITE_FILE))
         self.rules += [(BOX, landlock.WRITE)] if self.plan.has("namespaces") else []
-        # The kernel counts a user's threads, those of other programs too, except in a namespace of their own.
-        others = 0 if self.plan.has("namespaces") else _threads_of_this_user()
+        self.filter = seccomp.build(FIRST, threads=plan.may_thread)
         self.limits = {
             resource.RLIMIT_AS: _address_space() + MEMORY_BYTES,
-            resource.RLIMIT_NPROC: THREADS + others,
+            resource.RLIMIT_NPROC: THREADS,
             resource.RLIMIT_CPU: CPU_SECONDS,
             resource.RLIMIT_FSIZE: _FILE_BYTES,
             resource.RLIMIT_NOFILE: _DESCRIPTORS,
@@ -69,8 +70,6 @@ class Jail:
 
     def enter(self) -> None:
         """Put up every layer, in the one order in which each can still be put up."""
-        with contextlib.suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, workers go first
         if self.plan.has("namespaces"):
             enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC)
             private = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
@@ -81,7 +80,9 @@ class Jail:
         if self.plan.has("capabilities"):
             kernel.drop_capabilities()
         if self.plan.has("limits"):
-            for kind, most in self.limits.items():
+            # The kernel counts a user's threads, those of other programs too, except in a namespace of their own.
+            others = 0 if self.plan.has("namespaces") else _threads_of_this_user()
+            for kind, most in (self.limits | {resource.RLIMIT_NPROC: THREADS + others}).items():
                 _, hard = resource.getrlimit(kind)
                 most = most if hard == resource.RLIM_INFINITY else min(most, hard)
                 resource.setrlimit(kind, (most, most))
@@ -92,11 +93,12 @@ class Jail:
             kernel.set_dumpable(dumpable=False)
         kernel.die_with_parent()  # after the last change of credentials, which would undo it
         if self.plan.has("seccomp"):
-            seccomp.load(seccomp.build(os.getpid(), threads=self.plan.threads))
+            own = os.getpid()
+            seccomp.load(self.filter if own == FIRST else seccomp.build(own, threads=self.plan.may_thread))
 
     def prove(self) -> None:
         """Raise BreachError unless Python can still be read and the layers hold; the child that asks must then end."""
-        for name in ("this", self.plan.backend):  # one of the standard library's, one of the environment's
+        for name in ("this", self.plan.backend, "grader.sandbox.worker"):  # the standard library, the packages, us
             spec = importlib.util.find_spec(name)
             if spec is None or spec.origin is None or not os.access(spec.origin, os.R_OK):
                 who, where = os.getuid(), sys.base_prefix
@@ -104,7 +106,7 @@ class Jail:
             Path(spec.origin).read_bytes()
         attempts: dict[str, Callable[[], object]] = {}
         if self.plan.has("landlock"):
-            attempts["a file outside the view could be read"] = Path("/etc/passwd").read_bytes
+            attempts["a file that is not on the list could be read"] = Path(sys.executable).resolve().read_bytes
         if self.plan.has("seccomp"):
             attempts["a process could be started"] = _fork_and_leave
             attempts["a socket could be opened"] = lambda: socket.socket(socket.AF_UNIX)

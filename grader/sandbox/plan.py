@@ -31,7 +31,7 @@ class Plan:
     tier: Tier = "none"
     layers: tuple[Layer, ...] = ()
     uid: int | None = None  # the user to become, where we are root
-    threads: bool = True  # whether the kernel counts them; it does not count root's
+    may_thread: bool = True  # not as root, whose threads the kernel does not count
     readable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""The system call filter: what a worker may ask of the kernel, as a BPF program built once and loaded by each child.
+"""The system call filter: what a worker may ask of the kernel, as a BPF program.
 
 A call on the list goes through. One that no honest program makes ends the process. Anything else is refused
 with an error, as a library that merely tries it knows how to go on. libseccomp would build the same program, but a
@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import signal
+import socket
 import struct
 
 from grader.sandbox import kernel, syscalls
 
 _ALLOWED = """
 read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 close close_range lseek dup dup2 dup3 pipe
-pipe2 open openat getdents getdents64 getcwd chdir fchdir stat lstat fstat newfstatat statx statfs fstatfs access
-faccessat faccessat2 readlink readlinkat mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 ftruncate
-fallocate fsync fdatasync fadvise64 flock umask brk mmap munmap mprotect mremap madvise mincore msync membarrier
-futex futex_waitv set_robust_list get_robust_list rseq set_tid_address arch_prctl exit exit_group restart_syscall
-rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait sigaltstack pause alarm
-setitimer getitimer nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times getrusage getrandom
-sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min getcpu
-getpriority uname sysinfo getpid getppid gettid getuid geteuid getgid getegid getgroups getresuid getresgid getpgid
-getpgrp getsid getrlimit wait4 waitid poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait
-epoll_pwait epoll_pwait2 eventfd eventfd2 sendto recvfrom getsockopt getsockname getpeername
+pipe2 getdents getdents64 getcwd chdir fchdir stat lstat fstat newfstatat statx statfs fstatfs access faccessat
+faccessat2 readlink readlinkat mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 ftruncate fallocate
+fsync fdatasync fadvise64 umask brk munmap mprotect mremap madvise mincore msync membarrier futex futex_waitv
+set_robust_list get_robust_list rseq set_tid_address arch_prctl exit exit_group restart_syscall rt_sigaction
+rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait sigaltstack pause alarm setitimer getitimer
+nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday time times getrusage getrandom sched_yield
+sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min getcpu getpriority
+uname sysinfo getpid getppid gettid getuid geteuid getgid getegid getgroups getresuid getresgid getpgid getpgrp
+getsid getrlimit wait4 waitid poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait
+epoll_pwait2 eventfd eventfd2 getsockname getpeername
 """
 
 _FATAL = """
@@ -41,7 +43,10 @@ settimeofday clock_settime sethostname setdomainname syslog
 _UNKNOWN = "clone3 openat2"
 
 _CLONE_THREAD = 0x00010000
+_CLONE_FILES = 0x00000400  # without it, each thread would have a table of descriptors, and the limit, to itself
 _CLONE_NAMESPACES = 0x7E020080
+_MAP_PRIVATE, _MAP_ANONYMOUS, _MAP_TYPE = 0x02, 0x20, 0x0F
+_SOCKET_OPTIONS = (3, 38, 39)  # SO_TYPE, SO_PROTOCOL, SO_DOMAIN: what Python asks of a descriptor it is given
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: not F_SETOWN, by which the kernel sends signals for you.
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
@@ -80,6 +85,13 @@ def build(pid: int, *, threads: bool) -> bytes:
             if name in number:
                 program += _when(number[name], [(_RETURN, 0, 0, action)])
     conditional = {
+        "open": _unless_emptied(1),
+        "openat": _unless_emptied(2),
+        "mmap": _unless_shared_memory(),
+        "sendto": _if_argument(3, (0,), refused),  # no flags: out-of-band data is a corner of the kernel of its own
+        "recvfrom": _if_argument(3, (0,), refused),
+        "getsockopt": _if_argument(2, _SOCKET_OPTIONS, refused),
+        "socketpair": _if_argument(0, (socket.AF_UNIX,), refused),  # asyncio wakes itself by one
         "fcntl": _if_argument(1, _FCNTL, refused),
         "ioctl": _if_argument(1, _IOCTL, _error(errno.ENOTTY)),
         "prctl": _if_argument(0, _PRCTL, refused),
@@ -89,7 +101,8 @@ def build(pid: int, *, threads: bool) -> bytes:
         "clone": _if_thread() if threads else [],
     }
     for name, block in conditional.items():
-        program += _when(number[name], [*block, (_RETURN, 0, 0, refused)])
+        if name in number:
+            program += _when(number[name], [*block, (_RETURN, 0, 0, refused)])
     program.append((_RETURN, 0, 0, refused))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
@@ -105,6 +118,30 @@ def load(program: bytes) -> None:
 def _when(number: int, block: list[Instruction]) -> list[Instruction]:
     """Run a block, which must return, if the call has this number."""
     return [(_EQUAL, 0, len(block), number), *block]
+
+
+def _unless_emptied(flags_index: int) -> list[Instruction]:
+    """Allow opening a file but for emptying one opened to be read, which Landlock before Linux 6.2 does not see."""
+    return [
+        (_LOAD, 0, 0, _ARGUMENTS + 8 * flags_index),
+        (_AND, 0, 0, os.O_ACCMODE | os.O_TRUNC),
+        (_EQUAL, 1, 0, os.O_TRUNC),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+
+
+def _unless_shared_memory() -> list[Instruction]:
+    """Allow mapping files, and memory of one's own; shared memory stays when unmapped, and no limit counts it then."""
+    flags = _ARGUMENTS + 8 * 3
+    return [
+        (_LOAD, 0, 0, flags),
+        (_AND, 0, 0, _MAP_ANONYMOUS),
+        (_EQUAL, 3, 0, 0),
+        (_LOAD, 0, 0, flags),
+        (_AND, 0, 0, _MAP_ANONYMOUS | _MAP_TYPE),
+        (_EQUAL, 0, 1, _MAP_ANONYMOUS | _MAP_PRIVATE),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def _if_null(index: int) -> list[Instruction]:
@@ -143,7 +180,7 @@ def _if_thread() -> list[Instruction]:
     """Allow `clone` for a thread of this process that asks for no namespace; a process is refused."""
     return [
         (_LOAD, 0, 0, _ARGUMENTS),
-        (_AND, 0, 0, _CLONE_THREAD | _CLONE_NAMESPACES),
-        (_EQUAL, 0, 1, _CLONE_THREAD),
+        (_AND, 0, 0, _CLONE_THREAD | _CLONE_FILES | _CLONE_NAMESPACES),
+        (_EQUAL, 0, 1, _CLONE_THREAD | _CLONE_FILES),
         (_RETURN, 0, 0, _ALLOW),
     ]

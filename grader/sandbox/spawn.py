@@ -30,6 +30,7 @@ from grader.sandbox.zygote import MESSAGE_BYTES, pack
 
 # A zygote answers at once; longer silence than this means the machine, not the student.
 START_SECONDS = 120.0
+CLOSE_SECONDS = 0.2
 
 
 class JailError(Exception):
@@ -46,7 +47,7 @@ class Exit:
 
     code: int
     cpu_s: float | None = None
-    peak_bytes: int = 0
+    added_bytes: int = 0  # the most memory it had beyond its zygote's
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,10 @@ class _Closing:
 
 
 class ZygoteSpawner(_Closing):
-    """Forks workers from one warm process; start-up and imports are paid once."""
+    """Forks workers from one warm process; start-up and imports are paid once.
+
+    The zygote dies with the thread that started it: the kernel takes a thread for the parent.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -97,20 +101,31 @@ class ZygoteSpawner(_Closing):
         self._ended: dict[int, Exit] = {}
         self._born: deque[_Born] = deque()
         self._ordered: socket.socket | None = None
-        with theirs:
-            self._process = subprocess.Popen(
-                [*_wrapping(plan), *_python("grader.sandbox.zygote", json.dumps(plan.as_data()), theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                env=clean_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
-            )
         try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [*_wrapping(plan), *_python("grader.sandbox.zygote", theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    env=clean_environment(),
+                    stdin=subprocess.PIPE,  # the plan, which may be too long for an argument
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
+                    start_new_session=True,  # Ctrl-C is for us alone
+                )
+        except OSError as error:
+            self._control.close()
+            raise JailError(str(error)) from None
+        try:
+            self._tell(plan)
             self._expect_ready()
         except BaseException:
             self.close()
             raise
+
+    def _tell(self, plan: Plan) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # if it is dead, it will have said why
+            stdin.write(json.dumps(plan.as_data()).encode())
 
     def _expect_ready(self) -> None:
         """Wait for the word that the jail has been tried and holds."""
@@ -169,8 +184,8 @@ class ZygoteSpawner(_Closing):
 
     def _receive(self, seconds: float) -> tuple[list[str], list[int]] | None:
         """Return the words of the next message and the descriptors that came with it; None if there is none."""
-        self._control.settimeout(seconds)
         try:
+            self._control.settimeout(seconds)
             message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 1)
         except TimeoutError:
             return None
@@ -186,7 +201,8 @@ class ZygoteSpawner(_Closing):
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             return ""
-        text = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
+        stderr = self._process.stderr
+        text = "" if stderr is None or stderr.closed else stderr.read().decode("utf-8", "replace")
         lines = [line for line in text.splitlines() if line.strip()]
         telling = [line for line in lines if "rror:" in line or line.startswith("bwrap:")]
         return (telling or lines or [""])[-1].removeprefix("error: ")
@@ -198,15 +214,20 @@ class ZygoteSpawner(_Closing):
                 return False
             case [pid], descriptors:
                 self._born.append(_Born(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
-            case [pid, code, cpu, peak], _:
-                self._ended[int(pid)] = Exit(int(code), float(cpu), int(peak))
+            case [pid, code, cpu, added], _:
+                self._ended[int(pid)] = Exit(int(code), float(cpu), int(added))
         return True
 
     def close(self) -> None:
         if self._ordered is not None:
             self._ordered.close()
+            self._ordered = None
         self._control.close()
-        self._process.wait()
+        try:
+            self._process.wait(CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:  # still at its imports, or worse; all below it dies with it
+            self._process.kill()
+            self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
 
@@ -223,9 +244,14 @@ def _pid_of(descriptor: int) -> int:
     """Return the number by which this process knows what a pidfd names, and close it."""
     try:
         lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
+    except OSError as error:
+        raise WorkerLostError(f"a worker cannot be told from others: {error}") from None
     finally:
         os.close(descriptor)
-    return next(int(line.removeprefix("Pid:")) for line in lines if line.startswith("Pid:"))
+    pids = [int(line.removeprefix("Pid:")) for line in lines if line.startswith("Pid:")]
+    if not pids or pids[0] < 1:
+        raise WorkerLostError("a worker has ended before it was given anything")
+    return pids[0]
 
 
 def _wrapping(plan: Plan) -> list[str]:

@@ -37,10 +37,10 @@ rt_sigpending 127 136  rt_sigprocmask 14 135  rt_sigqueueinfo 129 138  rt_sigret
 rt_sigtimedwait 128 137  rt_tgsigqueueinfo 297 240  sched_get_priority_max 146 125  sched_get_priority_min 147 126
 sched_getaffinity 204 123  sched_getparam 143 121  sched_getscheduler 145 120  sched_yield 24 124  select 23 -
 sendto 44 206  set_robust_list 273 99  set_tid_address 218 96  setdomainname 171 162  sethostname 170 161
-setitimer 38 103  setns 308 268  settimeofday 164 170  sigaltstack 131 132  stat 4 -  statfs 137 43  statx 332 291
-swapoff 168 225  swapon 167 224  sysinfo 99 179  syslog 103 116  tgkill 234 131  time 201 -  times 100 153
-umask 95 166  umount2 166 39  uname 63 160  unlink 87 -  unlinkat 263 35  unshare 272 97  userfaultfd 323 282
-vfork 58 -  wait4 61 260  waitid 247 95  write 1 64  writev 20 66
+setitimer 38 103  setns 308 268  settimeofday 164 170  sigaltstack 131 132  socketpair 53 199  stat 4 -
+statfs 137 43  statx 332 291  swapoff 168 225  swapon 167 224  sysinfo 99 179  syslog 103 116  tgkill 234 131
+time 201 -  times 100 153  umask 95 166  umount2 166 39  uname 63 160  unlink 87 -  unlinkat 263 35  unshare 272 97
+userfaultfd 323 282  vfork 58 -  wait4 61 260  waitid 247 95  write 1 64  writev 20 66
 """
 
 # As the kernel's filters see them (AUDIT_ARCH_…).
@@ -53,19 +53,19 @@ class UnknownMachineError(OSError):
 
 def architecture() -> int:
     """Return this machine's number as system call filters see it."""
-    return _of_this_machine()[1]
+    return _found("")[1]
 
 
-def numbers() -> dict[str, int]:
-    """Return the number of each system call that this machine has."""
-    column = _of_this_machine()[0]
+def numbers(machine: str = "") -> dict[str, int]:
+    """Return the number of each system call that a machine, or this one, has."""
+    column = _found(machine)[0]
     words = _TABLE.split()
     rows = zip(words[0::3], words[1 + column :: 3], strict=True)
     return {name: int(number) for name, number in rows if number != "-"}
 
 
-def _of_this_machine() -> tuple[int, int]:
-    machine = platform.machine()
+def _found(machine: str) -> tuple[int, int]:
+    machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
         raise UnknownMachineError(f"there is no system call filter for {machine or 'this machine'}")
     return _ARCHITECTURES[machine]

@@ -15,8 +15,8 @@ from grader.sandbox.plan import CONTAINED, STRICT, Layer, Plan, Tier
 from grader.sandbox.spawn import ColdSpawner, JailError, ZygoteSpawner
 from grader.sandbox.view import view_for
 
-# Who a worker is where we are root: in no range that a distribution or systemd gives out, and the owner of nothing.
-WORKER_UID = 64_297
+# Who a worker is where we are root: below `nobody`, in the few numbers that neither Debian nor systemd gives out.
+WORKER_UID = 65_530
 
 CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
 
@@ -45,6 +45,11 @@ def survey(backend: Backend) -> tuple[Attempt, ...]:
     return tuple(Attempt(plan, _problem(plan)) for plan in plans(backend))
 
 
+def best(attempts: tuple[Attempt, ...]) -> Tier:
+    """Return the best tier among what was tried."""
+    return next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
+
+
 def plans(backend: Backend) -> Iterator[Plan]:
     """Yield the plans worth trying on this machine, the best first; none where it cannot fork."""
     if sys.platform == "linux":
@@ -67,13 +72,13 @@ def planned(backend: Backend, tier: Tier) -> Plan:
     plan = Plan(backend, tier, layers, readable=view.readable, listable=view.listable)
     if os.geteuid() == 0 and _is_mapped(WORKER_UID):
         return replace(plan, uid=WORKER_UID)
-    return replace(plan, threads=os.geteuid() != 0)
+    return replace(plan, may_thread=os.geteuid() != 0)
 
 
 def without(plan: Plan, layer: Layer) -> Plan:
     """Return a plan with one layer less."""
     plan = replace(plan, layers=tuple(one for one in plan.layers if one != layer))
-    return replace(plan, uid=None, threads=False) if layer == "user" and plan.uid is not None else plan
+    return replace(plan, uid=None, may_thread=False) if layer == "user" and plan.uid is not None else plan
 
 
 def _problem(plan: Plan) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import site
@@ -19,7 +20,7 @@ BOX = "/box"  # a worker's own folder, where it has one
 _LIBRARIES = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/etc/alternatives")
 _FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/usr/share/zoneinfo")
 _HARDWARE = "/sys/devices/system/cpu"  # the math libraries choose their kernels by it
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
+_DEVICES = ("/dev/urandom", "/dev/random")  # not /dev/zero: mapped, it is shared memory
 _TORCH = ("torch", "torchgen", "functorch", "torch.libs")
 
 
@@ -97,14 +98,15 @@ def _without(roots: list[Path], hidden: list[Path]) -> tuple[list[Path], list[Pa
             continue
         if any(path.is_relative_to(real) for path in secret):
             listable.append(root)
-            todo += root.iterdir()
+            with contextlib.suppress(OSError):
+                todo += root.iterdir()
         else:
             readable.append(root)
     return readable, listable
 
 
 def _existing(paths: Iterable[str | Path]) -> list[Path]:
-    return [path for path in map(Path, paths) if path.exists()]
+    return [Path(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - Path's raises where it may not look
 
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from grader.sandbox.channel import Channel, ClosedError
 from grader.sandbox.loader import StudentModules
 from grader.text import without_addresses
 
+READY = b"\x06"  # the first byte: whatever goes wrong before it is not the student's doing
 MAX_PRINTED = 16_384
 MAX_TEXT = 4_000
 MAX_ERRORS = 5
@@ -163,8 +164,9 @@ class MissingError(Exception):
 
 
 def serve(sock: socket.socket, *, tensors: bool) -> None:
-    """Answer requests on a socket until it closes."""
+    """Say that all is ready for a submission, then answer requests on a socket until it closes."""
     channel = Channel(sock, tensors=tensors)
+    sock.sendall(READY)
     printed = BoundedOutput()
     stream = io.TextIOWrapper(printed, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
     sys.stdout = sys.stderr = stream
@@ -216,9 +218,10 @@ def _format(error: BaseException) -> str:
 
 def main() -> None:
     """Serve on a socket handed over by the parent: the way in for a worker started cold."""
+    from grader.sandbox.zygote import warm_up
+
     backend, fd = sys.argv[1], sys.argv[2]
-    if backend == "torch":
-        import torch  # noqa: F401
+    warm_up(backend)
     sock = socket.fromshare(sys.stdin.buffer.read()) if fd == "share" else socket.socket(fileno=int(fd))  # type: ignore[attr-defined]
     serve(sock, tensors=backend == "torch")
 

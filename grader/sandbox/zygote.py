@@ -2,8 +2,9 @@
 
 It never reads a byte of a submission. Control messages are words padded to one fixed size. It says `ready` once a
 trial has shown that its jail holds; `spawn` arrives with the worker's end of its channel and is answered with the
-child's pid here and, on Linux, a descriptor that names it everywhere; `kill PID` ends a child; when a child
-ends, `PID EXITCODE CPU_SECONDS PEAK_BYTES` goes back. When the control socket closes, every child is killed.
+child's pid here and, where that is another elsewhere, a descriptor that names it; `kill PID` ends a child; when a
+child ends, `PID EXITCODE CPU_SECONDS ADDED_BYTES` goes back, the last being its memory beyond the zygote's own.
+When the control socket closes, every child is killed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from grader.sandbox.plan import Plan, plan_of
 
@@ -25,6 +27,7 @@ CHANNEL = 3  # the descriptor a worker speaks on, and its only one besides the s
 MAX_DESCRIPTORS = 256
 OUT_OF_MEMORY = 12  # the exit status of a worker that could not even say so
 LINUX = sys.platform == "linux"
+MAXRSS_BYTES = 1024 if LINUX else 1  # what the kernel counts memory in
 
 
 def pack(*words: object) -> bytes:
@@ -33,11 +36,11 @@ def pack(*words: object) -> bytes:
 
 
 def main() -> None:
-    """Serve the control socket whose file descriptor is the second argument, by the plan in the first."""
-    inherited = int(sys.argv[2])
+    """Serve the control socket whose file descriptor is the argument, by the plan on the standard input."""
+    inherited = int(sys.argv[1])
     control = os.dup(inherited)  # the lowest number there is: a worker closes all up to MAX_DESCRIPTORS
     os.close(inherited)
-    zygote = _Zygote(socket.socket(fileno=control), plan_of(json.loads(sys.argv[1])))
+    zygote = _Zygote(socket.socket(fileno=control), plan_of(json.load(sys.stdin)))
     zygote.settle()
     zygote.try_the_jail()
     zygote.control.send(pack("ready"))
@@ -79,9 +82,9 @@ class _Zygote:
         self.control = control
         self.plan = plan
         self.children: set[int] = set()
-        self.null = os.open(os.devnull, os.O_RDWR)
         self.pid_namespace: int | None = None
         self.enter: Callable[[], None] = self.stay
+        self.resident = 0
 
     def settle(self) -> None:
         """Become the user and enter the namespaces that workers are made from."""
@@ -90,11 +93,16 @@ class _Zygote:
         from grader.sandbox import jail, kernel
 
         os.chdir("/")
+        # Where memory runs out, workers go first, and this before the grader. Another user could not set it any more.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")
         if self.plan.uid is not None:
             jail.become(self.plan.uid)
         if self.plan.has("namespaces"):
             # Its own user namespace owns its own pid namespace, so that it may come back to it after each fork.
             jail.enter_user_namespace(kernel.CLONE_NEWPID)
+        kernel.die_with_parent()  # again: each change of credentials undoes it
+        if self.plan.has("namespaces"):
             _go_on_in_a_child()
             self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
@@ -113,7 +121,7 @@ class _Zygote:
                 jail.enter()
                 jail.prove()
             except BaseException as error:  # noqa: BLE001 - whatever it is, it is why this tier cannot be had
-                words = f"error: {error or type(error).__name__}".encode()
+                words = f"error: {str(error) or type(error).__name__}".encode()
             os.write(theirs, words or b"ok")
             os._exit(0)
         os.close(theirs)
@@ -138,6 +146,7 @@ class _Zygote:
             from grader.sandbox.jail import Jail
 
             self.enter = Jail(self.plan).enter  # made now: its limits are counted from what the imports took
+        self.resident = _peak_bytes()
         try:
             while True:
                 for key, _ in selector.select():
@@ -175,8 +184,8 @@ class _Zygote:
             self.become_worker(rpc, parent)
         os.close(rpc)
         self.children.add(pid)
-        if not LINUX:
-            self.control.send(pack(pid))
+        if not self.plan.has("view") and self.pid_namespace is None:
+            self.control.send(pack(pid))  # the trusted side knows it by the same number
             return
         descriptor = os.pidfd_open(pid)
         socket.send_fds(self.control, [pack(pid)], [descriptor])
@@ -201,8 +210,9 @@ class _Zygote:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
+            null = os.open(os.devnull, os.O_RDWR)  # its own: a shared one would carry flags and locks to the next
             for standard in range(3):
-                os.dup2(self.null, standard)
+                os.dup2(null, standard)
             os.dup2(rpc, CHANNEL)
             os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # the control socket above all
             self.enter()
@@ -234,9 +244,9 @@ class _Zygote:
             _, status, usage = os.wait4(pid, 0)
             self.children.discard(pid)
             cpu = usage.ru_utime + usage.ru_stime
-            peak = usage.ru_maxrss * (1024 if LINUX else 1)
+            added = max(0, usage.ru_maxrss * MAXRSS_BYTES - self.resident)
             with contextlib.suppress(OSError):
-                self.control.send(pack(pid, os.waitstatus_to_exitcode(status), f"{cpu:.6f}", peak))
+                self.control.send(pack(pid, os.waitstatus_to_exitcode(status), f"{cpu:.6f}", added))
 
 
 def _go_on_in_a_child() -> None:
@@ -247,6 +257,12 @@ def _go_on_in_a_child() -> None:
     os.closerange(CHANNEL, MAX_DESCRIPTORS)  # or the control socket would outlive the child
     _, status = os.waitpid(pid, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def _peak_bytes() -> int:
+    import resource  # Windows has none, and imports this file for its constants
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_BYTES
 
 
 def _has_ended(pid: int) -> bool:

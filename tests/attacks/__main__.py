@@ -33,9 +33,9 @@ def main() -> None:
                 results[attack.name] = sorted(control.run(attack, world))
                 print(attack.name, results[attack.name], file=sys.stderr, flush=True)
         else:
-            from tests.attacks.jailed import Range, mark
+            from tests.attacks.jailed import Range
 
-            plan = mark(planned(options.backend, options.tier), world)
+            plan = planned(options.backend, options.tier)
             for layer in options.without:
                 plan = without(plan, layer)
             with Range(plan, world) as field:

@@ -13,12 +13,13 @@ import select
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import psutil
 
-from tests.attacks.attack import Attack, read_attacks
+from tests.attacks.attack import Attack
 from tests.attacks.world import World
 
 SECONDS = 2.5  # an honest submission takes a tenth of this here, the start of Python included
@@ -102,7 +103,7 @@ def run(attack: Attack, world: World) -> set[str]:
     facts = world.facts(grader_pid=grader.pid, zygote=grader.pid, sibling=sibling.pid)
     found: set[str] = set()
     try:
-        out, err = grader.communicate(json.dumps([attack.name, facts]).encode(), timeout=SECONDS)
+        out, err = grader.communicate(json.dumps([asdict(attack), facts]).encode(), timeout=SECONDS)
     except subprocess.TimeoutExpired:
         found.add("held the grader")
         _kill_survivors(world.nonce)  # before its pipes are read to their end, which the survivors hold open
@@ -153,14 +154,13 @@ def main() -> None:
     # Bounds for this machine's sake: what the attacks reach below them is enough.
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
     resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
-    name, facts = json.loads(sys.stdin.read())
+    attack, facts = json.loads(sys.stdin.read())
     tokens = json.loads(sys.argv[2])
     import ctypes
 
     heap = ctypes.create_string_buffer(tokens["heap"].encode())
     facts["TOKEN_ADDRESS"] = ctypes.addressof(heap)
-    (attack,) = [attack for attack in read_attacks() if attack.name == name]
-    naive_grade(attack.source(facts))
+    naive_grade(Attack(**attack).source(facts))
 
 
 if __name__ == "__main__":

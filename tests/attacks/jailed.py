@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,6 +12,7 @@ import psutil
 
 from grader.api import read_api
 from grader.errors import StudentError, StudentRaisedError
+from grader.sandbox import kernel
 from grader.sandbox.client import Program, Session
 from grader.sandbox.limits import Limits
 from grader.sandbox.plan import Plan
@@ -26,12 +25,14 @@ from tests.attacks.world import World
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
 API = read_api("def ok(x): ...\n\n\ndef evil(x): ...\n")
 X = np.arange(1.0, 6.0)
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Range:
     """A zygote under attack."""
 
     def __init__(self, plan: Plan, world: World) -> None:
+        kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.plan = plan
         self.world = world
         self.open()
@@ -44,8 +45,8 @@ class Range:
         assert self.sibling._worker is not None
         self.sibling_pid = self.sibling._worker.process.pid
         self.zygote_pid = _zygote_of(self.sibling_pid)
-        while not self.spawner._born:  # the next worker, which is made ahead of time, belongs to the family
-            self.spawner._take(1.0)
+        # The next worker, which is made ahead of time, belongs to the family.
+        assert self.spawner._born or self.spawner._take(60.0)
         self.expected = len(self.family())
 
     def close(self) -> None:
@@ -117,15 +118,12 @@ class Range:
         return False
 
     def family(self) -> list[int]:
-        """Return every process that is, or was, a child of this zygote: they bear its command line."""
-        mark = str(self.world.folder)
+        """Return every process below this one: it adopts those whose parents have died."""
         found = []
-        for process in psutil.process_iter():
-            try:
-                if any(mark in word for word in process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process.pid)
-            except psutil.Error:
-                pass
         return found
 
     def recover(self) -> None:
@@ -174,8 +172,3 @@ def _text(error: StudentError) -> str:
     # The attack's own source shows in its traceback; only what it could not know counts.
     lines = [line for line in traceback.splitlines() if line.strip() not in PRELUDE]
     return f"{error}\n" + "\n".join(lines)
-
-
-def mark(plan: Plan, world: World) -> Plan:
-    """Return a plan whose zygote can be told from every other by its command line."""
-    return replace(plan, readable=(*plan.readable, str(Path(world.folder) / "not-there")))

@@ -11,6 +11,7 @@ from pathlib import Path
 from grader.sandbox import kernel, seccomp, syscalls
 
 USER = 1234
+ROOT = Path(__file__).parent.parent.parent
 
 REFUSED = ("unshare", "setns", "mount", "umount2", "pivot_root", "fsopen", "fsmount", "open_tree", "move_mount")
 
@@ -22,11 +23,11 @@ def command(name: str, *words: str) -> list[str]:
         return list(words)
     private = Path.home()
     view = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--perms", "0755", "--tmpfs", str(private)]
-    base = Path(sys.base_prefix)
-    if base.is_relative_to(private):
-        for folder in reversed([parent for parent in base.parents if parent.is_relative_to(private)][:-1]):
-            view += ["--dir", str(folder)]
-        view += ["--ro-bind", str(base), str(base)]
+    for path in (Path(sys.base_prefix), Path(sys.prefix), ROOT):
+        if path.is_relative_to(private):
+            for folder in reversed([parent for parent in path.parents if parent.is_relative_to(private)][:-1]):
+                view += ["--dir", str(folder)]
+            view += ["--bind", str(path), str(path)]
     view += ["--cap-add", "ALL"]
     if name == "root in an open home":
         return [*view, *words]
@@ -37,7 +38,18 @@ def command(name: str, *words: str) -> list[str]:
 
 def without_namespaces(*words: str) -> list[str]:
     """Return the command that runs words where namespaces are refused, as in a default container."""
-    return [sys.executable, "-m", "tests.attacks.surroundings", *words]
+    return [sys.executable, "-m", "tests.attacks.surroundings", "namespaces", *words]
+
+
+def without_landlock(*words: str) -> list[str]:
+    """Return the command that runs words on a kernel that has never heard of Landlock."""
+    return [sys.executable, "-m", "tests.attacks.surroundings", "landlock", *words]
+
+
+def forget_landlock() -> None:
+    """Have this process, and whatever it starts, hear that Landlock does not exist."""
+    unknown, allowed = 0x00050000 | errno.ENOSYS, 0x7FFF0000
+    _load([(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, unknown), (0x06, 0, 0, allowed)])
 
 
 def refuse_namespaces() -> None:
@@ -49,10 +61,14 @@ def refuse_namespaces() -> None:
         program += [(0x15, 0, 1, number[name]), (0x06, 0, 0, refused)]
     flags = [(0x20, 0, 0, 16), (0x45, 0, 1, 0x7E020000), (0x06, 0, 0, refused), (0x06, 0, 0, allowed)]
     program += [(0x15, 0, len(flags), number["clone"]), *flags, (0x06, 0, 0, allowed)]
+    _load(program)
+
+
+def _load(program: list[seccomp.Instruction]) -> None:
     kernel.no_new_privileges()
     seccomp.load(b"".join(struct.pack("=HBBI", *instruction) for instruction in program))
 
 
 if __name__ == "__main__":
-    refuse_namespaces()
-    os.execvp(sys.argv[1], sys.argv[1:])
+    forget_landlock() if sys.argv[1] == "landlock" else refuse_namespaces()
+    os.execvp(sys.argv[2], sys.argv[2:])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from grader.sandbox.plan import STRICT
-from tests.attacks.attack import read_attacks
-from tests.attacks.control import run as run_without_a_jail
+from tests.attacks import control
+from tests.attacks.attack import Attack, read_attacks
 from tests.attacks.world import World
 from tests.conftest import needs_tier
 from tests.sandbox.test_attacks import attack
@@ -40,11 +40,18 @@ def test_a_layer_keeps_out_what_nothing_else_does(layer: str) -> None:
     assert attack(tier, surroundings, *left_out, "--without", layer, "--only", name)[name] != []
 
 
+HONEST = Attack("honest", "honest", "def evil(x):\n    return None\n")
+
+
 def test_without_a_jail_the_attacks_work() -> None:
     reached: dict[str, list[bool]] = {}
     with World() as world:
         for one in read_attacks():
-            reached.setdefault(one.family, []).append(bool(run_without_a_jail(one, world)))
+            found = control.run(one, world)
+            if one.family not in ("endless", "bombs", "sizes"):
+                found.discard("held the grader")  # nothing there is about time: it would be this machine's doing
+            reached.setdefault(one.family, []).append(bool(found))
+        assert control.run(HONEST, world) <= {"held the grader"}
     assert all(any(family) for family in reached.values()), reached
     everything = [one for family in reached.values() for one in family]
     assert sum(everything) * 2 >= len(everything), reached

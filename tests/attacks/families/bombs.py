@@ -96,6 +96,22 @@ def evil(x):
     return "BREACH"
 
 
+# %% memory that is no longer mapped
+def evil(x):
+    LIBC.mmap.restype = ctypes.c_void_p
+    LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    size, kept = 64 << 20, 0
+    for _ in range(20):
+        place = LIBC.mmap(None, size, 3, 0x21, -1, 0)
+        if place == ctypes.c_void_p(-1).value:
+            return "held"
+        ctypes.memset(place, 1, size)
+        LIBC.munmap(place + 4096, size - 4096)
+        kept += size
+    return claim(kept > 1 << 30)
+
+
 # %% memory in a file without a name
 def evil(x):
     total, block = 0, bytes(1 << 20)

@@ -42,10 +42,23 @@ def evil(x):
     return "BREACH"
 
 
-# %% a pair
+# %% a pair that passes descriptors on
 def evil(x):
-    socket.socketpair()
-    return "BREACH"
+    ours, theirs = socket.socketpair()
+    socket.send_fds(ours, [b"x"], [0])
+    return claim(len(socket.recv_fds(theirs, 1, 1)[1]) == 1)
+
+
+# %% data out of band
+def evil(x):
+    ours, theirs = socket.socketpair()
+    return claim(ours.send(b"xx", socket.MSG_OOB) > 0)
+
+
+# %% who is at the other end
+def evil(x):
+    channel = socket.socket(fileno=os.dup(3))
+    return claim(len(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)) == 12)
 
 
 # %% netlink
