@@ -23,6 +23,7 @@ from grader.sandbox.wire import (
     MAX_DEPTH,
     MAX_HEADER,
     MAX_INT_BITS,
+    MAX_KEY_BITS,
     MAX_NDIM,
     MAX_NODES,
     PREFIX,
@@ -143,7 +144,7 @@ class _Decoder:
             key = self.value(pair[0], depth + 1)
             if key is not None and type(key) not in (bool, int, float, str):
                 raise ProtocolError("a dict key that is not a scalar")
-            if type(key) is int and key.bit_length() > 63:  # one could choose thousands with one hash
+            if type(key) is int and key.bit_length() > MAX_KEY_BITS:  # one could choose thousands with one hash
                 raise ProtocolError("a dict key that is too large")
             if key != key:
                 raise ProtocolError("a dict key that is not itself")

@@ -16,6 +16,7 @@ from grader.sandbox.wire import (
     MAX_DEPTH,
     MAX_HEADER,
     MAX_INT_BITS,
+    MAX_KEY_BITS,
     MAX_NDIM,
     MAX_NODES,
     PREFIX,
@@ -87,6 +88,8 @@ class _Encoder:
         return {"$": "remote", "v": remote.handle, "type": remote.type_name}
 
     def key(self, key: object) -> Any:
+        if type(key) is int and key.bit_length() > MAX_KEY_BITS:
+            raise UnsendableError("is a dict with a very large number as a key")
         if key is None or type(key) in (bool, int, str) or (type(key) is float and math.isfinite(key)):
             return self.node(key, 0)
         raise UnsendableError(f"is a dict with a {type(key).__name__} as a key")

@@ -22,6 +22,7 @@ MAX_BODY = 256 << 20
 MAX_DEPTH = 24
 MAX_NODES = 20_000
 MAX_INT_BITS = 4096
+MAX_KEY_BITS = 63
 MAX_NDIM = 32
 
 # Object, structured and variable-width string arrays hold pointers, so they have no bytes to send.

@@ -118,7 +118,8 @@ HONEST = {
     "the clock": "import time\ndef f():\n    time.sleep(0.01); return int(time.gmtime().tm_year > 2000)\n",
     "printing": "import sys\ndef f():\n    print('hello', flush=True); sys.stderr.write('x'); return 1\n",
     "asyncio": (
-        "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return 1\ndef f():\n    return asyncio.run(g())\n"
+        "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return 1\n"
+        "def f():\n    return asyncio.run(g())\n"
     ),
     "nowhere to print to": "import os\ndef f():\n    return open(os.devnull, 'w').write('x')\n",
     "a subprocess it can do without": (

@@ -259,6 +259,7 @@ HOSTILE_FRAMES = {
     "an integer of 5000 digits": frame(b"1" * 5000),
     "an untagged integer of 70 bits": frame(str(2**70).encode()),
     "a key given twice": frame(b'{"$":"tuple","$":"tuple","v":[]}'),
+    "a key of 70 bits": frame(b'{"$":"dict","v":[[{"$":"int","v":"0x' + b"f" * 18 + b'"},1]]}'),
     "100 000 brackets": frame(b"[" * 100_000),
     "30 levels": frame(b"[" * 30 + b"]" * 30),
     "30 000 nodes": frame([0] * 30_000),
