@@ -121,11 +121,16 @@ def _when(number: int, block: list[Instruction]) -> list[Instruction]:
 
 
 def _unless_emptied(flags_index: int) -> list[Instruction]:
-    """Allow opening a file but for emptying one opened to be read, which Landlock before Linux 6.2 does not see."""
+    """Allow opening a file, but not to empty it while reading, nor neither to read nor to write it.
+
+    Landlock before Linux 6.2 does not see the first, and asks nothing of the second.
+    """
     return [
         (_LOAD, 0, 0, _ARGUMENTS + 8 * flags_index),
         (_AND, 0, 0, os.O_ACCMODE | os.O_TRUNC),
-        (_EQUAL, 1, 0, os.O_TRUNC),
+        (_EQUAL, 3, 0, os.O_TRUNC),
+        (_EQUAL, 2, 0, os.O_ACCMODE),
+        (_EQUAL, 1, 0, os.O_ACCMODE | os.O_TRUNC),
         (_RETURN, 0, 0, _ALLOW),
     ]
 

@@ -155,13 +155,12 @@ def test_a_file_opened_to_be_read_is_not_emptied() -> None:
     needs_tier("strict")
     source = (
         "import os\ndef empty():\n    open('mine', 'w').write('x')\n"
-        "    os.open('mine', os.O_RDONLY | os.O_TRUNC)\ndef again():\n    return open('mine').read()\n"
+        "    for mode in (os.O_RDONLY, os.O_ACCMODE):\n        try:\n            os.open('mine', mode | os.O_TRUNC)\n"
+        "        except PermissionError:\n            pass\n    return open('mine').read()\n"
     )
     with ZygoteSpawner(planned("numpy", "strict")) as spawner:
         session, student = session_of(spawner, source)
-        with pytest.raises(StudentRaisedError, match="PermissionError"):
-            student.empty()
-        assert student.again() == "x"
+        assert student.empty() == "x"
         session.close()
 
 
