@@ -16,7 +16,6 @@ import pytest
 from grader.course import Course
 from grader.grading import grade
 from grader.report import Report
-from grader.sandbox.tiers import survey
 from grader.submission import Source, Submission
 from tests.attacks.attack import read_attacks
 from tests.attacks.surroundings import command
@@ -55,23 +54,6 @@ def test_strict_holds(surroundings: str) -> None:
     reached = attack("strict", surroundings)
     assert {name: what for name, what in reached.items() if what} == {}
     assert len(reached) == len(read_attacks())
-
-
-@pytest.mark.parametrize("surroundings", ["root in an open home", "user"])
-def test_contained_holds(surroundings: str) -> None:
-    needs_tier("contained")
-    reached = attack("contained", surroundings)
-    assert {name: what for name, what in reached.items() if what} == {}
-    assert len(reached) == len(read_attacks())
-
-
-def test_contained_holds_where_python_is_only_for_root() -> None:
-    """Root stays root there, without its rights: a Python in a private home can be read in no other way."""
-    needs_tier("contained")
-    if os.geteuid() != 0 or not any(attempt.plan.may_thread is False for attempt in survey("numpy")):
-        pytest.skip("only root can try what root does")
-    reached = attack("contained", "root", "--without", "user")
-    assert {name: what for name, what in reached.items() if what} == {}
 
 
 def test_strict_holds_for_torch_workers() -> None:
