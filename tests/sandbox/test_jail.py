@@ -26,6 +26,7 @@ from grader.report import Report
 from grader.sandbox import syscalls
 from grader.sandbox.advice import advice
 from grader.sandbox.client import Program, Session
+from grader.sandbox.limits import Limits
 from grader.sandbox.plan import Plan, Tier
 from grader.sandbox.spawn import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
 from grader.sandbox.tiers import Attempt, open_spawner, planned, plans, survey, without
@@ -53,10 +54,10 @@ def jailed(request: pytest.FixtureRequest) -> Iterator[ZygoteSpawner]:
             return
 
 
-def session_of(spawner: ZygoteSpawner, source: str) -> tuple[Session, Student]:
+def session_of(spawner: ZygoteSpawner, source: str, limits: Limits = LIMITS) -> tuple[Session, Student]:
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
     api = read_api(source)
-    session = Session(spawner, Program(files, "work", api.names), LIMITS)
+    session = Session(spawner, Program(files, "work", api.names), limits)
     assert session.load().errors == ()
     return session, Student(session, api)
 
@@ -132,7 +133,7 @@ HONEST = {
 def test_honest_code_notices_nothing(jailed: ZygoteSpawner, source: str) -> None:
     if "threading" in source and not jailed.plan.may_thread:
         pytest.skip("root's threads cannot be counted, so it has none")
-    session, student = session_of(jailed, source)
+    session, student = session_of(jailed, source, Limits())
     assert student.f() == 1
     session.close()
 
