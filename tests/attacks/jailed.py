@@ -111,7 +111,7 @@ class Range:
 
     def _settled(self) -> bool:
         """Return whether the zygote's family is soon the size it was."""
-        for _ in range(100):
+        for _ in range(600):
             if len(self.family()) == self.expected:
                 return True
             time.sleep(0.05)
