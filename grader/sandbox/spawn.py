@@ -224,7 +224,8 @@ class ZygoteSpawner(_Closing):
             self._ordered = None
         self._control.close()
         try:
-            self._process.wait(CLOSE_SECONDS)
+            # Unjailed workers may have started others, which only the zygote can take along.
+            self._process.wait(CLOSE_SECONDS if self.plan.layers else START_SECONDS)
         except subprocess.TimeoutExpired:  # still at its imports, or worse; all below it dies with it
             self._process.kill()
             self._process.wait()
