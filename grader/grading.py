@@ -83,12 +83,12 @@ def run_grading(
     require_backend(suite.module)
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
-        with _Spawning(suite.module, allow_unjailed=allow_unjailed) as spawning:
-            for submission in submissions:
-                job = _Job(suite.module, suite.api, checks, judge, limits or Limits(), submission)
-                on_report(spawning.tried_twice(job.run, job.not_graded))
+        for submission in submissions:
+            job = _Job(suite.module, suite.api, checks, judge, limits or Limits(), submission)
+            on_report(spawning.tried_twice(job.run, job.not_graded))
 
-    run_suite(suite, body)
+    with _Spawning(suite.module, allow_unjailed=allow_unjailed) as spawning:
+        run_suite(suite, body)  # the zygote is at its imports while pytest collects
 
 
 @contextlib.contextmanager
