@@ -1,0 +1,112 @@
+# %% [markdown]
+# # 02 · Attention in loops
+#
+# Every token asks a question (its *query*), every token offers a label (its *key*) and some content (its
+# *value*). Attention compares each query with each key and mixes the values in proportion:
+#
+# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# Here you write it with plain Python loops, one multiplication at a time: no `@`, `dot`, `matmul`, `einsum`,
+# `inner`, `tensordot` or `vdot`, and no sum over a product of whole arrays.
+# Work through the four functions in order. After each one, run `attn test loop_attention`.
+# The lesson is in `README.md` beside this file.
+
+# %%
+import numpy as np
+
+# %% [markdown]
+# ## Build 1: the dot product
+#
+# How well do two vectors match? Multiply them entry by entry and add up.
+
+
+# %%
+def dot_product(a, b):
+    """Return the sum of a[0]*b[0], a[1]*b[1] and so on: one number.
+
+    a, b: one-dimensional arrays of the same length, of floats or of integers.
+
+    - Raises ValueError naming both lengths if they differ.
+    - float32 in, float32 out; float64 in, float64 out. A plain Python float will do for either.
+    - a and b are not modified.
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## Build 2: all the scores
+#
+# One dot product for each pair: row i belongs to query i, column j to key j. There need not be as many
+# queries as keys.
+
+
+# %%
+def attention_scores(Q, K):
+    """Return the raw scores, not scaled: entry [i, j] is the dot product of query i and key j.
+
+    Q: (n_q, d_k); K: (n_k, d_k). Returns an array (n_q, n_k).
+
+    - Raises ValueError naming both sizes if the last dimensions of Q and K differ.
+    - float32 in, float32 out; float64 in, float64 out; integers give float64.
+    - Q and K are not modified.
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## Build 3: the scale
+#
+# The product of two independent entries with mean 0 and variance $v$ has the variance $v^2$. A dot product
+# adds up $d_k$ of them, and variances add. The standard deviation is the square root of what you get.
+
+
+# %%
+def scale_factor(d_k, variance=1.0):
+    """Return the number that scores are divided by: the standard deviation of a dot product.
+
+    d_k: how many entries the two vectors have; variance: that of every entry (their mean is 0, and they are
+    independent). Returns variance times the square root of d_k, a number: 2 for d_k = 4.
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## Build 4: attention
+#
+# For each query: divide its scores by the scale, make weights of them by softmax, and add up the values in
+# these proportions. Write the softmax of one row into your loop; subtract the largest score as in module 01.
+# A mask says which keys a query may look at; the softmax is then over those keys alone.
+
+
+# %%
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    """Return (output, weights) of scaled dot-product attention.
+
+    Q: (n_q, d_k); K: (n_k, d_k); V: (n_k, d_v). Returns output (n_q, d_v) and weights (n_q, n_k), as a tuple.
+    With a batch in front, Q (batch, n_q, d_k) and so on, each element of the batch is on its own.
+
+    mask: None, or an array of bool, int or float that broadcasts to the shape of the weights, such as
+    (n_q, n_k), (1, n_k) or (batch, 1, n_k). 1 or True: this key may be attended to; 0 or False: it is blocked.
+
+    - Scores are divided by scale_factor(d_k). A blocked key has the weight 0.
+    - A query whose keys are all blocked has weights of 0 and an output of 0, never NaN.
+    - Right for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
+    - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
+    - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
+    - Q, K, V and mask are not modified.
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# ## Reflect
+#
+# A multiply-add is one multiplication and the addition that follows it. How many does attention need in your
+# loops, scores and output together, for 512 queries, 512 keys and $d_k = d_v = 64$? And by which factor does
+# that number grow when there are twice as many tokens, so twice as many queries *and* twice as many keys?
+# Replace each `None` (or write the answers below).
+
+# %%
+REFLECT_MULTIPLY_ADDS_N512_D64 = None
+REFLECT_COST_RATIO_WHEN_N_DOUBLES = None
+# Your answer goes here.

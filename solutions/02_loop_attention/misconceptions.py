@@ -1,0 +1,1427 @@
+"""The known wrong ways of 02_loop_attention: one cell each, laid over the solution to make a wrong submission."""
+
+import numpy as np
+
+# %% zip_stops_early
+LIKELY = "vectors of different lengths are not refused: the loop stops at the shorter one"
+HINT = "What should dot_product(np.ones(3), np.ones(5)) do? The docstring says which exception, and what it must name."
+
+
+def dot_product(a, b):
+    total = 0.0
+    for x, y in zip(a, b, strict=False):
+        total += x * y
+    return total
+
+
+# %% product_of_sums
+LIKELY = "the entries are added up first and multiplied afterwards"
+HINT = "Try [1, 0] and [0, 1]: is it 0 or 1? Which comes first, the product or the sum?"
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    return sum(a) * sum(b)
+
+
+# %% cosine
+LIKELY = "the dot product is divided by the lengths of the vectors: that is the cosine of their angle"
+HINT = "Try [2, 0] and [3, 0]. Is yours 6 or 1?"
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return total / (np.sqrt(sum(x * x for x in a)) * np.sqrt(sum(y * y for y in b)))
+
+
+# %% last_entry_missing
+LIKELY = "the loop ends one entry too soon"
+HINT = "Try vectors of length 1. What does range(len(a) - 1) give?"
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = 0.0
+    for i in range(len(a) - 1):
+        total += a[i] * b[i]
+    return total
+
+
+# %% overwritten_total
+LIKELY = "the total is overwritten in every step, so only the last product is left"
+HINT = "Print the total in each step of the loop. Does it grow?"
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = x * y
+    return total
+
+
+# %% dot_product_rounds
+LIKELY = "the total is kept as a whole number, which cuts off the fractions"
+HINT = "Try [0.5] and [0.5]. What does int() do to the result?"
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return float(int(total))
+
+
+# %% absolute_products
+LIKELY = "the sign of the products is lost"
+HINT = "Try [1, 1] and [1, -1]: vectors at a right angle have the dot product 0."
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += abs(x * y)
+    return total
+
+
+# %% dot_product_modifies_input
+LIKELY = "dot_product writes the products into the caller's vector"
+HINT = "Print a before and after the call. What does a *= b do to the array that was handed in?"
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = 0.0
+    products = np.asarray(a)
+    for i in range(len(a)):
+        products[i] = products[i] * b[i]
+        total += products[i]
+    return total
+
+
+# %% dot_product_remembers
+LIKELY = "the total lives outside the function and is never set back to 0"
+HINT = "Call dot_product twice with the same vectors. Where does the total start the second time?"
+TOTALS = [0.0]
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    for x, y in zip(a, b, strict=True):
+        TOTALS[0] += x * y
+    return TOTALS[0]
+
+
+# %% dot_product_upcasts_float32
+LIKELY = "dot_product gives float64 for float32 entries"
+HINT = "Print dot_product(a, a).dtype for a float32 a. In NumPy 2, what is np.float64(0) plus a float32?"
+VALUES_RIGHT = True
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    total = np.float64(0)
+    for x, y in zip(a, b, strict=True):
+        total += x * y
+    return total
+
+
+# %% loops_over_queries_twice
+LIKELY = "both loops run over the queries, so there are as many columns as queries, not as keys"
+HINT = "Try two queries and five keys. Which shape should the scores have? Which length does the inner loop use?"
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(Q), len(Q)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
+    for i in range(len(Q)):
+        for j in range(len(Q)):
+            scores[i, j] = dot_product(Q[i], K[j % len(K)])
+    return scores
+
+
+# %% q_and_k_swapped
+LIKELY = "queries and keys have changed places: row i belongs to key i"
+HINT = "Which shape have your scores for two queries and five keys? Row i should belong to query i."
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(K), len(Q)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
+    for i in range(len(K)):
+        for j in range(len(Q)):
+            scores[i, j] = dot_product(K[i], Q[j])
+    return scores
+
+
+# %% scores_already_scaled
+LIKELY = "attention_scores divides by the scale; the raw scores are asked for"
+HINT = "attention_scores([[2]], [[3]]) is 6. Which function comes after it, and what does that one divide by?"
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(Q), len(K)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j])
+    return scores / float(np.sqrt(Q.shape[1]))
+
+
+# %% widths_not_checked
+LIKELY = "queries and keys of different widths are not refused"
+HINT = "What should attention_scores do with queries of 3 entries and keys of 6? See its docstring."
+VALUES_RIGHT = True
+
+
+def attention_scores(Q, K):
+    width = min(Q.shape[1], K.shape[1])
+    scores = np.zeros((len(Q), len(K)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i, :width], K[j, :width])
+    return scores
+
+
+# %% scores_of_input_dtype
+LIKELY = "the scores are stored in an array of the input's dtype, so integers give integers"
+HINT = "Print attention_scores(Q, K).dtype for integers. What did you hand to np.zeros as dtype?"
+VALUES_RIGHT = True
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(Q), len(K)), dtype=Q.dtype)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j])
+    return scores
+
+
+# %% scores_upcast_float32
+LIKELY = "attention_scores gives float64 for float32 input"
+HINT = "What dtype does np.zeros((n_q, n_k)) have if you do not say?"
+VALUES_RIGHT = True
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(Q), len(K)))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j])
+    return scores
+
+
+# %% scores_cut_to_integers
+LIKELY = "the scores are stored in an array of whole numbers, which cuts off the fractions"
+HINT = "What becomes of 1.5 when it is stored in an array of integers?"
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(Q), len(K)), dtype=int)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j])
+    return scores
+
+
+# %% scores_modify_input
+LIKELY = "attention_scores changes the caller's queries"
+HINT = "Print Q before and after the call. Which line of yours writes into it?"
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = np.zeros((len(Q), len(K)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
+    Q[0, 0] += 1
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j])
+    return scores
+
+
+# %% scores_remember
+LIKELY = "the scores are kept from one call to the next and added to"
+HINT = "Call attention_scores twice with the same arrays. Is the array of scores a new one each time?"
+KEPT = {}
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    scores = KEPT.get((len(Q), len(K)))
+    if scores is None:
+        scores = KEPT[len(Q), len(K)] = np.zeros((len(Q), len(K)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] += dot_product(Q[i], K[j])
+    return scores.copy()
+
+
+# %% scale_without_root
+LIKELY = "the scale is d_k itself, not its square root"
+HINT = "scale_factor(64) should be 8. Variances add up; which one is the standard deviation?"
+
+
+def scale_factor(d_k, variance=1.0):
+    return float(variance * d_k)
+
+
+# %% scale_ignores_variance
+LIKELY = "the argument `variance` is not used"
+HINT = "Compare scale_factor(4) with scale_factor(4, variance=3.0). Are they different?"
+
+
+def scale_factor(d_k, variance=1.0):
+    return float(np.sqrt(d_k))
+
+
+# %% variance_under_the_root
+LIKELY = "the root is taken of the variance too"
+HINT = "The product of two entries of variance v has the variance v², and d_k of them v²·d_k. What is the root of that?"
+
+
+def scale_factor(d_k, variance=1.0):
+    return float(np.sqrt(variance * d_k))
+
+
+# %% variance_squared
+LIKELY = "this is variance² · √d_k: the root of v²·d_k has only one v in it"
+HINT = "Put variance = 3 and d_k = 1: the product of two entries of variance 3 has the variance 9. What is its root?"
+
+
+def scale_factor(d_k, variance=1.0):
+    return float(variance**2 * np.sqrt(d_k))
+
+
+# %% inverse_scale
+LIKELY = "the scale is what scores are divided by, and this is one divided by it"
+HINT = "scale_factor(4) should be 2. Is yours 0.5?"
+
+
+def scale_factor(d_k, variance=1.0):
+    return float(1 / (variance * np.sqrt(d_k)))
+
+
+# %% whole_root
+LIKELY = "the root is cut to a whole number"
+HINT = "What is scale_factor(2)? It should be 1.4142."
+
+
+def scale_factor(d_k, variance=1.0):
+    return float(variance * int(np.sqrt(d_k)))
+
+
+# %% no_scaling
+LIKELY = "the scores go into the softmax without being divided"
+HINT = (
+    "Which row of the lesson's tables has your weights: the scaled or the unscaled one? Where does the scale come in?"
+)
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K)
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% divides_by_d_k
+LIKELY = "the scores are divided by d_k, not by its square root"
+HINT = "For d_k = 4 scores are divided by 2. What do you divide by?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(Q.shape[1])
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% divides_by_sqrt_d_v
+LIKELY = "the scores are divided by the root of d_v, the width of the values"
+HINT = "Try values that are wider than the keys. Should the weights change with them?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(V.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% divides_by_sqrt_n_k
+LIKELY = "the scores are divided by the root of the number of keys"
+HINT = "d_k is the width of a key, n_k how many keys there are. Which of the two is K.shape[0]?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(len(K)))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% multiplies_by_scale
+LIKELY = "the scores are multiplied by the scale instead of divided by it"
+HINT = "Scaling should make the weights of the lesson flatter. Do yours get sharper?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) * float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% softmax_over_queries
+LIKELY = "the weights sum to one over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=0) with weights.sum(axis=1). Whose attention is shared out: a query's or a key's?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for j in range(len(K)):
+        rows = [i for i in range(len(Q)) if seen[i, j]]
+        exps = {i: np.exp(scores[i, j] - max(scores[k, j] for k in rows)) for i in rows}
+        for i in rows:
+            weights[i, j] = exps[i] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% softmax_over_everything
+LIKELY = "the weights of all queries together sum to one"
+HINT = "What is weights.sum() for three queries? Every query has a whole attention of its own to share out."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    exps = np.where(seen, np.exp(scores - scores.max()), 0)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            weights[i, j] = exps[i, j] / max(exps.sum(), 1e-300)
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_ignored
+LIKELY = "the mask is not used"
+HINT = "Call it with a mask of zeros. Does anything change?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K))]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_inverted
+LIKELY = "the mask is read the wrong way round: 1 means that a key may be attended to"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(False if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if mask is None or not seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% first_batch_element_reused
+LIKELY = "every element of the batch gets the answer of the first"
+HINT = "Give a batch of two different sentences. Are the two outputs different? Look for an index 0 where b belongs."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[0], K[0], V[0], masks[0]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% first_mask_of_batch_reused
+LIKELY = "every element of the batch is masked like the first"
+HINT = "Give each element of the batch a mask of its own. Which one is used for the second?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[0]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% keys_of_first_batch_element
+LIKELY = "the keys of the first element serve the whole batch"
+HINT = "Which K does the second element of the batch see in your loop?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[0], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_multiplies_scores
+LIKELY = "a blocked score is multiplied by 0, but e to the 0 is 1, not 0"
+HINT = "What weight does a key with a score of 0 get? What score would give it none?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    scores = scores * seen
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = list(range(len(K)))
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_after_softmax
+LIKELY = "the weights are masked after the softmax and no longer sum to one"
+HINT = "Add up a row of your weights with a mask. The softmax should be over the keys that are left."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = list(range(len(K)))
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values()) * seen[i, j]
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% blocked_query_uniform
+LIKELY = "a query with every key blocked looks at all of them evenly"
+HINT = "Blocked scores of -1e9 are all equal once the largest is subtracted. What should such a row be?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    scores = np.where(seen, scores, np.asarray(-1e9, dtype=scores.dtype))
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = list(range(len(K)))
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% blocked_query_nan
+LIKELY = "a query with every key blocked gives NaN: 0 divided by 0"
+HINT = "What is the sum of the exponentials when every key is blocked? Look at such a row before you divide."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        low = [scores[i, j] if seen[i, j] else -np.inf for j in range(len(K))]
+        with np.errstate(invalid="ignore"):
+            exps = [np.exp(score - max(low)) for score in low]
+        weights[i] = [e / sum(exps) for e in exps]
+        for j in range(len(K)):
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% blocked_query_mean_output
+LIKELY = "the weights of a blocked query are 0, but its output is not"
+HINT = "Weights of 0 give an output of 0. What does yours hold for a query whose keys are all blocked?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+        if not keys:
+            output[i] = [sum(V[:, c]) / len(V) for c in range(V.shape[1])]
+    return output, weights
+
+
+# %% blocked_maximum
+LIKELY = "the largest score is taken over all keys, so a high blocked score pushes the others to 0"
+HINT = "Block the key with the largest score. Which score should be subtracted from the others then?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in range(len(K)))) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / max(sum(exps.values()), 1e-300)
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% no_maximum_subtracted
+LIKELY = "the exponentials are taken of the scores as they are, and overflow"
+HINT = "Try queries and keys of 100. What is np.exp(5000)? Module 01 shows the way out."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    np.seterr(over="ignore", invalid="ignore", divide="ignore")
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j]) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% weights_returned_first
+LIKELY = "the pair is the wrong way round: (output, weights) is asked for"
+HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return weights, output
+
+
+# %% scores_instead_of_weights
+LIKELY = "the scores are returned in place of the weights"
+HINT = "Do the rows of what you return sum to 1?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, scores
+
+
+# %% keys_instead_of_values
+LIKELY = "the weights are applied to the keys, not to the values"
+HINT = "Make the values wider than the keys. Which shape should the output have? What is mixed in it?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * K[j, c % K.shape[1]]
+    return output, weights
+
+
+# %% exponentials_not_normalised
+LIKELY = "the output is mixed with the exponentials before they are divided by their sum"
+HINT = "If all values are 7, every output is 7. Is yours?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += exps[j] * V[j, c]
+    return output, weights
+
+
+# %% values_weighted_by_position
+LIKELY = "row i of the values is used for key i of every query: the index of the key is missing"
+HINT = "In which order do the loops visit the values? For query i and key j, which row of V is needed?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[i % len(V), c]
+    return output, weights
+
+
+# %% output_of_value_dtype
+LIKELY = "the output is stored in an array of the values' dtype, which cuts it to whole numbers for integers"
+HINT = "What becomes of 0.25 when it is stored in an array of integers?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=V.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] = output[i, c] + weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% attention_widths_not_checked
+LIKELY = "queries and keys of different widths are not refused"
+HINT = "What should happen to queries of 3 entries and keys of 6? The docstring says what the message must name."
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    width = min(Q.shape[-1], K.shape[-1])
+    Q, K = Q[..., :width], K[..., :width]
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% lengths_not_checked
+LIKELY = "a different number of keys and values is not refused"
+HINT = "What should happen with four keys and six values? The docstring says what the message must name."
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j % len(V), c]
+    return output, weights
+
+
+# %% error_without_numbers
+LIKELY = "the ValueError does not say which sizes disagree"
+HINT = "Imagine reading your message in a long log. Which two numbers would you want to see?"
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError("Q and K do not fit")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError("K and V do not fit")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% attention_modifies_input
+LIKELY = "the scale is divided out of the caller's own array"
+HINT = "Print Q before and after the call. What is the difference between Q /= 2 and Q = Q / 2?"
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    Q = Q if Q.dtype.kind == "f" else Q.astype(float)
+    Q /= float(np.sqrt(Q.shape[1]))
+    scores = attention_scores(Q, K)
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_modified
+LIKELY = "the caller's mask is changed"
+HINT = "Print the mask before and after the call. Which line of yours writes into it?"
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape).copy()
+    if mask is not None and mask.flags.writeable:
+        mask[:] = 1
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% last_mask_kept
+LIKELY = "a mask is remembered and used again in the next call"
+HINT = "Call with a mask, then without. Is the second answer the same as in a fresh Python?"
+KEPT_MASKS = {}
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    if mask is not None and np.shape(mask) == scores.shape:
+        KEPT_MASKS.setdefault(scores.shape, np.array(mask))
+    mask = KEPT_MASKS.get(scores.shape, mask)
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% weights_remembered
+LIKELY = "the weights of the first call with these shapes are used for every later one"
+HINT = "Call it twice with different queries of the same shape. Are the weights different?"
+KEPT_WEIGHTS = {}
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, KEPT_WEIGHTS.setdefault(weights.shape, weights)
+
+
+# %% attention_upcasts_float32
+LIKELY = "attention gives float64 for float32 input"
+HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / np.sqrt(Q.shape[1])
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% scale_after_softmax
+LIKELY = "the weights are divided by the scale, not the scores"
+HINT = "Do your weights still sum to 1? The division belongs before the softmax."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K)
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values()) / np.sqrt(Q.shape[1])
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% uniform_weights
+LIKELY = "every key gets the same weight, whatever its score"
+HINT = "Give one key a much larger score. Does its weight grow?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: 1.0 for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% hard_maximum
+LIKELY = "all the attention goes to the key with the largest score"
+HINT = "Softmax is soft: the weights of the lesson are all above 0. Which step of yours picks only one?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[i, j]]
+        exps = {j: float(scores[i, j] == max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_is_true_only
+LIKELY = "the mask is compared with `is True`, which no entry of an array is"
+HINT = "What is np.array([True])[0] is True? Ask for the truth of the entry itself."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [
+            scaled_dot_product_attention(Q[b], K[b], V[b], None if mask is None else masks[b]) for b in range(len(Q))
+        ]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if mask is None or seen[i, j] is True]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% mask_of_first_query
+LIKELY = "every query gets the mask of the first"
+HINT = "With the causal mask of the lesson, should cat see more than The does? Which row of the mask do you read?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        keys = [j for j in range(len(K)) if seen[0, j]]
+        exps = {j: np.exp(scores[i, j] - max(scores[i, k] for k in keys)) for j in keys}
+        for j in keys:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% reflect_linear_cost
+LIKELY = "the loop over the queries is counted, but not the loop over the keys inside it"
+HINT = "How many pairs of a query and a key are there among 2 tokens, and among 4? Each pair costs d_k + d_v."
+REFLECT_MULTIPLY_ADDS_N512_D64 = 65536
+REFLECT_COST_RATIO_WHEN_N_DOUBLES = 2
