@@ -268,7 +268,8 @@ class TestNewModule:
         new_module(course_copy, "rope", "Rotary {positions}")
         course = read_course(course_copy.root)
         rope = course.module("rope")
-        assert (rope.name, rope.title) == ("02_rope", "Rotary {positions}")
+        number = len(course_copy.modules) + 1
+        assert (rope.name, rope.title) == (f"{number:02d}_rope", "Rotary {positions}")
         build_module(course, rope)
         assert check_module(course, rope).problems == ()
 
@@ -321,6 +322,22 @@ class TestMisconceptions:
             "multiplies_by_temperature",
             "log_of_softmax",
             "upcasts_float32",
+        }
+
+    def test_every_listed_wrong_way_of_loop_attention_is_there(self, course: Course) -> None:
+        names = {wrong.name for wrong in read_misconceptions(course, course.module("loop_attention"))}
+        assert names >= {
+            "no_scaling",
+            "divides_by_d_k",
+            "divides_by_sqrt_d_v",
+            "divides_by_sqrt_n_k",
+            "multiplies_by_scale",
+            "softmax_over_queries",
+            "loops_over_queries_twice",
+            "q_and_k_swapped",
+            "mask_ignored",
+            "mask_inverted",
+            "first_batch_element_reused",
         }
 
 
