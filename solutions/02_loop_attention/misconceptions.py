@@ -249,14 +249,15 @@ def attention_scores(Q, K):
 
 # %% scores_modify_input
 LIKELY = "attention_scores changes the caller's queries"
-HINT = "Print Q before and after the call. Which line of yours writes into it?"
+HINT = "Print Q before and after the call. What does Q[i] -= ... do to the array that was handed in?"
 
 
 def attention_scores(Q, K):
     if Q.shape[1] != K.shape[1]:
         raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
     scores = np.zeros((len(Q), len(K)), dtype=Q.dtype if Q.dtype.kind == "f" else float)
-    Q[0, 0] += 1
+    for i in range(len(Q)):
+        Q[i] -= Q[i].min()
     for i in range(len(Q)):
         for j in range(len(K)):
             scores[i, j] = dot_product(Q[i], K[j])
@@ -986,7 +987,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% values_weighted_by_position
-LIKELY = "row i of the values is used for key i of every query: the index of the key is missing"
+LIKELY = "the values are picked by the number of the query, not by that of the key"
 HINT = "In which order do the loops visit the values? For query i and key j, which row of V is needed?"
 
 
