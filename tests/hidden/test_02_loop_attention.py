@@ -465,6 +465,7 @@ def test_attention_with_masks_agrees_with_the_oracle(student, rng):
     random = rng.integers(0, 2, size=(2, 4, 5))
     random[..., 0, :], random[1, 2, :], random[..., 3, 4] = 0, 0, 1
     cases = [(*flat, random[0]), (*flat, random[1].astype(bool)), (*batch, random), (*batch, random[1].astype(float))]
+    cases += [(*random_qkv(rng, (6, 6, 3, 2)), 1 - np.eye(6))]  # no token sees itself
     for case, pair in zip(cases, attend_many(student, cases), strict=True):
         assert_attends(pair, *oracle_attention(*case), of=f"mask {case[3].shape} of {case[3].dtype}:")
 
