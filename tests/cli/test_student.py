@@ -52,7 +52,7 @@ def test_status_follows_the_work(attn: Attn, bundle: Path) -> None:
     assert state() == "started"
     attn("test", "softmax", cwd=bundle)
     assert state() == "passing"
-    assert "Every module passes its visible checks" in attn(cwd=bundle).stdout
+    assert "Next: 02_loop_attention" in attn(cwd=bundle).stdout
     stub_of(bundle).write_text(text)
     assert state() == "untouched"
 
