@@ -6,8 +6,8 @@
 #
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
-# Work through the three functions in order. After each one, run `attn test softmax`.
-# The lesson is in `README.md` beside this file.
+# Work through the three functions in order. After each one, run the cell that tries it (or the whole file,
+# `python softmax.py`), then `attn test softmax`. The lesson is in `README.md` beside this file.
 
 # %%
 import numpy as np
@@ -34,6 +34,14 @@ def softmax(x, axis=-1):
     raise NotImplementedError
 
 
+# %%
+# Try softmax: the sentence of the lesson, and scores that are too large for np.exp alone.
+if __name__ == "__main__":
+    scores = np.array([0, 2, 1, 1, 1.5])
+    print("softmax:", softmax(scores).round(4), "and of large scores:", softmax(1000 + scores).round(4))
+    assert np.allclose(softmax(scores), [0.0546, 0.4036, 0.1485, 0.1485, 0.2448], atol=1e-4), "see the first table"
+    assert np.allclose(softmax(1000 + scores), softmax(scores)), "a shift by 1000 should change nothing"
+
 # %% [markdown]
 # ## Build 2: log-softmax
 #
@@ -57,6 +65,14 @@ def log_softmax(x, axis=-1):
     raise NotImplementedError
 
 
+# %%
+# Try log_softmax: the sentence again, and a weight that underflows to 0.
+if __name__ == "__main__":
+    scores = np.array([0, 2, 1, 1, 1.5])
+    print("log_softmax:", log_softmax(scores).round(4), "and far apart:", log_softmax(np.array([0, -2000])))
+    assert np.allclose(log_softmax(scores), [-2.9073, -0.9073, -1.9073, -1.9073, -1.4073], atol=1e-4), "see the lesson"
+    assert np.allclose(log_softmax(np.array([0, -2000])), [0, -2000]), "was the logarithm taken on paper first?"
+
 # %% [markdown]
 # ## Build 3: temperature
 #
@@ -73,6 +89,26 @@ def softmax_with_temperature(x, temperature, axis=-1):
     """
     raise NotImplementedError
 
+
+# %%
+# Try softmax_with_temperature: the row for 2 of the lesson's table.
+if __name__ == "__main__":
+    weights = softmax_with_temperature(np.array([0, 2, 1, 1, 1.5]), 2)
+    print("at temperature 2:", weights.round(4))
+    assert np.allclose(weights, [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "see the table of temperatures"
+
+# %% [markdown]
+# ## Use
+#
+# What a temperature does to the attention of *The*: change the temperatures, or the scores, and run it again.
+
+# %%
+if __name__ == "__main__":
+    for temperature in (0.5, 1, 2, 100):
+        print("temperature", temperature)
+        weights = softmax_with_temperature(np.array([0, 2, 1, 1, 1.5]), temperature)
+        for token, weight in zip(["The", "cat", "sat", "on", "mat"], weights, strict=True):
+            print(f"  {token:>4} {weight:.4f} {'#' * round(40 * weight)}")
 
 # %% [markdown]
 # ## Reflect

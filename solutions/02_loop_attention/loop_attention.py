@@ -8,11 +8,21 @@
 #
 # Here you write it with plain Python loops, one multiplication at a time: no `@`, `dot`, `matmul`, `einsum`,
 # `inner`, `tensordot` or `vdot`, and no sum over a product of whole arrays.
-# Work through the four functions in order. After each one, run `attn test loop_attention`.
-# The lesson is in `README.md` beside this file.
+# Work through the four functions in order. After each one, run the cell that tries it (or the whole file,
+# `python loop_attention.py`), then `attn test loop_attention`. The lesson is in `README.md` beside this file.
 
 # %%
 import numpy as np
+
+# %% [markdown]
+# The sentence of the lesson, *The cat sat on mat*: one row for each token.
+
+# %%
+if __name__ == "__main__":
+    tokens = ["The", "cat", "sat", "on", "mat"]
+    Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
+    V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
 
 # %% [markdown]
 # ## Build 1: the dot product
@@ -39,6 +49,12 @@ def dot_product(a, b):
     return total
     ### END SOLUTION
 
+
+# %%
+# Try dot_product: the query of The and the key of mat.
+if __name__ == "__main__":
+    print("The · mat:", dot_product(Q[0], K[4]))
+    assert np.isclose(dot_product(Q[0], K[4]), 1.5), "the lesson adds it up"
 
 # %% [markdown]
 # ## Build 2: all the scores
@@ -72,6 +88,13 @@ def attention_scores(Q, K):
     ### END SOLUTION
 
 
+# %%
+# Try attention_scores: the whole sentence, then its first two queries alone.
+if __name__ == "__main__":
+    print(attention_scores(Q, K))
+    assert np.allclose(attention_scores(Q, K)[1], [3, 0, 2, 1, 0.5]), "see the row cat of the raw scores"
+    assert attention_scores(Q[:2], K).shape == (2, 5), "two queries against five keys"
+
 # %% [markdown]
 # ## Build 3: the scale
 #
@@ -90,6 +113,12 @@ def scale_factor(d_k, variance=1.0):
     return float(variance * np.sqrt(d_k))
     ### END SOLUTION
 
+
+# %%
+# Try scale_factor: the width of the sentence's vectors, and a wide one.
+if __name__ == "__main__":
+    print("scales:", scale_factor(4), scale_factor(64), scale_factor(4, variance=3.0))
+    assert np.allclose([scale_factor(4), scale_factor(64), scale_factor(4, variance=3.0)], [2, 8, 6])
 
 # %% [markdown]
 # ## Build 4: attention
@@ -150,6 +179,30 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     return output, weights
     ### END SOLUTION
 
+
+# %%
+# Try scaled_dot_product_attention: the sentence, with and without a causal mask.
+if __name__ == "__main__":
+    output, weights = scaled_dot_product_attention(Q, K, V)
+    _, causal = scaled_dot_product_attention(Q, K, V, mask=np.tri(5))
+    print(output.round(4), weights.round(4), causal.round(4), sep="\n\n")
+    assert np.allclose(weights[0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), (
+        "see the row The of the weights"
+    )
+    assert np.allclose(output[0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "see the row The of the output"
+    assert np.allclose(causal[1], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "see the row cat of the causal weights"
+
+# %% [markdown]
+# ## Use
+#
+# Who looks at whom? Change the queries and keys as the lesson asks, and run it again.
+
+# %%
+if __name__ == "__main__":
+    output, weights = scaled_dot_product_attention(Q, K, V)
+    for token, row in zip(tokens, weights, strict=True):
+        bars = "  ".join(f"{other} {'#' * round(20 * weight):<10}" for other, weight in zip(tokens, row, strict=True))
+        print(f"{token:>4}: {bars}")
 
 # %% [markdown]
 # ## Reflect

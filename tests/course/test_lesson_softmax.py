@@ -26,6 +26,7 @@ def numbers() -> Iterable[float]:
         yield temperature
         yield from softmax(SCORES / temperature)
     yield -0.5  # an example of a score
+    yield from (0.1, 0.01)  # temperatures to try
 
 
 def test_every_decimal_is_computed(course: Course) -> None:
@@ -37,3 +38,9 @@ def test_the_rows_stand_where_they_were_computed(course: Course) -> None:
     for temperature in (0.5, 1, 2, 100):
         assert f"| {temperature} | {row(softmax(SCORES / temperature))} |" in lesson
     assert f"| weight | {row(softmax(SCORES))} | 1 |" in lesson
+
+
+def test_what_is_asked_under_use_has_the_answer_it_hints_at() -> None:
+    assert softmax(SCORES / 0.1).max() < 0.99995 < softmax(SCORES / 0.01).max()
+    tied = np.where(np.arange(5) == 2, 2.0, SCORES)
+    assert all(softmax(tied / t)[1] == softmax(tied / t)[2] for t in (0.01, 1, 100))
