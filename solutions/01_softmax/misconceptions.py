@@ -67,6 +67,116 @@ def softmax(x, axis=-1):
     return exps / exps.sum(axis=axis)
 
 
+# %% subtracts_mean
+LIKELY = "the mean is subtracted instead of the largest score, so a score far above the others still overflows"
+HINT = "Try softmax(np.array([2000.0, 0.0, 0.0])). How large is the largest exponent after your subtraction?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(x - x.mean(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% subtracts_minimum
+LIKELY = "the smallest score is subtracted instead of the largest, so every exponent is 0 or above"
+HINT = "Try softmax(np.array([0.0, 1000.0])). Which of the two ends of a row is the dangerous one for np.exp?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(x - x.min(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% largest_magnitude
+LIKELY = "the largest magnitude is subtracted, so a row of low scores underflows to 0/0"
+HINT = "Try softmax(np.array([-1000.0, -1001.0])). Which number do you subtract, and what is left?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% clips_scores
+LIKELY = "large scores are cut off to keep np.exp finite, which makes different scores equal"
+HINT = "Try softmax(np.array([1000.0, 1001.0])). The two weights should differ. What is left of the difference?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(np.clip(x, -80, 80))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% clips_exponents
+LIKELY = "exponents below -30 are cut off, so every small weight is the same"
+HINT = "What should softmax([0, -40]) and softmax([0, -300]) give? Does np.exp need help with very negative numbers?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(np.clip(x - x.max(axis=axis, keepdims=True), -30, 0))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% shifts_only_beyond_700
+LIKELY = "the maximum is subtracted only where float64 would overflow; float32 overflows long before"
+HINT = "What is np.exp(np.float32(90))? When does subtracting the maximum ever do harm?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    largest = x.max(axis=axis, keepdims=True)
+    exps = np.exp(np.where(np.abs(x).max() > 700, x - largest, x))
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+# %% epsilon_in_the_sum
+LIKELY = "a small number is added to the sum against a division by 0 that cannot happen; the weights no longer sum to 1"
+HINT = "After subtracting the maximum, how small can the sum of the exponentials be?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / (exps.sum(axis=axis, keepdims=True) + 1e-6)
+
+
+# %% squared_norm
+LIKELY = "the exponentials are divided by their length, not by their sum"
+HINT = "Add up the weights of one row, then their squares. Which of the two is 1, and which should be?"
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return exps / np.sqrt((exps**2).sum(axis=axis, keepdims=True))
+
+
+# %% remembers_the_first_result
+LIKELY = "a result is kept and handed out again for other scores of the same shape"
+HINT = "Call softmax with two different arrays of the same shape. Are the results different?"
+SEEN = {}
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    exps = np.exp(x - x.max(axis=axis, keepdims=True))
+    return SEEN.setdefault((x.shape, x.dtype, axis), exps / exps.sum(axis=axis, keepdims=True))
+
+
 # %% modifies_input
 LIKELY = "the caller's array is changed: an in-place operation works on x itself"
 HINT = "Print x before and after softmax(x). Which line of yours writes into x?"
@@ -149,6 +259,63 @@ def log_softmax(x, axis=-1):
     return shifted - np.exp(shifted).sum(axis=axis, keepdims=True)
 
 
+# %% log_without_maximum
+LIKELY = "log_softmax takes the exponentials of the raw scores, which overflow or all underflow"
+HINT = "Try log_softmax(np.array([1000.0, 1001.0])) and log_softmax(np.array([-1000.0, -1001.0]))."
+
+
+def log_softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))
+
+
+# %% log_global_max
+LIKELY = "log_softmax subtracts the largest score of the whole array, so the sum of a low row underflows to 0"
+HINT = "Put a row near -900 beside a row near 5000. What is the logarithm of the low row's sum?"
+
+
+def log_softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    shifted = x - x.max()
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+# %% log_floor
+LIKELY = "a floor under the weights keeps the logarithm finite, and wrong: log(1e-12) is not the answer"
+HINT = "What is log_softmax([0, -2000])[1] on paper? What is yours, and where does that number come from?"
+
+
+def log_softmax(x, axis=-1):
+    return np.log(softmax(x, axis=axis) + 1e-12)
+
+
+# %% log_of_base_two
+LIKELY = "the logarithm is taken to base 2, but the exponentials are of e"
+HINT = "exp(log_softmax(x)) should sum to 1. Which logarithm undoes np.exp?"
+
+
+def log_softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return shifted - np.log2(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+# %% log_of_integers
+LIKELY = "the result is written into an array of the input's dtype, which cuts off the decimals for integers"
+HINT = "What dtype has np.zeros_like(np.array([1, 2, 3])), and what becomes of -0.4 when it is stored there?"
+
+
+def log_softmax(x, axis=-1):
+    x = np.asarray(x)
+    result = np.zeros_like(x)
+    shifted = x - x.max(axis=axis, keepdims=True)
+    result[...] = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return result
+
+
 # %% log_ignores_axis
 LIKELY = "log_softmax is always taken along the last axis; the argument `axis` is not used"
 HINT = "Call log_softmax(x, axis=0) and log_softmax(x, axis=1). Are the two results different?"
@@ -214,6 +381,86 @@ HINT = "What should softmax_with_temperature(x, 0) do? The docstring says which 
 def softmax_with_temperature(x, temperature, axis=-1):
     with np.errstate(divide="ignore", invalid="ignore"):
         return softmax(np.asarray(x) / float(temperature), axis=axis)
+
+
+# %% only_zero_is_refused
+LIKELY = "a temperature of 0 is refused, one below 0 is not: it turns the order of the scores around"
+HINT = "What does softmax_with_temperature(x, -1) give? The docstring says which temperatures are refused."
+VALUES_RIGHT = True
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature == 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    return softmax(np.asarray(x) / float(temperature), axis=axis)
+
+
+# %% temperature_not_named
+LIKELY = "the error does not say which temperature it refuses"
+HINT = "Read your own message: would you know from it what was handed in?"
+VALUES_RIGHT = True
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError("temperature must be positive")
+    return softmax(np.asarray(x) / float(temperature), axis=axis)
+
+
+# %% temperature_has_a_floor
+LIKELY = "very small temperatures are replaced by a larger one"
+HINT = "Divide scores and temperature by a million: should the weights change?"
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    return softmax(np.asarray(x) / max(float(temperature), 1e-3), axis=axis)
+
+
+# %% temperature_of_the_weights
+LIKELY = "the finished weights are raised to a power and normalised again; they underflow where the scores would not"
+HINT = "At a temperature of a thousandth, what becomes of every weight? The division belongs before the softmax."
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    weights = softmax(x, axis=axis) ** (1 / float(temperature))
+    return weights / weights.sum(axis=axis, keepdims=True)
+
+
+# %% temperature_ignores_axis
+LIKELY = "softmax_with_temperature never hands its axis on"
+HINT = "Call softmax_with_temperature(x, 2, axis=0) and with axis=1. Are the two results different?"
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    return softmax(np.asarray(x) / float(temperature))
+
+
+# %% root_of_temperature
+LIKELY = "the scores are divided by the square root of the temperature"
+HINT = "In attention the root is taken of d_k. The formula here divides by the temperature itself."
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    return softmax(np.asarray(x) / float(temperature) ** 0.5, axis=axis)
+
+
+# %% temperature_cut_to_a_whole_number
+LIKELY = "scores are divided by whole-number division, which cuts off the decimals"
+HINT = "Try softmax_with_temperature(np.array([1.0, 2.0]), 4). What is 1 // 4, and what is 1 / 4?"
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    return softmax(np.asarray(x) // float(temperature), axis=axis)
 
 
 # %% temperature_modifies_input
