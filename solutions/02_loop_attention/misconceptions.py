@@ -845,6 +845,34 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     return output, weights
 
 
+# %% fills_a_low_score
+LIKELY = "blocked keys get a score of -10000, which is not low enough: an allowed score may be lower still"
+HINT = "Try allowed scores of -50000. Who gets the weight then? Leave blocked keys out of the sum instead."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    if Q.ndim == 3:
+        masks = np.broadcast_to(True if mask is None else mask, (len(Q), Q.shape[1], K.shape[1]))
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], masks[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / float(np.sqrt(Q.shape[1]))
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        filled = [scores[i, j] if seen[i, j] else -1e4 for j in range(len(K))]
+        exps = [np.exp(score - max(filled)) for score in filled]
+        for j in range(len(K)):
+            weights[i, j] = exps[j] / sum(exps) if seen[i, j] else 0
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
 # %% no_maximum_subtracted
 LIKELY = "the exponentials are taken of the scores as they are, and overflow"
 HINT = "Try queries and keys of 100. What is np.exp(5000)? Module 01 shows the way out."

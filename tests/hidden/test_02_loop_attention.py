@@ -497,6 +497,11 @@ def test_attention_without_the_blocked_keys(student, rng):
     assert_close(masked[1][:, kept], short[1], of="weights of the other keys")
     assert_close(masked[0], short[0], of="the output")
     assert_attends(changed, *masked, of="other numbers in the blocked keys:")
+    Q, K = integers(rng, -2, 3, (3, 4)), integers(rng, -2, 3, (5, 4))
+    Q[:, 0], K[:, 0] = 1024, np.where(mask[0], -2048, 0)  # every allowed score is below -1e6
+    masked, short = attend_many(student, [(Q, K, V, mask), (Q, K[kept], V[kept])])
+    assert_close(masked[1][:, kept], short[1], of="weights of very low scores")
+    assert_rows_sum_to_one(masked[1], (3, 5))
 
 
 @worth(1, "a mask may be of bool, int or float, and broadcasts to the weights", target=ATTENTION)
@@ -542,10 +547,13 @@ def test_attention_of_a_blocked_query(student, rng):
 @worth(0.5, "the largest score may be a blocked one", target=ATTENTION)
 def test_attention_with_a_large_blocked_score(student):
     Q, K = np.array([[10.0, 0, 0, 0]]), np.array([[800.0, 0, 0, 0], [0, 0, 0, 0], [0.2, 0, 0, 0]])
-    ((output, weights),) = attend_many(student, [(Q, K, np.array([[1.0], [0], [1]]), np.array([[0, 1, 1]]))])
+    low_q, low_k = np.array([[1024.0, 0, 0, 0]]), np.array([[0.0, 0, 0, 0], [-2048, 0, 0, 0], [-2048, 0, 0, 0]])
+    low_k[2, 0] += 2**-9  # the two allowed scores are 1 apart, and below -1e6
+    V, mask = np.array([[1.0], [0], [1]]), np.array([[0, 1, 1]])
     share = 1 / (1 + np.exp(-1.0))
-    assert_close(weights, np.array([[0, 1 - share, share]]))
-    assert_close(output, np.array([[share]]))
+    for output, weights in attend_many(student, [(Q, K, V, mask), (low_q, low_k, V, mask)]):
+        assert_close(weights, np.array([[0, 1 - share, share]]))
+        assert_close(output, np.array([[share]]))
 
 
 @worth(1, "attention of float32 and of integers has the right values", target=ATTENTION)
