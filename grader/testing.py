@@ -70,7 +70,7 @@ def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1
     assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
     gap = np.abs(weights.sum(axis=axis) - 1)
     assert gap.max() <= ROW_SUM_GAP[np.dtype(dtype)], (
-        f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.6g}, not to 1"
+        f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.12g}, not to 1"
     )
 
 
@@ -113,7 +113,8 @@ def _signed(weights: np.ndarray, axis: int) -> float:
 
 
 def _numbers_in(message: str) -> list[float]:
-    return [float(text) for text in re.findall(r"-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
+    # A dash behind a digit or a letter is no sign: "0-5" names 0 and 5.
+    return [float(text) for text in re.findall(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
 
 
 def _listed(numbers: list[float]) -> str:

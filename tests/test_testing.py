@@ -87,6 +87,8 @@ def test_right_values_pass() -> None:
 def test_rows_that_sum_to_more_are_named() -> None:
     with pytest.raises(AssertionError, match=r"sum to 1\.2"):
         assert_rows_sum_to_one(ROWS * 1.2, (2, 4))
+    with pytest.raises(AssertionError, match=r"sum to 1\.00000001, not to 1"):
+        assert_rows_sum_to_one(ROWS * (1 + 1e-8), (2, 4))
     with pytest.raises(AssertionError, match="negative"):
         assert_rows_sum_to_one(ROWS + [1, -1, 0, 0], (2, 4))
 
@@ -102,6 +104,7 @@ def test_an_exception_must_be_of_the_kind_and_name_the_numbers() -> None:
     kinds = ("mylab.f.ShapeError", "ValueError", "Exception", "object")
     own = ("mylab.f.ValueError", "Exception", "object")
     assert_raises(ValueError, raising(kinds, "3 and 4.0 differ"), 3, 4)
+    assert_raises(ValueError, raising(kinds, "must be in 0-5, not -7"), 5, -7)
     with pytest.raises(AssertionError, match="should name 5"):
         assert_raises(ValueError, raising(kinds, "3 and 4 differ"), 3, 5)
     with pytest.raises(AssertionError, match="expected a ValueError"):
