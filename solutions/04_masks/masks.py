@@ -1,0 +1,221 @@
+# %% [markdown]
+# # 04 · Masks
+#
+# A mask says who may look at whom. It is an array of ones and zeros that is laid over the scores:
+# **1 or True: this key may be attended to; 0 or False: it is blocked.** Every function of this course reads
+# masks this way, and takes them as bool, int or float.
+#
+# Two kinds of masks are in every language model. The *causal* mask keeps a token from seeing the ones after it; the
+# *padding* mask keeps all tokens from seeing the filler behind a short sentence. You will build both, lay one
+# over the other, and write the softmax that obeys them.
+# Work through the four functions in order. After each one, run its *Try it* cell and `attn test masks`.
+# The lesson is in `README.md` beside this file.
+
+# %%
+import numpy as np
+
+# %% [markdown]
+# ## Build 1: the causal mask
+#
+# Token i may look at token j if j is not after i. It may look at itself.
+
+
+# %%
+def create_causal_mask(seq_len):
+    """Return the causal mask of seq_len tokens, an array (seq_len, seq_len).
+
+    Entry [i, j] is 1 (or True) if token i may attend to token j: for j <= i, so each token sees itself and all
+    before it. Every other entry is 0 (or False).
+
+    - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
+    - Raises ValueError naming seq_len if it is below 1.
+    """
+    ### BEGIN SOLUTION
+    if seq_len < 1:
+        raise ValueError(f"seq_len must be at least 1, not {seq_len}")
+    return np.tril(np.ones((seq_len, seq_len), dtype=bool))  # (n, n): the lower triangle and the diagonal
+    ### END SOLUTION
+
+
+# %%
+# Try it
+if __name__ == "__main__":
+    causal = create_causal_mask(5)
+    print("Who sees whom among five tokens:")
+    print(np.array(causal, dtype=int))
+    assert np.array_equal(np.sum(causal, axis=1), [1, 2, 3, 4, 5]), "each token sees itself and all before it"
+
+# %% [markdown]
+# ## Build 2: the padding mask
+#
+# Sentences of a batch are filled up to the same length. The filler is no word, and nobody may look at it. The
+# two axes of size 1 stand where scores `(batch, heads, n_q, n_k)` have their heads and their queries.
+
+
+# %%
+def create_padding_mask(lengths, max_length):
+    """Return the padding mask of a batch, an array (batch, 1, 1, max_length).
+
+    lengths: how many tokens each sentence really has: a list, a tuple or a one-dimensional array of integers.
+    max_length: how many places each sentence has.
+
+    Entry [b, 0, 0, j] is 1 (or True) if place j of sentence b holds a token: for j < lengths[b]. Every other entry
+    is 0 (or False).
+
+    - A length may be 0 (everything is blocked) and may be max_length (nothing is).
+    - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
+    - Raises ValueError if a length is above max_length, naming that length and max_length, or if a length is below
+      0, naming that length.
+    - lengths is not modified.
+    """
+    ### BEGIN SOLUTION
+    for length in lengths:
+        if length < 0 or length > max_length:
+            raise ValueError(f"length {length} is not between 0 and max_length, which is {max_length}")
+    places = np.arange(max_length)  # (max_length,)
+    filled = places < np.asarray(lengths)[:, None]  # (batch, max_length)
+    return filled[:, None, None, :]  # (batch, 1, 1, max_length)
+    ### END SOLUTION
+
+
+# %%
+# Try it
+if __name__ == "__main__":
+    padding = create_padding_mask([5, 3], max_length=5)
+    print("Shape of the padding mask:", padding.shape)
+    for sentence, places in zip(["The cat sat on mat", "The cat sat"], padding, strict=True):
+        print(f"{sentence:<20}", np.array(places[0, 0], dtype=int))
+    assert padding.shape == (2, 1, 1, 5), "one axis each for the batch, the heads, the queries and the keys"
+    assert padding[1].sum() == 3, "the second sentence has three tokens"
+
+# %% [markdown]
+# ## Build 3: several masks at once
+#
+# A key may be attended to if *every* mask allows it. The masks need not have the same shape: the causal mask
+# `(n, n)` and the padding mask `(batch, 1, 1, n)` together make one of shape `(batch, 1, n, n)`.
+
+
+# %%
+def combine_masks(*masks):
+    """Return one mask that allows what all the given masks allow.
+
+    masks: one or more arrays of bool, int or float, of shapes that broadcast with each other; mixed kinds and mixed
+    shapes are fine. Returns an array of the shape they broadcast to.
+
+    - An entry is 1 (or True) where every mask has 1 or True, and 0 (or False) everywhere else.
+    - One mask alone comes back with its own values. The order of the masks makes no difference.
+    - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
+    - Raises ValueError if it is called with no mask at all.
+    - No mask is modified.
+    """
+    ### BEGIN SOLUTION
+    if not masks:
+        raise ValueError("combine_masks needs at least one mask")
+    combined = np.asarray(masks[0]) != 0
+    for mask in masks[1:]:
+        combined = combined & (np.asarray(mask) != 0)  # the two shapes broadcast
+    return combined
+    ### END SOLUTION
+
+
+# %%
+# Try it
+if __name__ == "__main__":
+    three_words = np.array([[[[1, 1, 1, 0, 0]]]])  # (1, 1, 1, 5)
+    both = combine_masks(np.tri(5), three_words)  # (1, 1, 5, 5)
+    print("Causal and padded:", both.shape)
+    print(np.array(both[0, 0], dtype=int))
+    assert both.shape == (1, 1, 5, 5), "(5, 5) and (1, 1, 1, 5) broadcast to (1, 1, 5, 5)"
+    assert both.sum() == 12, "15 causal links, less the three that end in padding"
+
+# %% [markdown]
+# ## Build 4: the softmax that obeys
+#
+# A softmax over the allowed scores alone, as if the blocked ones were not there. What if all are blocked? Then
+# there is nothing to share out, and every weight is 0.
+
+
+# %%
+def masked_softmax(scores, mask, axis=-1):
+    """Return the softmax of the allowed scores along one axis; blocked entries get the weight 0.
+
+    scores: array of floats or of integers, of any shape; axis: the axis along which the weights sum to 1.
+    mask: array of bool, int or float that broadcasts to the shape of the scores: it may have fewer dimensions, or
+    axes of size 1, but never more than the scores. 1 or True: allowed; 0 or False: blocked.
+    Returns an array of the shape of the scores.
+
+    - A slice along `axis` with every entry blocked is all 0, never NaN. All others sum to 1.
+    - A blocked score has no influence, however large it is.
+    - Right for scores of any size, such as 5000, -5000 or -1e15: no overflow, no 0/0, no leak. Each slice along
+      `axis` is on its own.
+    - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
+    - scores and mask are not modified.
+    """
+    ### BEGIN SOLUTION
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(np.float64)  # integers become float64
+    allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
+    kept = np.where(allowed, scores, -np.inf)  # e to the -inf is exactly 0
+    largest = kept.max(axis=axis, keepdims=True)  # the largest allowed score of each slice
+    largest = np.where(np.isneginf(largest), 0, largest)  # none allowed: -inf less -inf would be NaN
+    exps = np.exp(kept - largest)
+    total = exps.sum(axis=axis, keepdims=True)  # 0 where every entry is blocked, at least 1 elsewhere
+    return exps / np.where(total == 0, 1, total)
+    ### END SOLUTION
+
+
+# %%
+# Try it
+if __name__ == "__main__":
+    scores = np.array([[1.5, 0, 1, 0.5, 0.25], [0.5, 1, 1, 0.5, 0.75]])  # cat and sat, already divided by 2
+    weights = masked_softmax(scores, np.array([[1, 1, 0, 0, 0], [0, 0, 0, 0, 0]]))
+    print("cat may see The and itself:", weights[0].round(4))
+    print("everything is blocked:     ", weights[1].round(4))
+    assert np.allclose(weights[0], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "see the table in the lesson"
+    assert np.array_equal(weights[1], np.zeros(5)), "a fully blocked row has weights of 0"
+
+# %% [markdown]
+# ## Use
+#
+# Causal attention on the sentence, as a map: one line for each token that looks, one column for each token it
+# looks at. Then change `seen` to `create_causal_mask(5) * (1 - np.eye(5))`: what if no token sees itself?
+
+# %%
+if __name__ == "__main__":
+    tokens = ["The", "cat", "sat", "on", "mat"]
+    Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
+    seen = create_causal_mask(5)
+    weights = masked_softmax(Q @ K.T / 2, seen)
+    print("Causal attention:")
+    for token, row in zip(tokens, weights, strict=True):
+        bars = [f"{other} {'#' * round(10 * w):<10}" for other, w in zip(tokens, row, strict=True)]
+        print(f"{token:>4}  " + "  ".join(bars))
+    print("links allowed:", int(np.sum(seen)), "of", seen.size)
+
+# %% [markdown]
+# And a batch of two sentences, *The cat sat on mat* and *The cat sat*, the second filled up with two places. Both
+# have the same scores here, so that whatever differs is the doing of the mask.
+
+# %%
+if __name__ == "__main__":
+    batch = np.stack([Q @ K.T / 2, Q @ K.T / 2])[:, None]  # (2, 1, 5, 5): batch, heads, queries, keys
+    padding = create_padding_mask([5, 3], max_length=5)  # (2, 1, 1, 5)
+    weights = masked_softmax(batch, padding)
+    print("What sat looks at in each sentence:")
+    for words, row in zip([tokens, ["The", "cat", "sat", "(pad)", "(pad)"]], weights[:, 0, 2], strict=True):
+        print("  " + "  ".join(f"{word} {w:.4f}" for word, w in zip(words, row, strict=True)))
+    both = combine_masks(padding, create_causal_mask(5))  # (2, 1, 5, 5)
+    print("links allowed by both masks:", [int(np.sum(sentence)) for sentence in both])
+
+# %% [markdown]
+# ## Reflect
+#
+# How many pairs of a query and a key does the causal mask block among 2048 tokens? Replace the `None` (or write
+# the answer below).
+
+# %%
+REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = None
+### BEGIN SOLUTION
+REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2096128
+### END SOLUTION
