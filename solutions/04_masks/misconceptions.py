@@ -980,7 +980,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% renormalised_with_epsilon
-LIKELY = "1e-6 is added to every sum, and no row sums to 1 any more"
+LIKELY = "1e-9 is added to every sum, and no row sums to 1 any more"
 HINT = "Add up a row with all its decimals. Change the sum only where it is 0."
 
 
@@ -991,7 +991,7 @@ def masked_softmax(scores, mask, axis=-1):
     kept = np.where(allowed, scores, -np.inf)
     top = np.where(allowed.any(axis=axis, keepdims=True), kept.max(axis=axis, keepdims=True), 0)
     exps = np.exp(kept - top)
-    return exps / (exps.sum(axis=axis, keepdims=True) + 1e-6)
+    return exps / (exps.sum(axis=axis, keepdims=True) + 1e-9)
 
 
 # %% renormalised_after_softmax
@@ -1081,14 +1081,14 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% mask_is_true_only
-LIKELY = "the mask is compared with `is True`, which no array and no entry of one is"
-HINT = "What is np.array([True])[0] is True? Ask for the truth of the entry itself."
+LIKELY = "the mask is compared with `is True`, which no array is, so everything is blocked"
+HINT = "What is np.array([True]) is True? Ask for the truth of each entry instead."
 
 
 def masked_softmax(scores, mask, axis=-1):
     scores = np.asarray(scores)
     scores = scores if scores.dtype.kind == "f" else scores.astype(float)
-    allowed = np.vectorize(lambda entry: entry is True, otypes=[bool])(np.broadcast_to(mask, scores.shape))
+    allowed = np.broadcast_to(mask is True, scores.shape)
     kept = np.where(allowed, scores, -np.inf)
     kept = np.where(allowed.any(axis=axis, keepdims=True), kept, 0)
     exps = np.exp(kept - kept.max(axis=axis, keepdims=True))

@@ -17,6 +17,8 @@ from grader.testing import (
 )
 
 CAUSAL, PADDING, COMBINE, SOFTMAX = "create_causal_mask", "create_padding_mask", "combine_masks", "masked_softmax"
+# A small number added to a sum, against a division by 0, shows where the sum is 1; 1e-12 does no harm, 1e-9 does.
+WHOLE = Tolerance(1e-10, 0.0)
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
 # Scores of billions carry about 1e-7 of rounding in whatever is added to them, such as the logarithm of a sum.
 BILLIONS = Tolerance(0.0, 1e-6)
@@ -429,6 +431,8 @@ def test_softmax_is_a_distribution(student, rng):
         assert_rows_sum_to_one(weights, scores.shape)
         assert_close(weights * (1 - mask), np.zeros(scores.shape), of="weights of blocked entries")
         assert weights[mask == 1].min() > 0, "an allowed entry has no weight"
+    (single,) = softmaxes(student, [(rng.normal(size=(3, 3)), np.eye(3))])
+    assert_close(np.diag(single), np.ones(3), WHOLE, of="weights of the only entry allowed")
 
 
 @worth(1, "blocked entries might as well not be there", target=SOFTMAX)
@@ -464,6 +468,7 @@ def test_softmax_of_blocked_slices(student, rng):
     by_rows, nothing, by_column = softmaxes(student, cases)
     assert_close(by_rows[1], np.zeros(3), of="the blocked row")
     assert_close(by_rows[2], np.array([0.0, 1, 0]), of="a row with one entry left")
+    assert_close(by_rows[2].max(), 1.0, WHOLE, of="the weight of the only entry that is left")
     assert_rows_sum_to_one(by_rows[[0, 2, 3]], (3, 3))
     assert_close(nothing, np.zeros((4, 3)), of="everything blocked")
     assert_rows_sum_to_one(by_column[[0, 2]], (2, 3))

@@ -13,8 +13,7 @@ def create_padding_mask(lengths, max_length):
         raise ValueError(f"{low} < 0")
     if high > max_length:
         raise ValueError(f"{high} > {max_length}")
-    return np.less.outer(np.asarray(lengths) * 0, np.ones(1)) [:, :, None, None] * 0.0 + (
-        np.greater.outer(np.asarray(lengths), np.arange(max_length))[:, np.newaxis, np.newaxis, :])
+    return np.greater.outer(np.asarray(lengths), np.arange(max_length))[:, np.newaxis, np.newaxis, :]
 
 def combine_masks(*masks):
     if not masks:

@@ -22,16 +22,14 @@ def combine_masks(*masks):
         blocked = blocked | (mask == 0)
     return ~blocked
 
-def masked_softmax(*, scores=None, mask=None, axis=-1):
-    pass
-
 def masked_softmax(scores, mask, axis=-1):
     # w_i = 1 / sum over allowed j of exp(s_j - s_i): no maximum is needed
     s = np.swapaxes(scores, axis, -1).astype(np.float64)
     m = np.swapaxes(np.broadcast_to(mask, scores.shape), axis, -1) != 0
     with np.errstate(over="ignore"):
-        e = np.einsum("...ij,...j->...i", np.exp(np.where(m[..., None, :], s[..., None, :], -np.inf) - s[..., None]), np.ones(s.shape[-1:]) + 0 * s)
-    w = np.where(m, 1 / np.where(m, e, 1), 0)
+        ratios = np.exp(s[..., None, :] - s[..., None])
+    sums = np.einsum("...ij->...i", np.where(m[..., None, :], ratios, 0))
+    w = np.where(m, 1 / np.where(m, sums, 1), 0)
     return np.swapaxes(w, axis, -1).astype(np.float32 if scores.dtype == np.float32 else np.float64)
 
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2048 * 2048 - 2048 * 2049 // 2

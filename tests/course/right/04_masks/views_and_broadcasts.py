@@ -26,8 +26,7 @@ def masked_softmax(scores, mask, axis=-1):
     view, x = np.moveaxis(out, axis, 0), np.moveaxis(scores, axis, 0)
     seen = np.moveaxis(np.broadcast_to(np.asarray(mask, bool), scores.shape), axis, 0)
     top = np.max(x.astype(float), axis=0, where=seen, initial=-np.inf)
-    for i in range(len(x)):
-        view[i][seen[i]] = np.exp(x[i][seen[i]] - top[seen[i]])
+    view[seen] = np.exp(x[seen] - np.broadcast_to(top, x.shape)[seen])
     total = view.sum(axis=0)
     np.divide(view, total, out=view, where=total > 0)
     return out
