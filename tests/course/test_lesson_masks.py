@@ -121,6 +121,7 @@ def test_the_wrong_ways_go_wrong_as_the_lesson_says(lesson: str) -> None:
         shown = cells_of(cells) if np.isfinite(cells).all() else "NaN | NaN | NaN"
         assert f"| {name} | {shown} | {total}".rstrip() in lesson
     assert ways["−1e9 is added to each"] == pytest.approx(softmax(BLOCKED), abs=1e-6)
+    assert set(BLOCKED.astype(np.float32) - np.float32(1e9)) == {-1e9}  # in float32
 
 
 def test_very_low_scores_leak_as_the_lesson_says(lesson: str) -> None:
