@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -51,6 +51,8 @@ class Module:
     backend: Backend
     points: float
     folder: Path
+    complexity: Mapping[str, Any] = field(default_factory=dict)  # contracts, as yet unread: see complexity.contract
+    forbidden: Mapping[str, str] = field(default_factory=dict)  # what may not be called, and why
 
     @property
     def slug(self) -> str:
@@ -109,6 +111,8 @@ def read_module(folder: Path) -> Module:
         backend=_backend(folder, table),
         points=_number(folder, table, "points"),
         folder=folder,
+        complexity=_table(folder, table, "complexity"),
+        forbidden=_reasons(folder, table, "forbidden"),
     )
 
 
@@ -122,11 +126,17 @@ KEYS = {
 }
 
 
+OPTIONAL = {
+    "complexity": "[complexity.softmax]",
+    "forbidden": 'forbidden = {products = "write the loop yourself"}',
+}
+
+
 def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
     for key in table:
-        if key not in KEYS:
-            close = difflib.get_close_matches(key, KEYS, 1)
-            mend = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join(KEYS)}"
+        if key not in KEYS and key not in OPTIONAL:
+            close = difflib.get_close_matches(key, [*KEYS, *OPTIONAL], 1)
+            mend = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
             raise module_error(folder, key, "is no key of a module", mend)
     for key, example in KEYS.items():
         if key not in table:
@@ -159,6 +169,20 @@ def _names(folder: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if type(value) is not list or not all(type(name) is str for name in value):
         raise module_error(folder, key, f"must be a list of modules, not {value!r}", f"Write it like {KEYS[key]}")
     return tuple(value)
+
+
+def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = table.get(key, {})
+    if type(value) is not dict:
+        raise module_error(folder, key, f"must be a table, not {value!r}", f"Write it like {OPTIONAL[key]}")
+    return value
+
+
+def _reasons(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, str]:
+    value = _table(folder, table, key)
+    if not all(type(reason) is str for reason in value.values()):
+        raise module_error(folder, key, "must say why, in words", f"Write it like {OPTIONAL[key]}")
+    return value
 
 
 def _backend(folder: Path, table: Mapping[str, Any]) -> Backend:

@@ -31,7 +31,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.main = ModuleType(PACKAGE)
         for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
             del sys.modules[name]
-        sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder) is not StudentModules]
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, StudentModules)]
         sys.meta_path.insert(0, self)
 
     def load(self, slug: str) -> list[BaseException]:
@@ -48,6 +48,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         source = self.files[slug]
         names = vars(module)
         names.setdefault("get_ipython", _Shell)
+        names |= self.injected()
         if source["notebook"]:
             names |= {"__name__": "__main__", "display": _Shell().display, "In": [""], "Out": {}, "_": None}
         flags = 0  # a `from __future__` holds for the cells after it
@@ -57,7 +58,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             self.filenames.add(filename)
             linecache.cache[filename] = (len(cell), None, cell.splitlines(keepends=True), filename)
             try:
-                code = _compile(cell, filename, flags, notebook=source["notebook"])
+                code = self.compile(cell, filename, flags, notebook=source["notebook"])
                 flags |= code.co_flags & _FUTURES
                 coroutine = eval(code, names)
                 if coroutine is not None:  # a notebook may `await` at the top level
@@ -66,6 +67,15 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     asyncio.run(coroutine)
             except BaseException as error:  # noqa: BLE001 - reported to the trusted side
                 yield error
+
+    def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
+        """Return the code of a cell."""
+        code: CodeType = compile_cell(cell, filename, flags, notebook=notebook)
+        return code
+
+    def injected(self) -> dict[str, Any]:
+        """Return the names a module has before it runs, besides Python's own."""
+        return {}
 
     def find_spec(
         self,
@@ -89,13 +99,15 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     raise error
 
 
-def _compile(cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
-    """Compile a cell; in a notebook, lines Python stumbles over that are IPython's are taken out one by one."""
+def compile_cell(cell: str, filename: str, flags: int, *, notebook: bool) -> Any:
+    """Compile a cell, to a tree if the flags say so.
+
+    In a notebook, lines Python stumbles over that are IPython's are taken out one by one.
+    """
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
     while True:
         try:
-            code: CodeType = compile(cell, filename, "exec", flags=flags, dont_inherit=True)
-            return code
+            return compile(cell, filename, "exec", flags=flags, dont_inherit=True)
         except SyntaxError as error:
             mended = without_magic(cell, error.lineno or 0) if notebook else None
             if mended is None:

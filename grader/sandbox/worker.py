@@ -105,6 +105,13 @@ class Worker:
     def do_parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         return dict(self.find(request["ref"]).named_parameters())
 
+    def do_measure(self, request: dict[str, Any]) -> dict[str, Any]:
+        from grader.complexity.measure import measure
+
+        if self.modules is None:
+            raise MissingError(request["path"][0])
+        return measure(self.modules.files, request["main"], request["path"], request["calls"])
+
     def do_seed(self, request: dict[str, Any]) -> None:
         seed_everything(request["seed"])
 

@@ -50,12 +50,13 @@ def main() -> None:
 
 def warm_up(backend: str) -> None:
     """Import, once, what every worker would import: NumPy loads its random module only when first used."""
+    import grader.complexity.measure  # a jailed worker cannot find our folder again
     from grader.sandbox.worker import seed_everything
 
     if backend == "torch":
         import torch
 
-        import grader.sandbox.gradients  # noqa: F401 - a jailed worker cannot find our folder again
+        import grader.sandbox.gradients  # noqa: F401
 
         torch.set_num_threads(1)
         # The first gradient imports half a second's worth of modules, and the first operation claims its memory.

@@ -22,7 +22,8 @@ def _row(scores, allowed):
         return [0.0] * len(scores)
     top = max(s for s, ok in zip(scores, allowed) if ok)
     exps = [math.exp(s - top) if ok else 0.0 for s, ok in zip(scores, allowed)]
-    return [e / sum(exps) for e in exps]
+    total = sum(exps)
+    return [e / total for e in exps]
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     if Q.ndim == 3:

@@ -1,0 +1,90 @@
+"""The accounts of a submission: every contract of its module measured, and what it may not call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.profile import Cost, Event, Profile, profile
+from grader.module import Module
+from grader.sandbox.client import Session
+from grader.seeds import seed_of
+
+HATCHES = ("exec", "eval", "compile")
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """A call that a module does not allow, where it is made, and why it is not allowed."""
+
+    event: Event
+    why: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one function costs, and what it calls that it may not."""
+
+    profile: Profile
+    costs: tuple[Cost, ...]
+    forbidden: tuple[Forbidden, ...]
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """How the functions of a module are measured; `reference` is None where there is no solution to compare with."""
+
+    contracts: tuple[Contract, ...]
+    forbidden: Mapping[str, str]
+    module: str
+    salt: str
+    reference: ModuleType | None
+
+    @property
+    def points(self) -> float:
+        """What all contracts together are worth."""
+        return sum(contract.points for contract in self.contracts)
+
+    def of(self, session: Session, contract: Contract) -> Account:
+        """Measure one function, in a worker that has run nothing else."""
+        session.close()
+        seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
+        expected = None if self.reference is None else self._expected(contract.function)
+        found = profile(session, contract, seed, expected)
+        forbidden = tuple(
+            Forbidden(event, self.forbidden[_kind(event.call)])
+            for event in found.events
+            if _kind(event.call) in self.forbidden
+        )
+        return Account(found, _without_forbidden(found.costs, forbidden), forbidden)
+
+    def _expected(self, function: str) -> Any:
+        name, _, method = function.partition(".")
+        reference = getattr(self.reference, name)
+
+        def expected(init: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+            return (getattr(reference(*init), method) if method else reference)(*args)
+
+        return expected
+
+
+def accounts_of(module: Module, salt: str, reference: ModuleType | None) -> Accounts:
+    """Return how a module's functions are measured, by its `module.toml`."""
+    contracts = read_contracts(module.folder, module.complexity)
+    return Accounts(contracts, module.forbidden, module.name, salt, reference)
+
+
+def _kind(call: str) -> str:
+    return "exec" if call in HATCHES else "products"
+
+
+def _without_forbidden(costs: tuple[Cost, ...], forbidden: tuple[Forbidden, ...]) -> tuple[Cost, ...]:
+    """Fail every cost of a function that calls what it may not: its price was paid by somebody else."""
+    if not forbidden:
+        return costs
+    first = forbidden[0]
+    message = f"{first.event.call} is not allowed here: {first.why}"
+    return tuple(replace(cost, verdict="fail", place=first.event.place, message=message) for cost in costs)

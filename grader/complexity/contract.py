@@ -1,0 +1,114 @@
+"""The contract: what a function may cost, as `module.toml` promises it, and what it is measured with.
+
+```toml
+[complexity.softmax]
+args = ["array m n"]
+sizes = {m = [2, 1], n = [2, 1]}
+large = [{m = 3, n = 300}]
+points = 1
+steps = "1"
+work = "m*n"
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.complexity.polynomial import Lattice, Polynomial, Sizes, parse
+from grader.module import CourseError, module_error
+
+METERS = ("steps", "smul", "mul", "work", "mem", "sums")
+KINDS = ("array", "mask", "size", "lengths", "value")
+_KEYS = {"args", "init", "also", "sizes", "large", "points", *METERS}
+
+
+@dataclass(frozen=True)
+class Law:
+    """What one meter may show: an upper bound, and with `exact` a range for its leading coefficients."""
+
+    meter: str
+    bound: Polynomial
+    exact: int | None
+    points: float
+
+    @property
+    def text(self) -> str:
+        """The law as a student reads it."""
+        return str(self.bound)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The promised cost of one function or method, and the sizes at which it is looked at."""
+
+    function: str  # `softmax`, or `ScaledDotProductAttention.forward`
+    init: tuple[str, ...]
+    args: tuple[str, ...]
+    also: tuple[tuple[str, ...], ...]  # further calls, for what they call rather than what they cost
+    lattice: Lattice
+    large: tuple[Sizes, ...]
+    laws: tuple[Law, ...]
+
+    @property
+    def target(self) -> str:
+        """The function or class whose points these are."""
+        return self.function.partition(".")[0]
+
+    @property
+    def points(self) -> float:
+        return sum(law.points for law in self.laws)
+
+
+def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ...]:
+    """Read the `complexity` tables of a module; a mistake is an error that says how to mend it."""
+    return tuple(_read(folder, name, entry) for name, entry in table.items())
+
+
+def _read(folder: Path, name: str, table: Any) -> Contract:
+    where = f"complexity.{name}"
+    if type(table) is not dict:
+        raise module_error(folder, where, "must be a table", "Write it as the authoring guide shows")
+    for key in table:
+        if key not in _KEYS:
+            raise module_error(
+                folder, f"{where}.{key}", "is no key of a contract", f"The keys are {', '.join(sorted(_KEYS))}"
+            )
+    try:
+        names = tuple(table["sizes"])
+        base, step = zip(*table["sizes"].values(), strict=True)
+        meters = [meter for meter in METERS if meter in table]
+        share = table["points"] / len(meters)
+        laws = tuple(_law(meter, table[meter], names, share) for meter in meters)
+        degree = 1 + max(law.bound.degree for law in laws)
+        return Contract(
+            function=name,
+            init=_specs(table.get("init", []), names),
+            args=_specs(table["args"], names),
+            also=tuple(_specs(call, names) for call in table.get("also", [])),
+            lattice=Lattice(names, base, step, degree),
+            large=tuple(tuple(point[size] for size in names) for point in table["large"]),
+            laws=laws,
+        )
+    except CourseError:
+        raise
+    except (KeyError, ValueError, TypeError, ZeroDivisionError) as error:
+        mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
+        raise module_error(folder, where, f"cannot be read: {error}", mend) from None
+
+
+def _law(meter: str, entry: Any, names: tuple[str, ...], points: float) -> Law:
+    text, exact = (entry, None) if type(entry) is str else (entry["law"], int(entry["exact"]))
+    return Law(meter, parse(text, names), exact, points)
+
+
+def _specs(specs: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    for spec in specs:
+        kind, *parts = spec.split()
+        unknown = [part for part in parts if part not in names and not part.replace(".", "", 1).isdigit()]
+        if kind not in KINDS or unknown:
+            raise ValueError(f"{spec!r} is no argument: {', '.join(KINDS)}, then sizes or numbers")
+    return tuple(specs)

@@ -1,0 +1,358 @@
+"""The meter: what the hooks of rewritten code call, and the counts they keep.
+
+It runs in the worker, beside the student's code. It decides nothing, and nothing it says is trusted further
+than the student's own results are.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from grader.complexity import prices
+from grader.complexity.pricelist import price_of
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "@": operator.matmul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+    "//": operator.ifloordiv,
+    "%": operator.imod,
+    "**": operator.ipow,
+    "@": operator.imatmul,
+    "&": operator.iand,
+    "|": operator.ior,
+    "^": operator.ixor,
+    "<<": operator.ilshift,
+    ">>": operator.irshift,
+}
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
+UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+# A product of these is one multiplication. Whole numbers are counted apart: they are indices more often than data.
+FLOATS = frozenset({float, complex, np.float64, np.float32, np.float16, np.longdouble, Decimal, Fraction})
+NUMBERS = FLOATS | {int, bool, np.bool_, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint8}
+SEQUENCES = (list, tuple, str, bytes)
+PRODUCTS = ("*", "**")
+STUDENT = "mylab"  # the package a student's modules belong to; a notebook is __main__
+STUDENT_MODULES = ("__main__", STUDENT)
+MAX_ALLOCATION = 1 << 28
+
+
+class Meter:
+    """Counts of one call, by the place in the student's file where they arose."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []  # of the student, each known to the hooks by its place here
+        self.reset()
+
+    def reset(self, inputs: tuple[Any, ...] = ()) -> None:
+        """Begin to count anew; the arrays of the input are not the student's memory."""
+        self.live = self.peak = 0
+        self.step_lines: defaultdict[int, int] = defaultdict(int)
+        self.scalar_lines: defaultdict[int, int] = defaultdict(int)
+        self.product_lines: defaultdict[int, int] = defaultdict(int)
+        self.work_lines: defaultdict[int, int] = defaultdict(int)
+        self.memory_lines: defaultdict[int, int] = defaultdict(int)
+        self.sum_lines: defaultdict[int, int] = defaultdict(int)
+        self.unknown: dict[str, int] = {}
+        self.events: dict[str, int] = {}
+        self.known: dict[int, Any] = {}
+        self.products: dict[int, Any] = {}
+        for array in prices.arrays_in(inputs):
+            owner = prices.owner_of(array)
+            self.known[id(owner)] = owner
+
+    def counts(self) -> dict[str, int]:
+        """Return what was counted, by meter."""
+        sums = {name: sum(lines.values()) for name, lines in self.lines().items()}
+        return sums | {"mem": self.peak}
+
+    def lines(self) -> dict[str, dict[int, int]]:
+        """Return the counts of each place; for memory, the largest array that was made there."""
+        return {
+            "steps": self.step_lines,
+            "smul": self.scalar_lines,
+            "mul": self.product_lines,
+            "work": self.work_lines,
+            "mem": self.memory_lines,
+            "sums": self.sum_lines,
+        }
+
+    # what rewritten code calls ---------------------------------------------------------------------------
+
+    def tick(self, at: int) -> None:
+        """One step: a function entered, a loop's body begun."""
+        self.step_lines[at] += 1
+
+    def tock(self, at: int) -> bool:
+        """One step, inside a comprehension."""
+        self.step_lines[at] += 1
+        return True
+
+    def binary(self, at: int, name: str, a: Any, b: Any) -> Any:
+        if type(a) in NUMBERS and type(b) in NUMBERS:  # the short way: most operators of a loop are between numbers
+            if name in PRODUCTS and (type(a) in FLOATS or type(b) in FLOATS):
+                self.multiplied(at, 1, scalar=True)
+            return BINARY[name](a, b)
+        result = BINARY[name](a, b)
+        self.operated(at, name, a, b, result)
+        return result
+
+    def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
+        result = IN_PLACE[name](a, b)
+        self.operated(at, name, a, b, result)
+        return result
+
+    def augment_item(self, at: int, name: str, owner: Any, index: Any, value: Any) -> None:
+        result = self.augment(at, name, self.item(at, owner, index), value)
+        self.place(at, owner)[index] = result
+
+    def augment_attribute(self, at: int, name: str, owner: Any, attribute: str, value: Any) -> None:
+        setattr(owner, attribute, self.augment(at, name, getattr(owner, attribute), value))
+
+    def unary(self, at: int, name: str, a: Any) -> Any:
+        result = UNARY[name](a)
+        if isinstance(result, np.ndarray):
+            self.worked(at, result.size)
+            self.made(at, result)
+        return result
+
+    def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
+        result = COMPARE[name](a, b)
+        if isinstance(result, np.ndarray):
+            self.worked(at, result.size)
+            self.made(at, result)
+        elif name in ("in", "not in") and isinstance(b, (*SEQUENCES, np.ndarray, range)):
+            self.walked(at, np.size(b) if isinstance(b, np.ndarray) else len(b))
+        return result
+
+    def item(self, at: int, owner: Any, index: Any) -> Any:
+        result = owner[index]
+        if type(result) in NUMBERS:
+            return result
+        if isinstance(owner, np.ndarray):
+            if isinstance(result, np.ndarray) and result.base is None:  # picked by an array: a copy
+                self.worked(at, result.size)
+            self.made(at, result)
+        elif type(index) is slice and isinstance(owner, SEQUENCES):
+            self.walked(at, len(result))
+        return result
+
+    def place(self, at: int, owner: Any) -> Any:
+        """Return what to assign items of: the thing itself, or a stand-in that counts."""
+        return _Place(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
+
+    def call(self, at: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call anything, and count what it does if it is not the student's own, which counts itself."""
+        if self.is_own(function):
+            return function(*args, **kwargs)
+        price = price_of(function)
+        if price is None:
+            return self.call_unpriced(at, function, args, kwargs)
+        return price(self, at, function, args, kwargs)
+
+    # what prices call ------------------------------------------------------------------------------------
+
+    def is_own(self, function: Any) -> bool:
+        """Whether this is code of the student's, rewritten like the rest of it."""
+        kind = type(function)
+        if kind is types.FunctionType:
+            return function.__code__.co_filename in self.files
+        if kind is types.MethodType:
+            return self.is_own(function.__func__)
+        if isinstance(function, type):
+            return function.__module__.split(".")[0] in STUDENT_MODULES
+        if kind.__module__.split(".")[0] in STUDENT_MODULES:
+            return True
+        return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
+
+    def call_unpriced(self, at: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call what no table knows: the counts are no longer the whole truth."""
+        name = prices.name_of(function)
+        self.unknown.setdefault(name, at)
+        result = function(*args, **kwargs)
+        self.made(at, result)
+        return result
+
+    def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
+        """Count an operator between two values that gave this result."""
+        kind_a, kind_b = type(a), type(b)
+        if kind_a in NUMBERS and kind_b in NUMBERS:
+            if name in PRODUCTS and (kind_a in FLOATS or kind_b in FLOATS):
+                self.multiplied(at, 1, scalar=True)
+            return
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            if name == "@":
+                self.matrix_product(at, "@", a, b, result)
+            else:
+                self.elementwise(at, name in PRODUCTS, (a, b), result)
+        elif name in ("+", "*") and isinstance(result, list | tuple):
+            self.walked(at, len(result))
+
+    def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
+        """Count an operation on each entry; one on numbers alone is a single step of Python's."""
+        size = max(int(np.size(result)), *(int(np.size(one)) for one in operands))
+        scalar = all(np.ndim(one) == 0 for one in operands)
+        if product:
+            self.multiplied(at, size, scalar=scalar)
+            if isinstance(result, np.ndarray) and sum(_is_data(one) for one in operands) > 1:
+                self.products[id(result)] = weakref.ref(result, functools.partial(self.forget, id(result)))
+        if not scalar:
+            self.worked(at, size)
+        self.made(at, result)
+
+    def matrix_product(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
+        """Count a product that sums over an index: one multiplication for each entry of the result and each place."""
+        length = np.shape(a)[-1] if np.ndim(a) else 1
+        if np.ndim(a) == 0 or np.ndim(b) == 0:
+            length = 1
+        self.contracted(at, name, int(np.size(result)) * length, result)
+
+    def contracted(self, at: int, name: str, size: int, result: Any) -> None:
+        """Count a product of so many multiplications, made outside Python."""
+        self.event(at, name)
+        self.multiplied(at, size, scalar=False)
+        self.worked(at, size)
+        self.made(at, result)
+
+    def summed(self, at: int, name: str, array: Any) -> None:
+        """Note where the entries of a product of two arrays are added up: that may be a dot product by another name."""
+        size = int(np.size(array))
+        while isinstance(array, np.ndarray):
+            if id(array) in self.products:
+                self.event(at, name)
+                self.sum_lines[at] += size
+                return
+            array = array.base
+
+    def multiplied(self, at: int, size: int, *, scalar: bool) -> None:
+        self.product_lines[at] += size
+        if scalar:
+            self.scalar_lines[at] += size
+
+    def worked(self, at: int, size: int) -> None:
+        """So many entries of arrays were read or written by one operation."""
+        self.work_lines[at] += size
+
+    def walked(self, at: int, length: int) -> None:
+        """So many elements were gone through by something written in C."""
+        self.step_lines[at] += length
+
+    def event(self, at: int, name: str) -> None:
+        """Note a call by name, for the rules of what is allowed."""
+        self.events.setdefault(name, at)
+
+    def made(self, at: int, result: Any) -> None:
+        """Count the memory of arrays in a result that were not there before, until they are gone."""
+        if type(result) in NUMBERS:
+            return
+        for array in prices.arrays_in(result):
+            owner = prices.owner_of(array)
+            key = id(owner)
+            if key in self.known:
+                continue
+            size = owner.nbytes
+            self.known[key] = weakref.ref(owner, functools.partial(self.freed, key, size))
+            self.live += size
+            self.peak = max(self.peak, self.live)
+            self.memory_lines[at] = max(self.memory_lines[at], size)
+
+    def freed(self, key: int, size: int, reference: Any) -> None:
+        if self.known.get(key) is reference:
+            del self.known[key]
+            self.live -= size
+
+    def forget(self, key: int, reference: Any) -> None:
+        if self.products.get(key) is reference:
+            del self.products[key]
+
+    def watched(self, at: int, function: Any) -> Any:
+        """Return a function for others to call, so that what it does is counted, too."""
+        if not callable(function):
+            return function
+        if self.is_own(function):
+            return function
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.tick(at)
+            return self.call(at, function, *args, **kwargs)
+
+        return counted
+
+    def counted(self, at: int, iterable: Any) -> Any:
+        """Return something to be gone through in C: what has a length is charged at once, the rest as it comes."""
+        if isinstance(iterable, np.ndarray):
+            self.walked(at, len(iterable) if iterable.ndim else 1)
+            return iterable
+        if hasattr(type(iterable), "__len__"):
+            self.walked(at, len(iterable))
+            return iterable
+        return self.ticking(at, iterable)
+
+    def ticking(self, at: int, iterable: Any) -> Iterator[Any]:
+        for element in iterable:
+            self.tick(at)
+            yield element
+
+
+class _Place:
+    """Stands in for an array or a list on the left of `=`."""
+
+    __slots__ = ("at", "meter", "owner")
+
+    def __init__(self, meter: Meter, at: int, owner: Any) -> None:
+        self.meter = meter
+        self.at = at
+        self.owner = owner
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.owner[index] = value
+        if isinstance(self.owner, list):
+            if type(index) is slice:
+                self.meter.walked(self.at, len(self.owner[index]))
+        elif not _is_single(index, self.owner.ndim):
+            self.meter.worked(self.at, int(np.size(self.owner[index])))
+
+
+def _is_data(operand: Any) -> bool:
+    """Whether this is an array of real numbers, and neither a mask nor a scale."""
+    return isinstance(operand, np.ndarray) and operand.size > 1 and operand.dtype.kind == "f"
+
+
+def _is_single(index: Any, ndim: int) -> bool:
+    parts = index if type(index) is tuple else (index,)
+    return len(parts) == ndim and all(isinstance(part, int | np.integer) for part in parts)

@@ -1,0 +1,170 @@
+"""Polynomials in the sizes of an input, with exact fractions: read from a law, or found from counts."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import prod
+
+Powers = tuple[int, ...]
+Sizes = tuple[int, ...]
+_FACTOR = re.compile(r"(?P<number>\d+)|(?P<name>[a-z]\w*)(?:\^(?P<power>\d))?")
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A sum of monomials: for each tuple of powers, in the order of the names, a coefficient that is not 0."""
+
+    names: tuple[str, ...]
+    terms: Mapping[Powers, Fraction]
+
+    def at(self, sizes: Sequence[int]) -> Fraction:
+        """Return its value for these sizes."""
+        return sum((self.term(powers, sizes) for powers in self.terms), start=Fraction(0))
+
+    def term(self, powers: Powers, sizes: Sequence[int]) -> Fraction:
+        """Return the value of one of its terms."""
+        value: int = prod(size**power for size, power in zip(sizes, powers, strict=True))
+        return self.terms[powers] * value
+
+    @property
+    def degree(self) -> int:
+        """The largest sum of powers."""
+        return max((sum(powers) for powers in self.terms), default=0)
+
+    def beyond(self, law: Polynomial) -> dict[Powers, Fraction]:
+        """Return the positive terms that no term of the law dominates: the ones an upper bound forbids."""
+        return {
+            powers: factor
+            for powers, factor in self.terms.items()
+            if factor > 0 and not any(_divides(powers, bound) for bound in law.terms)
+        }
+
+    def leading(self) -> dict[Powers, Fraction]:
+        """Return the terms that no other term dominates."""
+        return {
+            powers: factor
+            for powers, factor in self.terms.items()
+            if not any(powers != other and _divides(powers, other) for other in self.terms)
+        }
+
+    def __str__(self) -> str:
+        """Write it as a lesson would: the largest powers first, `2·n²·d + 3·n`."""
+        order = sorted(self.terms, key=lambda powers: (-sum(powers), [-power for power in powers]))
+        text = " + ".join(_written(self.terms[powers], self.monomial(powers)) for powers in order)
+        return text.replace("+ -", "- ") or "0"
+
+    def monomial(self, powers: Powers) -> str:
+        """Write one product of powers, such as `n²·d`; empty for the constant."""
+        parts = zip(self.names, powers, strict=True)
+        return "·".join(
+            f"{name}{str(power).translate(_SUPERSCRIPT) if power > 1 else ''}" for name, power in parts if power
+        )
+
+
+def parse(text: str, names: tuple[str, ...]) -> Polynomial:
+    """Read a law such as `2*n^2*d + n`; ValueError says what cannot be read."""
+    terms: dict[Powers, Fraction] = {}
+    for term in text.split("+"):
+        factor, powers = Fraction(1), [0] * len(names)
+        for part in term.split("*"):
+            matched = _FACTOR.fullmatch(part.strip())
+            if matched is None:
+                raise ValueError(f"{part.strip()!r} is neither a number nor a size, in {text!r}")
+            if matched["number"]:
+                factor *= int(matched["number"])
+            elif matched["name"] not in names:
+                raise ValueError(f"{matched['name']} is no size of this function ({', '.join(names)}), in {text!r}")
+            else:
+                powers[names.index(matched["name"])] += int(matched["power"] or 1)
+        key = tuple(powers)
+        terms[key] = terms.get(key, Fraction(0)) + factor
+    return Polynomial(names, terms)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The smallest set of sizes from which a polynomial of a degree can be found: base + step · index."""
+
+    names: tuple[str, ...]
+    base: Sizes
+    step: Sizes
+    degree: int
+
+    def points(self) -> dict[Powers, Sizes]:
+        """Return the sizes to measure, by index."""
+        return {
+            index: tuple(b + s * i for b, s, i in zip(self.base, self.step, index, strict=True))
+            for index in _indices(len(self.names), self.degree)
+        }
+
+    def interpolate(self, count: Callable[[Powers], int]) -> Polynomial:
+        """Return the one polynomial of this degree with these counts: Newton's forward differences, exactly."""
+        terms: dict[Powers, Fraction] = {}
+        for index, difference in _differences(len(self.names), self.degree, count).items():
+            if difference:
+                for powers, factor in _basis(index, self.base, self.step).items():
+                    terms[powers] = terms.get(powers, Fraction(0)) + difference * factor
+        return Polynomial(self.names, {powers: factor for powers, factor in terms.items() if factor})
+
+
+def _divides(powers: Powers, other: Powers) -> bool:
+    return all(a <= b for a, b in zip(powers, other, strict=True))
+
+
+def _written(factor: Fraction, monomial: str) -> str:
+    number = str(factor) if factor.denominator == 1 else f"({factor})"
+    if not monomial:
+        return number
+    return {"1": monomial, "-1": f"-{monomial}"}.get(number, f"{number}·{monomial}")
+
+
+@cache
+def _indices(variables: int, degree: int) -> tuple[Powers, ...]:
+    every = itertools.product(range(degree + 1), repeat=variables)
+    return tuple(sorted((index for index in every if sum(index) <= degree), key=sum))
+
+
+def _differences(variables: int, degree: int, count: Callable[[Powers], int]) -> dict[Powers, int]:
+    """Return the forward difference of every index, along one variable after another."""
+    values = {index: count(index) for index in _indices(variables, degree)}
+    for axis in range(variables):
+        for round_ in range(degree):
+            # from the top down, so that each value is replaced after its neighbour above was used
+            for index in reversed(_indices(variables, degree)):
+                if index[axis] > round_:
+                    values[index] -= values[(*index[:axis], index[axis] - 1, *index[axis + 1 :])]
+    return values
+
+
+@cache
+def _basis(index: Powers, base: Sizes, step: Sizes) -> dict[Powers, Fraction]:
+    """Return the product of the binomials C((x - base) / step, i), one for each variable, as monomials."""
+    rows = [_binomial(i, b, s) for i, b, s in zip(index, base, step, strict=True)]
+    return {
+        powers: prod((row[p] for row, p in zip(rows, powers, strict=True)), start=Fraction(1))
+        for powers in itertools.product(*(range(len(row)) for row in rows))
+        if all(row[p] for row, p in zip(rows, powers, strict=True))
+    }
+
+
+def _binomial(i: int, base: int, step: int) -> list[Fraction]:
+    """Return C((x - base) / step, i) as coefficients of 1, x, x² …"""
+    row = [Fraction(1)]
+    for k in range(i):
+        # multiply by ((x - base) / step - k) / (k + 1)
+        constant, slope = Fraction(-base - k * step, step * (k + 1)), Fraction(1, step * (k + 1))
+        row = [a * constant + b * slope for a, b in zip([*row, Fraction(0)], [Fraction(0), *row], strict=True)]
+    return row
+
+
+def increasing(sizes: Sizes, factor: int) -> Iterator[Sizes]:
+    """Yield the sizes with each variable in turn made larger, then all of them."""
+    for axis in range(len(sizes)):
+        yield tuple(size * (factor if i == axis else 1) for i, size in enumerate(sizes))
+    yield tuple(size * factor for size in sizes)

@@ -1,0 +1,191 @@
+"""Rewriting: the student's own syntax tree, with every step, operator, call and index led past a meter.
+
+The code does what it did before; the meter only looks on. It is known to the code by one name, and to each
+hook by the place in the file it was called from.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+SLICE = "attn_slice"  # `slice`, whatever the student calls so
+METER = "attn_meter"  # no leading underscores: inside a class, Python would mangle the name
+# These look at the frame of their caller, which must stay the student's.
+_FRAME_BOUND = {"super", "locals", "globals", "vars", "dir"}
+_OPERATORS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+_COMPARISONS = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+_UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
+
+
+def rewrite(tree: ast.Module, file: int) -> ast.Module:
+    """Return the tree with hooks; `file` is the number under which the meter knows this cell."""
+    tree = _Rewriter(file).visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+def place(file: int, line: int) -> int:
+    """Return the number that stands for a line of a file."""
+    return file * 1_000_000 + line
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self.classes: list[str] = []
+
+    def hook(self, name: str, node: Any, *args: ast.expr) -> ast.Call:
+        """Return the call of a hook, at the place of a node."""
+        where = ast.Constant(place(self.file, getattr(node, "lineno", 0)))
+        meter = ast.Attribute(ast.Name(METER, ast.Load()), name, ast.Load())
+        return ast.copy_location(ast.Call(meter, [where, *args], []), node)
+
+    def ticking(self, body: list[ast.stmt], node: ast.AST) -> list[ast.stmt]:
+        tick = ast.copy_location(ast.Expr(self.hook("tick", node)), node)
+        documented = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        return [*body[:1], tick, *body[1:]] if documented else [tick, *body]
+
+    # steps ----------------------------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self.ticking(node.body, node)
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self.ticking(node.body, node)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self.generic_visit(node)
+        node.body = ast.copy_location(ast.BoolOp(ast.Or(), [self.hook("tick", node), node.body]), node)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self.ticking(node.body, node)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        self.generic_visit(node)
+        node.body = self.ticking(node.body, node)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        node.ifs.insert(0, self.hook("tock", node.target))  # an element that is filtered out is a step, too
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.classes.append(node.name)
+        self.generic_visit(node)
+        self.classes.pop()
+        return node
+
+    # annotations and patterns are not run as code that costs anything
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.target = self.visit(node.target)
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.defaults = [self.visit(default) for default in node.defaults]
+        node.kw_defaults = [default and self.visit(default) for default in node.kw_defaults]
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        node.guard = node.guard and self.visit(node.guard)
+        node.body = [self.visit(statement) for statement in node.body]
+        return node
+
+    # work -----------------------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        bound = isinstance(node.func, ast.Name) and node.func.id in _FRAME_BOUND
+        self.generic_visit(node)
+        if bound:
+            return node
+        call = self.hook("call", node, node.func, *node.args)
+        call.keywords = node.keywords
+        return call
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return self.hook("binary", node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
+            return node
+        return self.hook("unary", node, ast.Constant(_UNARY[type(node.op)]), node.operand)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARISONS:
+            return node  # a chain is one of numbers: arrays have no truth value to chain by
+        name = ast.Constant(_COMPARISONS[type(node.ops[0])])
+        return self.hook("compare", node, name, node.left, node.comparators[0])
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            return self.hook("item", node, node.value, _index(node.slice))
+        if isinstance(node.ctx, ast.Store):
+            node.value = self.hook("place", node, node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        operator, value = ast.Constant(_OPERATORS[type(node.op)]), self.visit(node.value)
+        target = node.target
+        if isinstance(target, ast.Name):
+            loaded = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            augmented = self.hook("augment", node, operator, loaded, value)
+            return ast.copy_location(ast.Assign([target], augmented), node)
+        owner = self.visit(target.value)
+        if isinstance(target, ast.Subscript):
+            call = self.hook("augment_item", node, operator, owner, _index(self.visit(target.slice)), value)
+        else:
+            call = self.hook("augment_attribute", node, operator, owner, ast.Constant(self.mangled(target.attr)), value)
+        return ast.copy_location(ast.Expr(call), node)
+
+    def mangled(self, name: str) -> str:
+        """Return the name Python gives to `self.__name` inside a class."""
+        if not self.classes or not name.startswith("__") or name.endswith("__"):
+            return name
+        return f"_{self.classes[-1].lstrip('_')}{name}"
+
+
+def _index(node: ast.expr) -> ast.expr:
+    """Return an index as an expression that stands alone: `1:n` is only allowed in brackets."""
+    if isinstance(node, ast.Slice):
+        parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
+        return ast.copy_location(ast.Call(ast.Name(SLICE, ast.Load()), parts, []), node)
+    if isinstance(node, ast.Tuple):
+        node.elts = [_index(part) for part in node.elts]
+        node.ctx = ast.Load()
+    return node

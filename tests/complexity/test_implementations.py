@@ -1,0 +1,91 @@
+"""Right and wrong costs in many styles: the files of implementations/, each cell laid over its module's solution.
+
+FAILS names the functions that must fail and the meters they fail by (or `forbidden`, or `inconclusive`); every
+other contract of what the cell defines must pass. A line that is to blame ends with `# <-- here`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.complexity.accounts import Account, accounts_of
+from grader.course import Course
+from grader.module import Backend
+from grader.percent import split_cells
+from grader.reference import load_reference
+from grader.sandbox.client import Program, Session
+from grader.sandbox.limits import Limits
+from grader.sandbox.spawn import Spawner
+
+FOLDER = Path(__file__).parent / "implementations"
+HERE = "# <-- here"
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One cell: its module, its code, and what must be said of it."""
+
+    module: str
+    name: str
+    code: str
+    fails: dict[str, str]
+
+    @property
+    def defines(self) -> set[str]:
+        return {node.name for node in ast.parse(self.code).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def implementations() -> Iterator[Implementation]:
+    for path in sorted(FOLDER.glob("*.py")):
+        for mark, code in split_cells(re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE), path.read_text())[1]:
+            (fails,) = (
+                node.value
+                for node in ast.parse(code).body
+                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FAILS"
+            )
+            yield Implementation(path.stem, mark["name"], code, ast.literal_eval(fails))
+
+
+IMPLEMENTATIONS = list(implementations())
+
+
+def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, Account]]:
+    """Measure what a cell defines; return the whole source and the accounts by function."""
+    module = course.module(implementation.module)
+    source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
+    files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
+    accounts = accounts_of(module, "a salt", load_reference(course, module))
+    session = Session(spawner, Program(files, module.slug, ()), Limits())
+    try:
+        wanted = [one for one in accounts.contracts if one.target in implementation.defines]
+        return source, {contract.function: accounts.of(session, contract) for contract in wanted}
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize("implementation", IMPLEMENTATIONS, ids=lambda one: f"{one.module}-{one.name}")
+def test_a_verdict_is_right(course: Course, spawners: dict[Backend, Spawner], implementation: Implementation) -> None:
+    source, accounts = measured(course, spawners["numpy"], implementation)
+    assert accounts
+    marked = {number for number, line in enumerate(source.splitlines(), 1) if line.endswith(HERE)}
+    for function, account in accounts.items():
+        said = implementation.fails.get(function, "")
+        verdicts = {cost.meter: (cost.verdict, cost.measured, cost.message) for cost in account.costs}
+        blamed = {cost.place.line for cost in account.costs if cost.verdict != "pass" and cost.place}
+        if said == "forbidden":
+            assert {one.event.place.line for one in account.forbidden} == marked, verdicts
+            assert all(cost.verdict == "fail" for cost in account.costs), verdicts
+        elif said == "inconclusive":
+            assert {cost.verdict for cost in account.costs} == {"inconclusive"}, verdicts
+            assert blamed == marked, verdicts
+        else:
+            assert account.forbidden == ()
+            assert {cost.meter for cost in account.costs if cost.verdict == "fail"} == set(said.split()), verdicts
+            assert not any(cost.verdict == "inconclusive" for cost in account.costs), verdicts
+            assert blamed >= marked if said else not blamed, (blamed, marked, verdicts)
