@@ -11,6 +11,7 @@ import click
 from cli.dev import dev
 from cli.doctor import doctor
 from cli.grade import grade
+from cli.profile import profile
 from cli.release import release
 from cli.student import status, test, where_am_i
 
@@ -29,6 +30,7 @@ def attn(context: click.Context) -> None:
     Students:
       attn                       where am I, and what comes next?
       attn test softmax          run the visible checks on my file
+      attn profile softmax       what does my code cost, and where?
     Instructors:
       attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class by the hidden checks too
@@ -41,7 +43,7 @@ def attn(context: click.Context) -> None:
         where_am_i()
 
 
-for command in (status, test, grade, doctor, release, dev):
+for command in (status, test, profile, grade, doctor, release, dev):
     attn.add_command(command)
 
 

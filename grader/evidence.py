@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from grader.api import Api
 from grader.checks import Check
+from grader.complexity.accounts import Account
 from grader.course import Course
-from grader.grading import full_suite, run_grading
+from grader.grading import account_submission, full_suite, run_grading
 from grader.misconceptions import Misconception, as_submission, read_misconceptions
 from grader.module import Module, read_text
 from grader.report import Report
 from grader.submission import Source, Submission
-from grader.suite import run_suite
+from grader.suite import Suite, run_suite
 
 SALTS = ("another", "yet another")
 # Results of every wrong type and shape: a suite must call them wrong without stumbling over them.
@@ -45,6 +46,7 @@ class Evidence:
     reference_again: tuple[Report, ...]  # with other random inputs
     misconceptions: tuple[tuple[Misconception, Report], ...]
     liars: tuple[Report, ...]
+    accounts: tuple[Account, ...]  # of the solution
 
 
 def gather(course: Course, module: Module) -> Evidence:
@@ -52,30 +54,32 @@ def gather(course: Course, module: Module) -> Evidence:
     wrong_ways = read_misconceptions(course, module)
     suite = full_suite(course, module)
     solution = _submission("the solution", module, read_text(course.solution(module)))
-    submissions = [
-        _submission("the stub", module, read_text(module.stub)),
-        solution,
-        *(as_submission(course, module, wrong) for wrong in wrong_ways),
-        *(_submission(f"a student returning {lie}", module, _liar(suite.api, lie)) for lie in LIES),
-    ]
+    stub = _submission("the stub", module, read_text(module.stub))
+    liars = [_submission(f"a student returning {lie}", module, _liar(suite.api, lie)) for lie in LIES]
+    quick = replace(suite, measured=False)  # measuring takes longer than all checks, and tells nothing of wrong values
     checks: list[Check] = []
     run_suite(suite, lambda found, _: checks.extend(found))
-    reports: list[Report] = []
-    run_grading(suite, submissions, reports.append, allow_unjailed=True)
-    again: list[Report] = []
-    for salt in SALTS:
-        run_grading(replace(suite, salt=salt), [solution], again.append, allow_unjailed=True)
-    stub, reference, *rest = reports
-    wrong = rest[: len(wrong_ways)]
+    submissions = {wrong.name: as_submission(course, module, wrong) for wrong in wrong_ways}
+    costly = [submissions[wrong.name] for wrong in wrong_ways if wrong.costly]
+    measured = _graded(suite, [stub, solution, *costly])
+    rest = _graded(quick, [*(submissions[wrong.name] for wrong in wrong_ways if not wrong.costly), *liars])
+    reports = {report.submission: report for report in (*measured, *rest)}
     return Evidence(
         api=suite.api,
         checks=tuple(checks),
-        stub=stub,
-        reference=reference,
-        reference_again=tuple(again),
-        misconceptions=tuple(zip(wrong_ways, wrong, strict=True)),
-        liars=tuple(rest[len(wrong_ways) :]),
+        stub=measured[0],
+        reference=measured[1],
+        reference_again=tuple(report for salt in SALTS for report in _graded(replace(suite, salt=salt), [solution])),
+        misconceptions=tuple((wrong, reports[wrong.name]) for wrong in wrong_ways),
+        liars=tuple(rest[-len(liars) :]),
+        accounts=account_submission(suite, solution),
     )
+
+
+def _graded(suite: Suite, submissions: list[Submission]) -> list[Report]:
+    reports: list[Report] = []
+    run_grading(suite, submissions, reports.append, allow_unjailed=True)
+    return reports
 
 
 def _submission(name: str, module: Module, text: str) -> Submission:

@@ -1,7 +1,7 @@
 """Golden files: what a bundle knows about a module in place of its solution and hidden suite.
 
-Generated from the evidence: the hash of the untouched stub, the names it asks for, the points of each target, and
-for each misconception which visible checks it fails.
+Generated from the evidence: the hash of the untouched stub, the names it asks for, the points of each target, for
+each misconception which visible checks it fails, and what the reference costs.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Golden:
     api: Api
     targets: Mapping[str, Mapping[str, float]]
     misconceptions: Mapping[str, Mapping[str, object]]
+    costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial, as data
 
 
 def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
@@ -52,6 +53,12 @@ def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
         "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
         "targets": targets,
         "misconceptions": wrong_ways,
+        "costs": {
+            account.profile.contract.function: {
+                law.meter: account.profile.polynomials[law.meter].as_data() for law in account.profile.contract.laws
+            }
+            for account in evidence.accounts
+        },
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
@@ -63,7 +70,7 @@ def read_golden(module: Module) -> Golden:
         names = document["api"]
         classes = {name: tuple(methods) for name, methods in names["classes"].items()}
         api = Api(tuple(names["functions"]), classes, tuple(names["constants"]))
-        return Golden(document["stub_sha256"], api, document["targets"], document["misconceptions"])
+        return Golden(document["stub_sha256"], api, document["targets"], document["misconceptions"], document["costs"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         mend = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", mend) from None

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.api import Api
@@ -19,7 +20,7 @@ from grader.course import Course
 from grader.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.reference import load_reference
-from grader.report import CheckResult, EndingRecord, Report, Status
+from grader.report import CheckResult, CostResult, EndingRecord, ForbiddenCall, Report, Status
 from grader.sandbox.client import IMPORT, Program, Session
 from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import JailError, Spawner, WorkerLostError
@@ -32,6 +33,10 @@ from grader.submission import Source, Submission, own_submission
 from grader.suite import Judge, Suite, run_suite
 from grader.text import plain_name, printable
 from grader.verdict import FAULT, result_of
+
+if TYPE_CHECKING:  # a student's own checks must not wait for the meters
+    from grader.complexity.accounts import Account, Accounts
+    from grader.complexity.profile import Cost
 
 
 def grade(
@@ -81,14 +86,28 @@ def run_grading(
 ) -> None:
     """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
+    accounts = suite.accounts()
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         for submission in submissions:
-            job = _Job(suite.module, suite.api, checks, judge, limits or Limits(), submission)
+            job = _Job(suite.module, suite.api, checks, judge, accounts, limits or Limits(), submission)
             on_report(spawning.tried_twice(job.run, job.not_graded))
 
     with _Spawning(suite.module, allow_unjailed=allow_unjailed) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects
+
+
+def account_submission(suite: Suite, submission: Submission) -> tuple[Account, ...]:
+    """Measure one submission by every contract of its module, and return all that was found."""
+    accounts = suite.accounts()
+    if accounts is None:
+        return ()
+    with open_spawner(suite.module.backend) as spawner:
+        session = Session(spawner, program_of(submission, suite.module, suite.api), Limits())
+        try:
+            return tuple(accounts.of(session, contract) for contract in accounts.contracts)
+        finally:
+            session.close()
 
 
 @contextlib.contextmanager
@@ -194,6 +213,7 @@ class _Job:
     api: Api
     checks: tuple[Check, ...]
     judge: Judge
+    accounts: Accounts | None
     limits: Limits
     submission: Submission
 
@@ -229,8 +249,21 @@ class _Job:
         verdict = self.judge(Student(session, self.api))
         if any(check.earned is None for check in verdict.checks):
             return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
-        score = round(sum(check.earned or 0.0 for check in verdict.checks), 6)
-        return _Outcome("graded", score, "", verdict.checks, verdict.endings)
+        costs, forbidden = self.costs(session)
+        score = round(sum(check.earned or 0.0 for check in verdict.checks) + sum(cost.earned for cost in costs), 6)
+        return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden)
+
+    def costs(self, session: Session) -> tuple[tuple[CostResult, ...], tuple[ForbiddenCall, ...]]:
+        """Measure every function that has a contract."""
+        if self.accounts is None:
+            return (), ()
+        found = [self.accounts.of(session, contract) for contract in self.accounts.contracts]
+        costs = tuple(_cost_result(cost) for account in found for cost in account.costs)
+        calls = (call for account in found for call in account.forbidden)
+        return costs, tuple(
+            ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
+            for call in calls
+        )
 
     def not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Outcome:
         endings = (EndingRecord(ending.kind, IMPORT),) if ending else ()
@@ -249,6 +282,10 @@ class _Job:
     def not_run(self, detail: str) -> tuple[CheckResult, ...]:
         return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
 
+    def max_score(self) -> float:
+        costs = self.accounts.points if self.accounts else 0.0
+        return round(sum(check.points for check in self.checks) + costs, 6)
+
     def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
             module=self.module.name,
@@ -256,9 +293,11 @@ class _Job:
             file=plain_name(self.submission.file),
             status=outcome.status,
             score=outcome.score,
-            max_score=round(sum(check.points for check in self.checks), 6),
+            max_score=self.max_score(),
             message=printable(outcome.message),
             checks=outcome.checks,
+            costs=outcome.costs,
+            forbidden=outcome.forbidden,
             endings=outcome.endings,
             sandbox=spawner.tier,
             environment=environment(),
@@ -276,6 +315,23 @@ class _Outcome:
     message: str
     checks: tuple[CheckResult, ...]
     endings: tuple[EndingRecord, ...]
+    costs: tuple[CostResult, ...] = ()
+    forbidden: tuple[ForbiddenCall, ...] = ()
+
+
+def _cost_result(cost: Cost) -> CostResult:
+    return CostResult(
+        target=cost.target,
+        function=cost.function,
+        meter=cost.meter,
+        law=cost.law,
+        measured=cost.measured,
+        verdict=cost.verdict,
+        points=round(cost.points, 6),
+        earned=round(cost.earned, 6),
+        line=cost.place.line if cost.place else None,
+        message=printable(cost.message),
+    )
 
 
 def _as_data(source: Source) -> dict[str, object]:

@@ -2,7 +2,8 @@
 
 `misconceptions.py` is a percent-format file read as data: every cell `# %% name` sets LIKELY (what the student
 believes that is not so) and HINT (what to try), and redefines the functions or constants that come out wrong.
-VALUES_RIGHT = True marks a wrong way whose results are right, such as one that modifies its input.
+VALUES_RIGHT = True marks a wrong way whose results are right, such as one that modifies its input; COSTLY = True one
+that is right in every way but its cost.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from grader.submission import Source, Submission
 
 _CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool}
+_FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool}
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Misconception:
     likely: str
     hint: str
     values_right: bool
+    costly: bool
     code: str
     defines: tuple[str, ...]
 
@@ -72,7 +74,7 @@ def _read_cell(name: str, cell: str) -> Misconception:
         defines += [target.id] if isinstance(target, ast.Name) else []
         defines += [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
     for key, kind in _FIELDS.items():
-        if key != "VALUES_RIGHT" and not fields.get(key):
+        if kind is str and not fields.get(key):
             raise ValueError(f"{key} is missing")
         if type(fields.get(key, False if kind is bool else "")) is not kind:
             raise ValueError(f"{key} must be a {kind.__name__}")
@@ -83,6 +85,7 @@ def _read_cell(name: str, cell: str) -> Misconception:
         likely=str(fields["LIKELY"]),
         hint=str(fields["HINT"]),
         values_right=bool(fields.get("VALUES_RIGHT", False)),
+        costly=bool(fields.get("COSTLY", False)),
         code="\n\n\n".join(code) + "\n",
         defines=tuple(defines),
     )

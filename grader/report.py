@@ -36,6 +36,32 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
+class CostResult:
+    """What one function costs by one meter, against its law. An inconclusive one keeps its points until looked at."""
+
+    target: str
+    function: str
+    meter: str
+    law: str
+    measured: str
+    verdict: Literal["pass", "fail", "inconclusive"]
+    points: float
+    earned: float
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True)
+class ForbiddenCall:
+    """A call that the module does not allow."""
+
+    target: str
+    call: str
+    line: int
+    why: str
+
+
+@dataclass(frozen=True)
 class EndingRecord:
     """A worker that ended before its time, and the check it ended in."""
 
@@ -59,6 +85,8 @@ class Report:
     max_score: float
     message: str
     checks: tuple[CheckResult, ...]
+    costs: tuple[CostResult, ...]
+    forbidden: tuple[ForbiddenCall, ...]
     endings: tuple[EndingRecord, ...]
     sandbox: Literal["strict", "contained", "none"]
     environment: dict[str, str | None]
@@ -70,11 +98,18 @@ class Report:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         fields |= {
             "checks": [_without(dataclasses.asdict(check), "asserted") for check in self.checks],
+            "costs": [dataclasses.asdict(cost) for cost in self.costs],
+            "forbidden": [dataclasses.asdict(call) for call in self.forbidden],
             "endings": [dataclasses.asdict(ending) for ending in self.endings],
+            "needs_review": self.needs_review,
+            "diagnoses": [],  # named in schema 1, and empty until there are any
         }
-        # Costs, forbidden calls and diagnoses are named in schema 1 and stay empty until they are measured.
-        empty: dict[str, Any] = {"costs": [], "forbidden": [], "diagnoses": []}
-        return {"schema": SCHEMA} | {name: (fields | empty)[name] for name in _ORDER}
+        return {"schema": SCHEMA} | {name: fields[name] for name in _ORDER}
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether somebody should look: a cost that could not be decided keeps its points only until then."""
+        return any(cost.verdict == "inconclusive" for cost in self.costs)
 
 
 # Windows keeps these names for devices, with any ending.
@@ -90,6 +125,7 @@ _ORDER = (
     "checks",
     "costs",
     "forbidden",
+    "needs_review",
     "endings",
     "diagnoses",
     "sandbox",

@@ -23,6 +23,7 @@ REBUILD = "Run `attn dev build`"
 VISIBLE_SHARE = 0.20
 REFLECT_SHARE = 0.10
 DTYPE_SHARE = 0.05
+COST_SHARE = 0.20
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,10 @@ def stub_scores_nothing(evidence: Evidence) -> Iterator[Problem]:
         if check.outcome == "passed":
             mend = "Make the check call what it examines, or take it out"
             yield Problem(f"the untouched stub passes {check.name}", mend)
+    for cost in evidence.stub.costs:
+        if cost.earned:
+            mend = "Let the arguments of its contract reach the work that is left"
+            yield Problem(f"the untouched stub earns points for the {cost.meter} of {cost.function}", mend)
 
 
 def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
@@ -76,6 +81,13 @@ def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(f"the solution: {evidence.reference.message}", "Mend the solution")
     for check in _not_passed(evidence.reference):
         yield Problem(f"the solution fails {check.name}: {_first_line(check)}", "Mend the solution or the check")
+    for report in (evidence.reference, *evidence.reference_again):
+        for cost in report.costs:
+            if cost.verdict != "pass":
+                what = f"the solution breaks the contract of {cost.function}: {cost.meter} {cost.measured}"
+                yield Problem(f"{what} against {cost.law} ({cost.message})", "Mend the solution or the law")
+    for call in evidence.reference.forbidden:
+        yield Problem(f"the solution calls {call.call}, which is forbidden", "Mend the solution or the rule")
 
 
 def misconceptions_are_caught(evidence: Evidence) -> Iterator[Problem]:
@@ -91,7 +103,9 @@ def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterato
     failed = [check for check in report.checks if check.outcome == "failed"]  # held back is not caught
     by_property = [check.name for check in failed if check.name not in oracles]
     name = f"the misconception {wrong.name}"
-    if report.status != "graded":
+    if wrong.costly:
+        yield from _too_dear(wrong, report)
+    elif report.status != "graded":
         yield Problem(f"{name} could not be graded: {report.message}", "Mend its code")
     elif not failed:
         yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
@@ -106,6 +120,29 @@ def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterato
         yield Problem(f"{name} is caught only by oracle comparisons: {names}", mend)
     elif len(failed) < 2:
         yield Problem(f"{name} is caught by one check only: {failed[0].name}", "Write a second check that fails for it")
+
+
+def _too_dear(wrong: Misconception, report: Report) -> Iterator[Problem]:
+    name = f"the misconception {wrong.name}"
+    for check in _not_passed(report):
+        yield Problem(f"{name} says COSTLY, but fails {check.name}", "Mend its code, or take that line out")
+    if not any(cost.verdict == "fail" for cost in report.costs):
+        yield Problem(f"{name} says COSTLY, but breaks no contract", "Mend its code, or the law")
+
+
+def every_contract_can_fail(evidence: Evidence) -> Iterator[Problem]:
+    """Every function with a contract has a known way to break it."""
+    broken = {
+        cost.function
+        for wrong, report in evidence.misconceptions
+        if wrong.costly
+        for cost in report.costs
+        if cost.verdict == "fail"
+    }
+    for account in evidence.accounts:
+        if account.profile.contract.function not in broken:
+            mend = "Add a misconception with COSTLY = True: right values at too high a cost"
+            yield Problem(f"nothing breaks the contract of {account.profile.contract.function}", mend)
 
 
 def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
@@ -158,7 +195,9 @@ def liars_get_nothing_for_it(evidence: Evidence) -> Iterator[Problem]:
 
 def points_are_shared_out(evidence: Evidence) -> Iterator[Problem]:
     """Visible checks, reflection and dtype checks are worth no more than their share."""
-    total = sum(check.points for check in evidence.checks)
+    costs = sum(cost.points for cost in evidence.reference.costs)
+    total = sum(check.points for check in evidence.checks) + costs
+    yield from _at_most("the costs", costs, COST_SHARE, total)
     by_target: dict[str, float] = defaultdict(float)
     for check in evidence.checks:
         by_target[check.target] += check.points
@@ -175,6 +214,7 @@ RULES = (
     reference_scores_everything,
     misconceptions_are_caught,
     every_check_can_fail,
+    every_contract_can_fail,
     everything_is_examined,
     chance_decides_nothing,
     nothing_stumbles,

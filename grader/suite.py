@@ -8,9 +8,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -25,6 +25,9 @@ from grader.sandbox.spawn import WorkerLostError
 from grader.seeds import PUBLIC_SALT, seed_of
 from grader.student import Student
 from grader.verdict import Verdict, is_students, judge_check, result_of
+
+if TYPE_CHECKING:  # a student's own checks must not wait for the meters
+    from grader.complexity.accounts import Accounts
 
 # No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
 _UNUSED = (
@@ -60,17 +63,29 @@ class Suite:
     hidden: Path | None = None
     salt: str = ""
     reference: Any = None
+    measured: bool = True  # whether costs are looked at, too
 
     def files(self) -> dict[Path, SuiteName]:
         """Return the suite's files, visible checks first."""
         visible: dict[Path, SuiteName] = {self.visible: "visible"}
         return visible | ({self.hidden: "hidden"} if self.hidden else {})
 
+    def accounts(self) -> Accounts | None:
+        """Return how costs are measured; a student's own checks are to be quick and leave that to `attn profile`."""
+        if self.hidden is None or not self.measured:
+            return None
+        from grader.complexity.accounts import accounts_of
+
+        return accounts_of(self.module, self.salt, self.reference)
+
     def require_points(self, checks: list[Check]) -> None:
-        """See that the checks of a whole suite add up to what the module says."""
-        total = sum(check.points for check in checks)
-        if self.hidden is not None and abs(total - self.module.points) > 1e-9:
-            problem = f"is {self.module.points:g}, but the checks are worth {total:g}"
+        """See that the checks and costs of a whole suite add up to what the module says."""
+        if self.hidden is None:
+            return
+        accounts = replace(self, measured=True).accounts()
+        total = sum(check.points for check in checks) + (accounts.points if accounts else 0.0)
+        if abs(total - self.module.points) > 1e-9:
+            problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
             raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
 
 

@@ -37,6 +37,8 @@ def report() -> Report:
         max_score=20.0,
         message="",
         checks=(),
+        costs=(),
+        forbidden=(),
         endings=(),
         sandbox="none",
         environment={"python": "3.11"},

@@ -53,6 +53,15 @@ class Polynomial:
             if not any(powers != other and _divides(powers, other) for other in self.terms)
         }
 
+    def as_data(self) -> dict[str, str]:
+        """Return it as plain text, for a file: powers to coefficients."""
+        return {",".join(map(str, powers)): str(factor) for powers, factor in sorted(self.terms.items())}
+
+    @staticmethod
+    def from_data(names: tuple[str, ...], data: Mapping[str, str]) -> Polynomial:
+        """Return what `as_data` wrote."""
+        return Polynomial(names, {tuple(map(int, key.split(","))): Fraction(value) for key, value in data.items()})
+
     def __str__(self) -> str:
         """Write it as a lesson would: the largest powers first, `2·n²·d + 3·n`."""
         order = sorted(self.terms, key=lambda powers: (-sum(powers), [-power for power in powers]))

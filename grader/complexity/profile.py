@@ -76,6 +76,10 @@ class Event:
     call: str
     place: Place
 
+    @property
+    def target(self) -> str:
+        return self.function.partition(".")[0]
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -84,7 +88,8 @@ class Profile:
     contract: Contract
     costs: tuple[Cost, ...]
     events: tuple[Event, ...]
-    polynomials: Mapping[str, Polynomial]
+    polynomials: Mapping[str, Polynomial]  # by meter, those found at the small sizes
+    exact: Mapping[str, Polynomial]  # of these, the ones that the large sizes bear out
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ def profile(session: Session, contract: Contract, seed: int, expected: Expected 
     costs = tuple(
         Cost(contract.function, law.meter, law.text, "", verdict, law.points, None, message) for law in contract.laws
     )
-    return Profile(contract, costs, (), {})
+    return Profile(contract, costs, (), {}, {})
 
 
 class _Profiler:
@@ -136,13 +141,14 @@ class _Profiler:
         self.sample(list(contract.lattice.points().values()))
         polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
         self.sample(list(contract.large))
+        exact = {meter: found for meter, found in polynomials.items() if self.is_borne_out(meter, found)}
         events = self.events(self.sample_also())
         if self.wrong:
             message = f"its results are wrong, so that its cost means nothing: {self.wrong}"
             costs = tuple(self.cost(law, polynomials[law.meter], "fail", None, message) for law in contract.laws)
         else:
             costs = tuple(self.judged(law, polynomials[law.meter]) for law in contract.laws)
-        return Profile(contract, costs, events, polynomials)
+        return Profile(contract, costs, events, polynomials, exact)
 
     # measuring -------------------------------------------------------------------------------------------
 
@@ -193,13 +199,17 @@ class _Profiler:
 
     def judged(self, law: Law, polynomial: Polynomial) -> Cost:
         unknown = {name: at for sample in self.seen.values() for name, at in sample.unknown.items()}
-        exact = all(polynomial.at(sizes) == self.count(law.meter, sizes) for sizes in self.contract.large)
+        exact = self.is_borne_out(law.meter, polynomial)
         cost = self.by_polynomial(law, polynomial) if exact else self.by_growth(law)
         if unknown and cost.verdict == "pass":
             name, at = next(iter(unknown.items()))
             message = f"it calls {name}, whose cost is not known"
             return self.cost(law, cost.measured, "inconclusive", self.place(at), message)
         return cost
+
+    def is_borne_out(self, meter: str, polynomial: Polynomial) -> bool:
+        """Whether a polynomial found at small sizes is also right at the large ones."""
+        return all(polynomial.at(sizes) == self.count(meter, sizes) for sizes in self.contract.large)
 
     def by_polynomial(self, law: Law, polynomial: Polynomial) -> Cost:
         """Judge counts that are exactly a polynomial."""

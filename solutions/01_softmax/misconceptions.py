@@ -494,3 +494,50 @@ LIKELY = "these are the largest exponents of 2, but np.exp raises e"
 HINT = "Evaluate np.exp(np.float32(127)). How many powers of 2 are there in one power of e?"
 REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 127
 REFLECT_LARGEST_SAFE_EXPONENT_FLOAT64 = 1023
+
+
+# %% row_by_row
+LIKELY = "Python goes through the slices one by one, where NumPy would take them all at once"
+HINT = "How many steps does your loop take for a thousand rows? Which argument of max and sum does the loop for you?"
+COSTLY = True
+
+
+def softmax(x, axis=-1):
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    moved = np.moveaxis(x, axis, -1)
+    result = np.empty_like(moved)
+    for index in np.ndindex(moved.shape[:-1]):
+        exps = np.exp(moved[index] - moved[index].max())
+        result[index] = exps / exps.sum()
+    return np.moveaxis(result, -1, axis)
+
+
+# %% every_pair
+LIKELY = "every score is compared with every other, so that the work grows with the square of the length"
+HINT = "How many numbers does your largest array hold for a row of 1000 scores? How many does the formula need?"
+COSTLY = True
+
+
+def log_softmax(x, axis=-1):
+    x = np.asarray(x)
+    moved = np.moveaxis(x if x.dtype.kind == "f" else x.astype(np.float64), axis, -1)
+    shifted = moved - moved.max(axis=-1, keepdims=True)
+    table = np.broadcast_to(shifted[..., None, :], (*shifted.shape, shifted.shape[-1]))
+    return np.moveaxis(shifted - np.log(np.exp(table).sum(axis=-1)), -1, axis)
+
+
+# %% temperature_number_by_number
+LIKELY = "the scores are divided by the temperature one at a time, in a loop of Python's"
+HINT = "An array can be divided by a number as a whole. What does x / 2 do?"
+COSTLY = True
+
+
+def softmax_with_temperature(x, temperature, axis=-1):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, not {temperature}")
+    x = np.asarray(x)
+    scaled = np.array(x, dtype=np.float32 if x.dtype == np.float32 else np.float64)
+    for index in np.ndindex(x.shape):
+        scaled[index] = x[index] / temperature
+    return softmax(scaled, axis=axis)

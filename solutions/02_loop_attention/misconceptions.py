@@ -1454,3 +1454,65 @@ LIKELY = "the loop over the queries is counted, but not the loop over the keys i
 HINT = "How many pairs of a query and a key are there among 2 tokens, and among 4? Each pair costs d_k + d_v."
 REFLECT_MULTIPLY_ADDS_N512_D64 = 65536
 REFLECT_COST_RATIO_WHEN_N_DOUBLES = 2
+
+
+# %% built_in_product
+LIKELY = "NumPy makes the product: the loop that this module is about is not there"
+HINT = "What does np.dot do with two vectors? Write the multiplications and the additions yourself."
+COSTLY = True
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
+    return a @ b
+
+
+# %% all_products_kept
+LIKELY = "every single product is kept in an array of three dimensions, though only their sums are needed"
+HINT = "How many numbers does your largest array hold for 512 tokens of width 64? How many scores are there?"
+COSTLY = True
+
+
+def attention_scores(Q, K):
+    if Q.shape[1] != K.shape[1]:
+        raise ValueError(f"Q has {Q.shape[1]} features, K has {K.shape[1]}")
+    dtype = np.float32 if Q.dtype == np.float32 else np.float64
+    products = np.zeros((len(Q), len(K), Q.shape[1]), dtype=dtype)
+    scores = np.zeros((len(Q), len(K)), dtype=dtype)
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            for d in range(Q.shape[1]):
+                products[i, j, d] = Q[i, d] * K[j, d]
+                scores[i, j] += products[i, j, d]
+    return scores
+
+
+# %% denominator_for_every_weight
+LIKELY = "the sum of the exponentials is computed anew for every weight of a row, which makes the work cubic"
+HINT = "How often is the sum of one row computed in your code? How often does it change?"
+COSTLY = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+    mask = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    if Q.ndim == 3:
+        pairs = [scaled_dot_product_attention(Q[b], K[b], V[b], mask[b]) for b in range(len(Q))]
+        return np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    scores = attention_scores(Q, K) / scale_factor(Q.shape[1])
+    weights = np.zeros_like(scores)
+    output = np.zeros((len(Q), V.shape[1]), dtype=scores.dtype)
+    for i in range(len(Q)):
+        allowed = [j for j in range(len(K)) if mask[i, j]]
+        largest = max((scores[i, j] for j in allowed), default=0)
+        exps = {j: np.exp(scores[i, j] - largest) for j in allowed}
+        for j in allowed:
+            weights[i, j] = exps[j] / sum(exps.values())
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights

@@ -1,0 +1,80 @@
+"""Plain text views of what a function costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from grader.complexity.growth import Row, curve, doubling, growing, table
+from grader.complexity.plot import Curve, text_plot
+
+if TYPE_CHECKING:
+    from grader.complexity.own import OwnCost
+    from grader.complexity.profile import Cost
+
+_VERDICTS = {"pass": "within its law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+
+
+def cost_lines(own: OwnCost) -> list[str]:
+    """Return all that is known of one function's cost: polynomials, the line to look at, a plot and a table."""
+    lines = [own.contract.function, ""]
+    for cost in own.account.costs:
+        lines += _meter_lines(own, cost)
+    for one in own.account.forbidden:
+        where = own.line(one.event.place.file, one.event.place.line)
+        lines += [
+            f"  NOT ALLOWED  {one.event.call}, in line {one.event.place.line}: {where}",
+            f"               {one.why}",
+        ]
+    for meter, drawn in list(curves(own))[:1]:
+        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(growing(own.contract)), meter))]
+        lines += ["", *_table_lines(own, meter)]
+    return lines
+
+
+def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
+    """Yield the curves of each meter that has a polynomial: the student's, the reference's and the law's."""
+    for law in sorted(own.contract.laws, key=lambda law: ("smul", "mul", "work", "steps", "mem").index(law.meter)):
+        measured = own.account.profile.exact.get(law.meter)
+        if measured is None:
+            continue
+        drawn = [curve("yours", "*", measured, own.contract)]
+        if law.meter in own.reference:
+            drawn.append(curve("the reference", "o", own.reference[law.meter], own.contract))
+        drawn.append(curve(f"the law, {law.text}", ".", law.bound, own.contract))
+        yield law.meter, drawn
+
+
+def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
+    yield f"  {cost.meter:<6} {cost.measured or 'not measured'}"
+    known = f"; the reference has {own.reference[cost.meter]}" if cost.meter in own.reference else ""
+    yield f"         {_VERDICTS[cost.verdict]}: {cost.law} is allowed{known}"
+    measured = own.account.profile.exact.get(cost.meter)
+    if measured is not None:
+        names = " and ".join(growing(own.contract))
+        yield f"         twice as many ({names}): {doubling(measured, own.contract):.3g} times as much"
+    if cost.message:
+        yield f"         {cost.message}"
+    if cost.place and cost.place.line:
+        yield f"         look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
+
+
+def _table_lines(own: OwnCost, meter: str) -> list[str]:
+    rows = table(own.account.profile.exact[meter], own.contract)
+    head = f"  {'n':>5}  {meter:>14}  {'ratio':>6}"
+    head += f"  {'weights':>9}  {'in float32':>10}" if rows[0].entries else ""
+    return [head, *map(_row, rows)]
+
+
+def _row(row: Row) -> str:
+    ratio = f"{row.ratio:.3g}" if row.ratio else ""
+    line = f"  {row.n:>5}  {row.count:>14}  {ratio:>6}"
+    return line + (f"  {row.entries:>9}  {_readable(row.bytes or 0):>10}" if row.entries else "")
+
+
+def _readable(size: float) -> str:
+    units = ["GiB", "MiB", "KiB", "bytes"]
+    while size >= 1024 and len(units) > 1:
+        size /= 1024
+        units.pop()
+    return f"{size:.4g} {units[-1]}"
