@@ -1,0 +1,282 @@
+# %% [markdown]
+# # 03 · Attention in arrays
+#
+# The formula of module 02, written for whole arrays at once:
+#
+# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# You may use everything NumPy has: `@`, `einsum`, `swapaxes`, broadcasting. What you may not use here is a Python
+# loop over tokens: the number of Python steps must not grow with the number of tokens or their width. (`explain`
+# may loop to lay out its text.) All functions take any number of leading dimensions, such as a batch, or a batch
+# and heads.
+#
+# After each step there is a cell to try it. In a notebook, run it; as a script, `python attention.py` runs them
+# all, up to the first step that is missing. `attn test attention` runs the visible checks.
+# The lesson is in `README.md` beside this file.
+
+# %%
+import numpy as np
+
+# %% [markdown]
+# ## Build 1: where queries, keys and values come from
+#
+# A token comes as one vector. Three matrices, which a network learns, make three vectors of it.
+
+
+# %%
+def project_qkv(X, W_q, W_k, W_v):
+    """Return (Q, K, V): the tokens X multiplied by each of the three matrices.
+
+    X: (..., n, d_model), one row for each token; W_q, W_k: (d_model, d_k); W_v: (d_model, d_v), where d_v may be
+    another width than d_k. Returns a tuple of three arrays: Q and K (..., n, d_k), V (..., n, d_v).
+
+    - The matrices are used as they are, on the right of X, not transposed. Nothing is added or scaled.
+    - X may have any number of leading dimensions; the matrices serve them all.
+    - float32 in, float32 out; float64 in, float64 out; integers give float64.
+    - X and the matrices are not modified. No Python loop over tokens.
+    """
+    raise NotImplementedError
+
+
+# %%
+# Try it: two tokens, the example of the lesson
+if __name__ == "__main__":
+    X = np.array([[1, 0, 2], [0, 1, 1]])  # cat, sat
+    W_q = np.array([[1, 0], [0, 1], [0.5, 0]])
+    W_k = np.array([[0, 1], [1, 0], [0, 0.5]])
+    W_v = np.array([[0.5], [1], [0.25]])
+    queries, keys, values = project_qkv(X, W_q, W_k, W_v)
+    print("queries:", queries.tolist(), "keys:", keys.tolist(), "values:", values.tolist())
+    assert np.allclose(queries, [[2, 0], [0.5, 1]]), "the queries are X times W_q"
+    assert np.allclose(keys, [[0, 2], [1, 0.5]]), "the keys are X times W_k"
+    assert np.allclose(values, [[1], [1.25]]), "the values are X times W_v, and here only one wide"
+
+# %% [markdown]
+# ## Build 2 to 7: attention, one step a method
+#
+# The constructor is complete: it keeps `d_k`, the width of queries and keys, for `scale_scores`. Write one method
+# at a time; the cells below the class try them in the same order. A method must not keep anything from one call
+# for the next.
+
+
+# %%
+class ScaledDotProductAttention:
+    """Scaled dot-product attention, each step of it a method.
+
+    Throughout, Q is (..., n_q, d_k), K is (..., n_k, d_k) and V is (..., n_k, d_v), with the same leading
+    dimensions: none, a batch, or more. n_q and n_k may differ, and so may d_k and d_v.
+
+    For every method: float32 in, float32 out; float64 in, float64 out; integers give float64, and a mask has no
+    say in it. Arguments are not modified. No Python loop over tokens, except to lay out the text of `explain`.
+    The answer depends on the arguments and on d_k alone, not on earlier calls or on other instances.
+    """
+
+    def __init__(self, d_k):
+        """Keep d_k, the width of the queries and keys this instance is for."""
+        self.d_k = d_k
+
+    def compute_scores(self, Q, K):
+        """Return the raw scores (..., n_q, n_k), not scaled: entry [..., i, j] is query i times key j.
+
+        - Raises ValueError naming both sizes if the last dimensions of Q and K differ.
+        """
+        raise NotImplementedError
+
+    def scale_scores(self, scores):
+        """Return the scores divided by the square root of the d_k given to the constructor.
+
+        scores: an array of any shape; its sizes have no say in the scale.
+        """
+        raise NotImplementedError
+
+    def compute_weights(self, scaled_scores, mask=None):
+        """Return the softmax of the scaled scores over the keys, the last axis: (..., n_q, n_k).
+
+        mask: None, or an array of bool, int or float that broadcasts to the shape of the scores, such as
+        (n_q, n_k), (1, n_k), (batch, 1, n_k) or (batch, 1, 1, n_k); it never has more dimensions than they have.
+        1 or True: this key may be attended to; 0 or False: it is blocked.
+
+        - The softmax is over the allowed keys alone; a blocked key has the weight 0, whatever its score.
+        - A row whose keys are all blocked has weights of 0, never NaN.
+        - Right for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
+        """
+        raise NotImplementedError
+
+    def compute_output(self, weights, V):
+        """Return the values mixed in these proportions, (..., n_q, d_v).
+
+        weights: (..., n_q, n_k); entry [..., i, c] of the output is the sum over j of weights[..., i, j] times
+        V[..., j, c]. The weights are used as they are: a row of zeros gives an output of zeros.
+        """
+        raise NotImplementedError
+
+    def forward(self, Q, K, V, mask=None):
+        """Return (output, weights), a tuple: output (..., n_q, d_v) and weights (..., n_q, n_k).
+
+        The four steps above, one after the other; mask is what `compute_weights` takes.
+
+        - A query whose keys are all blocked has weights of 0 and an output of 0, never NaN.
+        - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
+        """
+        raise NotImplementedError
+
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        """Return a text, as one str, that follows one query through every step.
+
+        Q, K and V have two dimensions here and belong to the same tokens: n_q == n_k == len(tokens).
+        tokens: a list of names; a name may be there twice. query_idx: which query to follow, counted from 0.
+
+        - The layout is yours. The text has the name of every token, and as plain numbers that query's raw score,
+          scaled score and weight for every token, and all the entries of its output.
+        - Numbers have at least four decimals, such as 0.2976; a whole number may be written without any.
+        - The text is returned, not printed.
+        """
+        raise NotImplementedError
+
+
+# %%
+# Try compute_scores: the sentence of the lesson, with one query, key and value for each token
+if __name__ == "__main__":
+    tokens = ["The", "cat", "sat", "on", "mat"]
+    Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
+    V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+    head = ScaledDotProductAttention(d_k=4)
+    raw = head.compute_scores(Q, K)
+    print("raw scores of The:", raw[0])
+    assert np.allclose(raw[0], [0, 2, 1, 1, 1.5]), "see the table in the lesson"
+    batch = head.compute_scores(np.stack([Q, 2 * Q]), np.stack([K, K]))
+    assert batch.shape == (2, 5, 5), f"two sentences of five tokens gave {batch.shape}"
+    assert np.allclose(batch, [raw, 2 * raw]), "each sentence of a batch has its own scores"
+
+# %%
+# Try scale_scores
+if __name__ == "__main__":
+    scaled = head.scale_scores(raw)
+    print("scaled scores of The:", scaled[0])
+    assert np.allclose(scaled[0], [0, 1, 0.5, 0.5, 0.75]), "d_k is 4, so scores are divided by 2"
+    assert np.allclose(ScaledDotProductAttention(64).scale_scores(raw), raw / 8), "with d_k = 64, by 8"
+
+# %%
+# Try compute_weights
+if __name__ == "__main__":
+    shares = head.compute_weights(scaled)
+    print("weights of The:", shares[0].round(4))
+    assert np.allclose(shares[0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "see the table in the lesson"
+    assert np.allclose(shares.sum(axis=-1), 1), "every query has a whole attention to share out"
+    causal = head.compute_weights(scaled, np.tri(5))
+    print("causal weights of cat:", causal[1].round(4))
+    assert np.allclose(causal[1], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "cat sees The and itself"
+    assert np.allclose(head.compute_weights(scaled, np.zeros((5, 5))), 0), "with every key blocked: 0, not NaN"
+
+# %%
+# Try compute_output
+if __name__ == "__main__":
+    mixed = head.compute_output(shares, V)
+    print("output of The:", mixed[0].round(4))
+    assert np.allclose(mixed[0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "see the table in the lesson"
+
+# %%
+# Try forward
+if __name__ == "__main__":
+    result = head.forward(Q, K, V)
+    assert len(result) == 2, "forward returns the pair (output, weights)"
+    assert np.allclose(result[0], mixed), "the output comes first"
+    assert np.allclose(result[1], shares), "and then the weights"
+    padding = np.array([[[1, 1, 1, 1, 1]], [[1, 1, 1, 0, 0]]])  # (2, 1, 5): a row of keys for each sentence
+    padded = head.forward(np.stack([Q, Q]), np.stack([K, K]), np.stack([V, V]), padding)
+    print("The, when on and mat are only padding:", padded[1][1, 0].round(4))
+    assert np.allclose(padded[1][0], shares), "the mask of the first sentence blocks nothing"
+    assert np.allclose(padded[1][1, :, 3:], 0), "that of the second blocks its last two tokens"
+
+# %%
+# Try explain: the trace of one token
+if __name__ == "__main__":
+    trace = head.explain(Q, K, V, tokens, query_idx=1)
+    assert isinstance(trace, str), "explain returns its text; who wants to see it prints it"
+    print(trace)
+    assert all(token in trace for token in tokens), "every token has its name in the text"
+
+# %% [markdown]
+# ## Build 8: the same as one function
+#
+# Everybody else has attention as a function that finds $d_k$ in the width of the queries.
+
+
+# %%
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    """Return (output, weights), a tuple, of scaled dot-product attention.
+
+    Q: (..., n_q, d_k); K: (..., n_k, d_k); V: (..., n_k, d_v), with the same leading dimensions: none, a batch, or
+    more. Returns output (..., n_q, d_v) and weights (..., n_q, n_k).
+
+    mask: None, or an array of bool, int or float that broadcasts to the shape of the weights and never has more
+    dimensions than they have. 1 or True: this key may be attended to; 0 or False: it is blocked.
+
+    - Scores are divided by the square root of d_k, the width of Q. A blocked key has the weight 0.
+    - A query whose keys are all blocked has weights of 0 and an output of 0, never NaN.
+    - Right for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
+    - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
+    - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
+    - Q, K, V and mask are not modified. No Python loop over tokens. Nothing is kept from one call for the next.
+    """
+    raise NotImplementedError
+
+
+# %%
+# Try it: a page on the web printed .382 .382 .236 for the first query. It was wrong.
+if __name__ == "__main__":
+    page_keys, page_values = np.array([[1, 0], [1, 1], [0, 1]]), np.array([[1, 0], [0, 2], [1, 1]])
+    result = scaled_dot_product_attention(np.eye(2), page_keys, page_values)
+    print("weights:", result[1][0].round(4), "output:", result[0][0].round(4))
+    assert np.allclose(result[1][0], [0.4011, 0.4011, 0.1978], atol=1e-4), "queries are 2 wide: divide by the root of 2"
+    assert np.allclose(result[0][0], [0.5989, 1.0], atol=1e-4), "the values in these proportions"
+
+# %% [markdown]
+# ## Use: an attention map
+#
+# One row for each query; the longer the bar, the more of its attention that key gets. Then change something: pass
+# a mask, or `2 * Q`, or `Q` in place of `K`.
+
+# %%
+if __name__ == "__main__":
+    table = scaled_dot_product_attention(Q, K, V)[1]
+    for token, row in zip(tokens, table, strict=True):
+        print(f"{token:>4}", "  ".join(f"{key} {'#' * round(20 * w):<10}" for key, w in zip(tokens, row, strict=True)))
+
+# %% [markdown]
+# ## Use: what `it` looks at, and what the scale is for
+#
+# *The animal did not cross the street because it was tired.* Here is one query against three keys. Then: how large
+# are the scores of random vectors, and what becomes of the largest weight if nobody divides?
+
+# %%
+if __name__ == "__main__":
+    it = np.array([[3, 1]])
+    word_keys = np.array([[3, 1], [1, 4], [1.5, 0.5]])
+    word_values = np.array([[2, 1.5], [0.5, 0.3], [-0.5, 1.2]])
+    context, attended = scaled_dot_product_attention(it, word_keys, word_values)
+    for word, share in zip(["animal", "street", "because"], attended[0], strict=True):
+        print(f"{word:>8} {'#' * round(40 * share)} {share.round(2)}")
+    print("context of `it`:", context[0].round(2))
+
+    rng = np.random.default_rng(0)
+    for d_k in (4, 16, 64, 256):
+        wide = ScaledDotProductAttention(d_k)
+        random_scores = wide.compute_scores(rng.normal(size=(1000, d_k)), rng.normal(size=(10, d_k)))
+        unscaled = wide.compute_weights(random_scores).max(axis=-1).mean()
+        divided = wide.compute_weights(wide.scale_scores(random_scores)).max(axis=-1).mean()
+        print(f"d_k = {d_k}: the variance of a score is {random_scores.var().round()};", end=" ")
+        print(f"the largest of ten weights is {unscaled.round(2)} unscaled, {divided.round(2)} scaled, on average")
+
+# %% [markdown]
+# ## Reflect
+#
+# What is the variance of a raw score, if the entries of a query and a key are independent with mean 0 and variance
+# 1, and there are 512 of them? And how many bytes does one matrix of scores take, in float32, for 8192 queries and
+# 8192 keys? Replace each `None` (or write the answers below).
+
+# %%
+REFLECT_SCORE_VARIANCE_DK512 = None
+REFLECT_SCORE_BYTES_FLOAT32_N8192 = None
+# Your answer goes here.
