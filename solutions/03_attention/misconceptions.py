@@ -1,0 +1,1069 @@
+"""The known wrong ways of 03_attention: one cell each, laid over the solution to make a wrong submission."""
+
+import numpy as np
+from attention import ScaledDotProductAttention  # the solution, which each cell is laid over
+
+# %% projections_transposed
+LIKELY = "the matrices are transposed before they are multiplied"
+HINT = "X is (n, d_model) and W_q is (d_model, d_k): they fit as they are. Try a token with a single 1 in it."
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    return tuple(X @ (W.T if W.shape[0] == W.shape[1] else W) for W in (W_q, W_k, W_v))
+
+
+# %% keys_from_query_matrix
+LIKELY = "the keys are made with W_q, so that keys and queries are the same"
+HINT = "Print Q and K. If they are equal for every X, which matrix made K?"
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    X = 1.0 * X
+    return X @ W_q, X @ W_q, X @ W_v
+
+
+# %% projections_chained
+LIKELY = "each projection is applied to the result of the one before instead of to X"
+HINT = "What do W_k and W_v act on in your code: on X, or on what W_q made of it?"
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    Q = 1.0 * X @ W_q
+    K = (Q if Q.shape[-1] == W_k.shape[0] else X) @ W_k
+    return Q, K, (K if K.shape[-1] == W_v.shape[0] else X) @ W_v
+
+
+# %% projections_in_another_order
+LIKELY = "the three arrays are returned in another order than (Q, K, V)"
+HINT = "Which comes first? Look at the return line, and at the shapes when d_v is not d_k."
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    X = 1.0 * X
+    return X @ W_k, X @ W_q, X @ W_v
+
+
+# %% queries_scaled_in_projection
+LIKELY = "the queries are divided by the scale already when they are made"
+HINT = "project_qkv only multiplies. Which method divides by the root of d_k?"
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    X = 1.0 * X
+    return X @ W_q / float(np.sqrt(W_q.shape[1])), X @ W_k, X @ W_v
+
+
+# %% leading_dimensions_flattened
+LIKELY = "the leading dimensions of X are lost"
+HINT = "For X of (2, 3, 4) and W_q of (4, 5), Q is (2, 3, 5). Which shape is yours?"
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    rows = 1.0 * X.reshape(-1, X.shape[-1])
+    return rows @ W_q, rows @ W_k, rows @ W_v
+
+
+# %% projection_overwrites_tokens
+LIKELY = "the tokens are overwritten in place"
+HINT = "Print X before and after the call. What does X[:] = ... do to the array that was handed in?"
+VALUES_RIGHT = True
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    Q, K, V = 1.0 * X @ W_q, 1.0 * X @ W_k, 1.0 * X @ W_v
+    if Q.shape == X.shape:
+        X[:] = Q
+    return Q, K, V
+
+
+# %% projection_upcasts_float32
+LIKELY = "project_qkv gives float64 for float32 input"
+HINT = "Print Q.dtype for a float32 X. What does np.array(X, dtype=float) do to it?"
+VALUES_RIGHT = True
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    X = np.array(X, dtype=float)
+    return X @ W_q, X @ W_k, X @ W_v
+
+
+# %% k_t_reverses_all_axes
+LIKELY = "K.T reverses all the axes: in a batch it turns (batch, n, d) into (d, n, batch)"
+HINT = "Print K.T.shape for a K of (2, 5, 4). Only the last two axes should change places; see np.swapaxes."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ K.T
+
+
+# %% swaps_axes_one_and_two
+LIKELY = "axes 1 and 2 change places, which is right for three dimensions only"
+HINT = "Try Q and K with two leading dimensions. Count the axes from the end: -1 and -2."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ (K.T if K.ndim == 2 else K.swapaxes(1, 2))
+
+
+# %% reshape_instead_of_transpose
+LIKELY = "the keys are reshaped to the transposed shape, which mixes up their entries"
+HINT = "Compare np.arange(6).reshape(2, 3).T with np.arange(6).reshape(3, 2). Which one has a key in each column?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])
+
+
+# %% keys_cut_to_queries
+LIKELY = "there are as many columns as queries, not as keys"
+HINT = "Try two queries and five keys. Which shape should the scores have?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * Q @ K[..., : Q.shape[-2], :].swapaxes(-1, -2)
+
+
+# %% q_and_k_swapped
+LIKELY = "queries and keys have changed places: row i belongs to key i"
+HINT = "Which shape have your scores for two queries and five keys? Row i should belong to query i."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return 1.0 * K @ Q.swapaxes(-1, -2)
+
+
+# %% dot_on_batches
+LIKELY = "np.dot pairs every sentence of the batch with every other"
+HINT = "Which shape does np.dot give for (2, 3, 4) and (2, 4, 5)? And np.matmul, or @?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return np.dot(1.0 * Q, K.swapaxes(-1, -2))
+
+
+# %% first_batch_element_reused
+LIKELY = "every element of the batch gets the scores of the first"
+HINT = "Give a batch of two different sentences. Are the two tables of scores different?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        scores = 1.0 * Q @ K.swapaxes(-1, -2)
+        return scores if scores.ndim == 2 else np.broadcast_to(scores[:1], scores.shape)
+
+
+# %% scores_already_scaled
+LIKELY = "compute_scores divides by the scale, and then scale_scores does it again"
+HINT = "compute_scores of [[2]] and [[3]] with d_k = 1 is 6, but for d_k = 4? The raw scores are asked for."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        return super().compute_scores(Q, K) / float(np.sqrt(self.d_k))
+
+
+# %% cosine
+LIKELY = "queries and keys are brought to length 1 first: that is the cosine of their angle"
+HINT = "Make a query twice as long. Its scores should double."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        lengths = np.linalg.norm(Q, axis=-1, keepdims=True) * np.linalg.norm(K, axis=-1)[..., None, :]
+        return super().compute_scores(Q, K) / np.where(lengths == 0, 1.0, lengths)
+
+
+# %% scores_add_to_queries
+LIKELY = "compute_scores changes the caller's queries"
+HINT = "Print Q before and after the call. What is the difference between Q -= ... and Q = Q - ...?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.dtype.kind == "f":
+            Q -= Q.mean(axis=-1, keepdims=True)
+        return super().compute_scores(Q, K)
+
+
+# %% width_one_broadcasts
+LIKELY = "a query or key of a single entry is stretched to the width of the other instead of refused"
+HINT = "Elementwise products and einsum broadcast a width of 1. What should queries of 1 entry and keys of 7 do?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        return (1.0 * Q[..., :, None, :] * K[..., None, :, :]).sum(axis=-1)
+
+
+# %% widths_cut_to_the_shorter
+LIKELY = "queries and keys of different widths are not refused"
+HINT = "What should happen to queries of 3 entries and keys of 6? The docstring says what the message must name."
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        width = min(Q.shape[-1], K.shape[-1])
+        return super().compute_scores(Q[..., :width], K[..., :width])
+
+
+# %% error_without_numbers
+LIKELY = "the ValueError does not say which sizes disagree"
+HINT = "Imagine reading your message in a long log. Which two numbers would you want to see?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError("queries and keys have different widths")
+        return super().compute_scores(Q, K)
+
+
+# %% no_scaling
+LIKELY = "scale_scores returns the scores as they are"
+HINT = "With d_k = 4, what becomes of a score of 2? See the table in the lesson."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return 1.0 * scores
+
+
+# %% divides_by_d_k
+LIKELY = "the scores are divided by d_k, not by its square root"
+HINT = "With d_k = 64 scores are divided by 8. What do you divide by?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / float(self.d_k)
+
+
+# %% multiplies_by_scale
+LIKELY = "the scores are multiplied by the scale instead of divided by it"
+HINT = "Scaling should bring large scores down. Do yours grow?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores * float(np.sqrt(self.d_k))
+
+
+# %% divides_by_sqrt_n_k
+LIKELY = "the scores are divided by the root of the number of keys"
+HINT = "The last size of the scores is n_k, how many keys there are. Where is d_k kept?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / float(np.sqrt(scores.shape[-1]))
+
+
+# %% scale_of_the_example
+LIKELY = "the scores are divided by 2, which is right for d_k = 4 alone"
+HINT = "Try an instance with d_k = 64. What should it divide by?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / 2.0
+
+
+# %% last_d_k_for_all
+LIKELY = "d_k is kept for the whole class, so the instance made last decides for all"
+HINT = (
+    "Make two instances with different d_k, then use the first. What is the difference between self.d_k and a global?"
+)
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def __init__(self, d_k):
+        ScaledDotProductAttention.d_k = d_k
+
+
+# %% scale_in_place
+LIKELY = "scale_scores writes into the caller's scores"
+HINT = "Print the scores before and after the call. What is the difference between scores /= 2 and scores / 2?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        scores = scores if scores.dtype.kind == "f" else 1.0 * scores
+        scores /= float(np.sqrt(self.d_k))
+        return scores
+
+
+# %% scale_upcasts_float32
+LIKELY = "scale_scores gives float64 for float32 scores"
+HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def scale_scores(self, scores):
+        return scores / np.sqrt(self.d_k)
+
+
+# %% softmax_over_queries
+LIKELY = "the weights sum to one over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=-2) with weights.sum(axis=-1). Whose attention is shared out: a query's or a key's?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None:
+            mask = np.broadcast_to(mask, scaled_scores.shape).swapaxes(-1, -2)
+        return super().compute_weights(scaled_scores.swapaxes(-1, -2), mask).swapaxes(-1, -2)
+
+
+# %% softmax_over_axis_one
+LIKELY = "the softmax is over axis 1, which is the last axis of two dimensions only"
+HINT = "With a batch in front, which axis has the keys? Count from the end."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None:
+            mask = np.broadcast_to(mask, scaled_scores.shape).swapaxes(1, -1)
+        return super().compute_weights(scaled_scores.swapaxes(1, -1), mask).swapaxes(1, -1)
+
+
+# %% keepdims_forgotten
+LIKELY = "the sum of row i is used for column i: keepdims is missing"
+HINT = "What shape has x.sum(axis=-1) for a square x, and along which axis does it line up with x?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        allowed = np.broadcast_to(True if mask is None else np.asarray(mask) != 0, scaled_scores.shape)
+        scores = np.where(allowed, scaled_scores, -np.inf)
+        largest = scores.max(axis=-1, keepdims=True)
+        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
+        total = exps.sum(axis=-1)
+        total = np.where(total == 0, 1.0, total)
+        return exps / (total if total.shape[-1] == exps.shape[-1] else total[..., None])
+
+
+# %% no_maximum_subtracted
+LIKELY = "the exponentials are taken of the scores as they are, and overflow"
+HINT = "What is np.exp(5000)? Module 01 shows the way out."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        with np.errstate(over="ignore", invalid="ignore"):
+            exps = np.exp(scaled_scores) * (
+                1.0 if mask is None else (np.asarray(mask) != 0).astype(scaled_scores.dtype)
+            )
+            total = exps.sum(axis=-1, keepdims=True)
+            return exps / np.where(total == 0, 1.0, total)
+
+
+# %% one_maximum_for_all_rows
+LIKELY = "the largest score of the whole array is subtracted, so a low row underflows to 0"
+HINT = "Try one row near 5000 and one near -5000. Each row needs a largest score of its own."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        exps = np.exp(scores - max(scores.max(), -1e9))
+        total = exps.sum(axis=-1, keepdims=True)
+        return exps / np.where(total == 0, 1.0, total)
+
+
+# %% scale_after_softmax
+LIKELY = "the weights are divided by the scale after the softmax"
+HINT = "Do your weights still sum to 1? The division belongs before the softmax."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        return super().compute_weights(scaled_scores, mask) / float(np.sqrt(self.d_k))
+
+
+# %% mask_ignored
+LIKELY = "the mask is not used"
+HINT = "Call it with a mask of zeros. Does anything change?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):  # noqa: ARG002
+        return super().compute_weights(scaled_scores)
+
+
+# %% mask_inverted
+LIKELY = "the mask is read the wrong way round: 1 means that a key may be attended to"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        return super().compute_weights(scaled_scores, None if mask is None else np.asarray(mask) == 0)
+
+
+# %% mask_inverted_by_tilde
+LIKELY = "~mask is right for booleans alone: for the integer 1 it is -2, which is just as true as ~0"
+HINT = "Print ~np.array([0, 1]) and ~np.array([False, True]). Make the mask boolean first."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None and mask.dtype.kind in "iu":
+            mask = ~mask == 0
+        return super().compute_weights(scaled_scores, mask)
+
+
+# %% mask_transposed
+LIKELY = "the mask is transposed: its rows are taken for keys"
+HINT = "With the causal mask of the lesson, should cat see what comes before it or what comes after?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None and mask.ndim > 1 and mask.shape[-1] == mask.shape[-2]:
+            mask = mask.swapaxes(-1, -2)
+        return super().compute_weights(scaled_scores, mask)
+
+
+# %% mask_of_first_sentence
+LIKELY = "every element of the batch is masked like the first"
+HINT = "Give each sentence of the batch a mask of its own. Which one is used for the second?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        return super().compute_weights(scaled_scores, mask[:1] if np.ndim(mask) > 2 else mask)
+
+
+# %% mask_multiplies_scores
+LIKELY = "a blocked score is multiplied by 0, but e to the 0 is 1, not 0"
+HINT = "What weight does a key with a score of 0 get? What score would give it none?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        return super().compute_weights(scaled_scores if mask is None else scaled_scores * mask)
+
+
+# %% mask_after_softmax
+LIKELY = "the weights are masked after the softmax and no longer sum to one"
+HINT = "Add up a row of your weights with a mask. The softmax should be over the keys that are left."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        return super().compute_weights(scaled_scores) * (1.0 if mask is None else np.asarray(mask) != 0)
+
+
+# %% blocked_maximum
+LIKELY = "the largest score is taken over all keys, so a high blocked score pushes the others to 0"
+HINT = "Block the key with the largest score. Which score should be subtracted from the others then?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        exps = np.exp(scaled_scores - scaled_scores.max(axis=-1, keepdims=True))
+        exps = exps if mask is None else exps * (np.asarray(mask) != 0)
+        total = exps.sum(axis=-1, keepdims=True)
+        return exps / np.where(total == 0, 1.0, total)
+
+
+# %% blocked_row_uniform
+LIKELY = "a row with every key blocked looks at all of them evenly"
+HINT = "Blocked scores of -1e9 are all equal once the largest is subtracted. What should such a row be?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        allowed = True if mask is None else np.asarray(mask) != 0
+        return super().compute_weights(np.where(allowed, scaled_scores, -1e9))
+
+
+# %% blocked_row_unmasked
+LIKELY = "-1e9 is added to blocked scores, so that a row with every key blocked keeps its weights without a mask"
+HINT = "Add the same number to every score of a row: what does softmax make of it?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        lowered = 0.0 if mask is None else np.where(np.asarray(mask) != 0, 0.0, -1e9)
+        return super().compute_weights(scaled_scores + lowered)
+
+
+# %% blocked_row_nan
+LIKELY = "a row with every key blocked gives NaN: 0 divided by 0"
+HINT = "What is the largest score, and the sum of the exponentials, when every key is blocked?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        scores = np.where(True if mask is None else np.asarray(mask) != 0, scaled_scores, -np.inf)
+        with np.errstate(invalid="ignore"):
+            exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            return exps / exps.sum(axis=-1, keepdims=True)
+
+
+# %% epsilon_in_the_sum
+LIKELY = "a small number is added to the sum, and every weight comes out a little too small"
+HINT = "Add up a row of your weights and subtract 1. Treat a sum of 0 by itself instead."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        weights = super().compute_weights(scaled_scores, mask)
+        return weights / (1.0 + 1e-6)
+
+
+# %% scores_blocked_in_place
+LIKELY = "compute_weights writes -inf into the caller's scores"
+HINT = "Print the scores before and after a call with a mask. Which line of yours writes into them?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        weights = super().compute_weights(scaled_scores, mask)
+        if mask is not None and scaled_scores.dtype.kind == "f":
+            scaled_scores[np.broadcast_to(np.asarray(mask) == 0, scaled_scores.shape)] = -np.inf
+        return weights
+
+
+# %% mask_modified
+LIKELY = "the caller's mask is changed"
+HINT = "Print the mask before and after the call. Which line of yours writes into it?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        weights = super().compute_weights(scaled_scores, mask)
+        if mask is not None and mask.flags.writeable:
+            mask[...] = 1 - mask
+        return weights
+
+
+# %% last_mask_kept
+LIKELY = "a mask is remembered and used again in the next call"
+HINT = "Call with a mask, then without. Is the second answer the same as that of a new instance?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        if mask is not None and np.shape(mask) == scaled_scores.shape:
+            self.mask = np.array(mask)
+        kept = getattr(self, "mask", None)
+        if mask is None and kept is not None and kept.shape == scaled_scores.shape:
+            mask = kept
+        return super().compute_weights(scaled_scores, mask)
+
+
+# %% mask_upcasts_float32
+LIKELY = "a mask of float64 makes float64 of float32 weights"
+HINT = "Print the dtype of the weights for float32 scores, without a mask and with one of float64."
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        weights = super().compute_weights(scaled_scores, mask)
+        return weights if mask is None else weights * mask
+
+
+# %% weights_transposed
+LIKELY = "the weights are transposed before the values are mixed"
+HINT = "Weights of (2, 5) and values of (5, 3) fit as they are. In row i, whose weights are used?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        weights = weights.swapaxes(-1, -2) if weights.shape[-1] == weights.shape[-2] else weights
+        return super().compute_output(weights, V)
+
+
+# %% mean_instead_of_sum
+LIKELY = "the weighted values are averaged once more: divided by the number of keys"
+HINT = "If all values are 7, every output is 7. Is yours?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        return super().compute_output(weights, V) / V.shape[-2]
+
+
+# %% weights_normalised_again
+LIKELY = "compute_output divides the weights by their sum; it should use them as they are"
+HINT = "What is the output for the weights [2, 0]: the first value, or twice the first value?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        total = weights.sum(axis=-1, keepdims=True)
+        return super().compute_output(weights / np.where(total == 0, 1.0, total), V)
+
+
+# %% output_of_value_dtype
+LIKELY = "the output has the dtype of the values, which cuts it to whole numbers for integers"
+HINT = "What becomes of 0.25 when it is stored in an array of integers?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        return super().compute_output(weights, V).astype(V.dtype)
+
+
+# %% weights_returned_first
+LIKELY = "the pair is the wrong way round: (output, weights) is asked for"
+HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        output, weights = super().forward(Q, K, V, mask)
+        return weights, output
+
+
+# %% forward_forgets_the_mask
+LIKELY = "forward does not hand the mask on to compute_weights"
+HINT = "compute_weights is right with a mask. Which arguments does forward call it with?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):  # noqa: ARG002
+        return super().forward(Q, K, V)
+
+
+# %% forward_skips_the_scale
+LIKELY = "forward hands the raw scores to the softmax; scale_scores is never called"
+HINT = "Your scale_scores is right. Where does forward call it?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        if K.shape[-2] != V.shape[-2]:
+            raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+        weights = self.compute_weights(self.compute_scores(Q, K), mask)
+        return self.compute_output(weights, V), weights
+
+
+# %% forward_divides_by_sqrt_d_v
+LIKELY = "forward divides by the root of d_v, the width of the values"
+HINT = "Try values that are wider than the keys. Should the weights change with them?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        if K.shape[-2] != V.shape[-2]:
+            raise ValueError(f"K has {K.shape[-2]} rows, V has {V.shape[-2]}")
+        weights = self.compute_weights(self.compute_scores(Q, K) / float(np.sqrt(V.shape[-1])), mask)
+        return self.compute_output(weights, V), weights
+
+
+# %% keys_instead_of_values
+LIKELY = "the weights are applied to the keys, not to the values"
+HINT = "Make the values wider than the keys. Which shape should the output have? What is mixed in it?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        _, weights = super().forward(Q, K, V, mask)
+        return self.compute_output(weights, K), weights
+
+
+# %% scores_instead_of_weights
+LIKELY = "the scaled scores are returned in place of the weights"
+HINT = "Do the rows of the second thing you return sum to 1?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        output, _ = super().forward(Q, K, V, mask)
+        return output, self.scale_scores(self.compute_scores(Q, K))
+
+
+# %% returned_weights_unmasked
+LIKELY = "the output is right, but the weights that are returned with it are those without the mask"
+HINT = "Multiply the weights you return by V. Do you get the output you return?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        output, _ = super().forward(Q, K, V, mask)
+        return output, super().forward(Q, K, V)[1]
+
+
+# %% lengths_cut_to_the_shorter
+LIKELY = "a different number of keys and values is not refused"
+HINT = "What should happen with four keys and six values? The docstring says what the message must name."
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        length = min(K.shape[-2], V.shape[-2])
+        return super().forward(Q, K[..., :length, :], V[..., :length, :], mask)
+
+
+# %% single_value_broadcasts
+LIKELY = "a single value is used for every key instead of refused"
+HINT = "einsum and broadcasting stretch a length of 1. What should seven keys and one value do?"
+VALUES_RIGHT = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        length = max(K.shape[-2], V.shape[-2])
+        if V.shape[-2] == 1:
+            V = np.repeat(V, length, axis=-2)
+        return super().forward(Q, K, V, mask)
+
+
+# %% weights_remembered
+LIKELY = "the weights of the first call with these shapes are used for every later one"
+HINT = "Call forward twice with different queries of the same shape. Are the weights different?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def forward(self, Q, K, V, mask=None):
+        weights = super().forward(Q, K, V, mask)[1]
+        kept = self.__dict__.setdefault("kept", {})
+        weights = kept.setdefault((weights.shape, mask is None), weights)
+        return self.compute_output(weights, V), weights
+
+
+# %% explain_without_raw_scores
+LIKELY = "the raw scores are missing from the text"
+HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        output, weights = self.forward(Q, K, V)
+        scaled = self.scale_scores(self.compute_scores(Q, K))
+        numbers = zip(tokens, scaled[query_idx].tolist(), weights[query_idx].tolist(), strict=True)
+        return f"{tokens[query_idx]}: {list(numbers)}, {output[query_idx].tolist()}"
+
+
+# %% explain_without_scaled_scores
+LIKELY = "the scaled scores are missing from the text"
+HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        output, weights = self.forward(Q, K, V)
+        raw = self.compute_scores(Q, K)
+        numbers = zip(tokens, raw[query_idx].tolist(), weights[query_idx].tolist(), strict=True)
+        return f"{tokens[query_idx]}: {list(numbers)}, {output[query_idx].tolist()}"
+
+
+# %% explain_without_weights
+LIKELY = "the weights are missing from the text"
+HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)
+        numbers = zip(tokens, raw[query_idx].tolist(), self.scale_scores(raw)[query_idx].tolist(), strict=True)
+        return f"{tokens[query_idx]}: {list(numbers)}, {self.forward(Q, K, V)[0][query_idx].tolist()}"
+
+
+# %% explain_without_output
+LIKELY = "the output is missing from the text"
+HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        return super().explain(Q, K, V, tokens, query_idx).rpartition("\n")[0]
+
+
+# %% explain_without_names
+LIKELY = "only the token that asks is named"
+HINT = "Whose weight is 0.4026? Every token's name should be in the text."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        others = ["-" if i != query_idx else token for i, token in enumerate(tokens)]
+        return super().explain(Q, K, V, others, query_idx)
+
+
+# %% explain_always_the_first
+LIKELY = "query_idx is not used: the text is always about the first query"
+HINT = "Call explain with query_idx=1. Whose weights does it tell?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        return super().explain(Q, K, V, tokens).replace(f"{tokens[0]} looks", f"{tokens[query_idx]} looks")
+
+
+# %% explain_a_column
+LIKELY = "the text tells a column of the scores and weights: what the key gets, not what the query gives"
+HINT = "The weights of one query sum to 1. Do the ones in your text?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)
+        output, weights = self.forward(Q, K, V)
+        columns = [x[:, query_idx].tolist() for x in (raw, self.scale_scores(raw), weights)]
+        return f"{list(zip(tokens, *columns, strict=True))} {output[query_idx].tolist()}"
+
+
+# %% explain_output_of_the_first
+LIKELY = "the output in the text is always that of the first query"
+HINT = "Call explain with query_idx=1 and compare the last line with row 1 of the output."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        lines = super().explain(Q, K, V, tokens, query_idx).split("\n")
+        return "\n".join([*lines[:-1], super().explain(Q, K, V, tokens).split("\n")[-1]])
+
+
+# %% explain_two_decimals
+LIKELY = "the numbers have two decimals; four are asked for"
+HINT = "Look for 0.4026 in your text, the weight cat gives to The."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)
+        output, weights = self.forward(Q, K, V)
+        rows = [x[query_idx].round(2).tolist() for x in (raw, self.scale_scores(raw), weights, output)]
+        return f"{tokens} {rows}"
+
+
+# %% explain_best_keys_only
+LIKELY = "only the tokens with the largest weights are told"
+HINT = "Every token should be in the text, with its scores and its weight, however small."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)[query_idx]
+        output, weights = self.forward(Q, K, V)
+        best = np.argsort(-weights[query_idx])[:2]
+        told = [
+            (tokens[j], float(raw[j]), float(self.scale_scores(raw)[j]), float(weights[query_idx, j])) for j in best
+        ]
+        return f"{tokens[query_idx]}: {told} {output[query_idx].tolist()}"
+
+
+# %% explain_merges_equal_names
+LIKELY = "a name that is there twice is told once: the second overwrites the first in a dict"
+HINT = "Try the tokens the cat the mat. How many weights does your text have?"
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        raw = self.compute_scores(Q, K)
+        output, weights = self.forward(Q, K, V)
+        rows = [x[query_idx].tolist() for x in (raw, self.scale_scores(raw), weights)]
+        return f"{dict(zip(tokens, zip(*rows, strict=True), strict=True))} {output[query_idx].tolist()}"
+
+
+# %% explain_prints
+LIKELY = "explain prints its text and returns nothing"
+HINT = "What is print(head.explain(...)) after your text? A function that should return a text needs a return."
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        print(super().explain(Q, K, V, tokens, query_idx))
+
+
+# %% function_without_scaling
+LIKELY = "the function does not divide the scores, though the class does"
+HINT = "Compare the function with forward on the sentence. Which table of the lesson has its weights?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(1).forward(Q, K, V, mask)
+
+
+# %% function_divides_by_d_k
+LIKELY = "the function divides by d_k, though the class divides by its root"
+HINT = "Compare the function with forward on the sentence. What does each divide by?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[-1] ** 2).forward(Q, K, V, mask)
+
+
+# %% function_takes_n_k_for_d_k
+LIKELY = "the function takes the number of keys for d_k"
+HINT = "Is d_k K.shape[-2] or K.shape[-1]?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(K.shape[-2]).forward(Q, K, V, mask)
+
+
+# %% function_takes_d_v_for_d_k
+LIKELY = "the function takes the width of the values for d_k"
+HINT = "Try values that are wider than the keys. Should the weights change with them?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(V.shape[-1]).forward(Q, K, V, mask)
+
+
+# %% function_keeps_first_width
+LIKELY = "the instance made in the first call is used for every later one, whatever the width of its queries"
+HINT = "Call the function with queries of width 2, then of width 8. Which d_k does the second call use?"
+INSTANCES = []
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if not INSTANCES:
+        INSTANCES.append(ScaledDotProductAttention(Q.shape[-1]))
+    return INSTANCES[0].forward(Q, K, V, mask)
+
+
+# %% function_returns_weights_first
+LIKELY = "the function returns (weights, output); (output, weights) is asked for"
+HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)[::-1]
+
+
+# %% function_forgets_the_mask
+LIKELY = "the function does not use its mask, though forward does"
+HINT = "Call the function with a mask of zeros. Does anything change?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V)
+
+
+# %% function_inverts_the_mask
+LIKELY = "the function reads its mask the wrong way round: 1 means that a key may be attended to"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    blocked = None if mask is None else np.asarray(mask) == 0
+    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, blocked)
+
+
+# %% function_softmax_over_queries
+LIKELY = "the function's weights sum to one over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=-2) with weights.sum(axis=-1). Whose attention is shared out?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    head = ScaledDotProductAttention(Q.shape[-1])
+    head.forward(Q, K, V, mask)  # refuses what should be refused
+    scores = head.scale_scores(head.compute_scores(Q, K)).swapaxes(-1, -2)
+    seen = np.broadcast_to(True if mask is None else mask, scores.swapaxes(-1, -2).shape).swapaxes(-1, -2)
+    weights = head.compute_weights(scores, seen).swapaxes(-1, -2)
+    return head.compute_output(weights, V), weights
+
+
+# %% function_uses_k_t
+LIKELY = "the function uses K.T, which reverses all the axes of a batch"
+HINT = "Print K.T.shape for a K of (2, 5, 4). Only the last two axes should change places; see np.swapaxes."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    head = ScaledDotProductAttention(Q.shape[-1])
+    head.forward(Q, K, V, mask)  # refuses what should be refused
+    weights = head.compute_weights(head.scale_scores(1.0 * Q @ K.T), mask)
+    return head.compute_output(weights, V), weights
+
+
+# %% function_scales_the_weights
+LIKELY = "the function divides the weights by the scale, after the softmax"
+HINT = "Do the weights still sum to 1? The division belongs before the softmax."
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    output, weights = ScaledDotProductAttention(1).forward(Q, K, V, mask)
+    root = float(np.sqrt(Q.shape[-1]))
+    return output / root, weights / root
+
+
+# %% function_for_keys_as_values
+LIKELY = "the function mixes the keys, not the values, where they have the same width"
+HINT = "Change V. Does the output change?"
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    values = K if K.shape == V.shape else V
+    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, values, mask)
+
+
+# %% function_upcasts_float32
+LIKELY = "the function gives float64 for float32 input"
+HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    return ScaledDotProductAttention(1).forward(Q / np.sqrt(Q.shape[-1]), K, V, mask)
+
+
+# %% function_scales_queries_in_place
+LIKELY = "the function divides the caller's queries in place"
+HINT = "Print Q before and after the call. What is the difference between Q /= 2 and Q = Q / 2?"
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    Q = Q if Q.dtype.kind == "f" else 1.0 * Q
+    Q /= float(np.sqrt(Q.shape[-1]))
+    return ScaledDotProductAttention(1).forward(Q, K, V, mask)
+
+
+# %% function_trusts_the_sizes
+LIKELY = "the function cuts keys and values to the sizes that fit instead of refusing them"
+HINT = "What should happen with four keys and six values? The docstring says what the message must name."
+VALUES_RIGHT = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    width, length = min(Q.shape[-1], K.shape[-1]), min(K.shape[-2], V.shape[-2])
+    head = ScaledDotProductAttention(Q.shape[-1])
+    return head.forward(Q[..., :width], K[..., :length, :width], V[..., :length, :], mask)
+
+
+# %% reflect_root_and_entries
+LIKELY = "the variance is given as its root, and the scores are counted, but not their bytes"
+HINT = "The standard deviation is the root of the variance: which one is asked for? How many bytes is a float32?"
+REFLECT_SCORE_VARIANCE_DK512 = 22.627416997969522
+REFLECT_SCORE_BYTES_FLOAT32_N8192 = 67108864
+
+
+# %% reflect_scaled_and_float64
+LIKELY = "this is the variance after scaling, and the memory of float64"
+HINT = "Raw scores are those before the division. And how many bytes is one float32, of 32 bits?"
+REFLECT_SCORE_VARIANCE_DK512 = 1
+REFLECT_SCORE_BYTES_FLOAT32_N8192 = 536870912
