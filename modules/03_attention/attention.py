@@ -135,16 +135,21 @@ class ScaledDotProductAttention:
 
 
 # %%
-# Try compute_scores: the sentence of the lesson, with one query, key and value for each token
+# The sentence of the lesson, for the cells below: a query, a key and a value for each token, and the raw scores
 if __name__ == "__main__":
     tokens = ["The", "cat", "sat", "on", "mat"]
     Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
     K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
     V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+    raw = np.array([[0, 2, 1, 1, 1.5], [3, 0, 2, 1, 0.5], [1, 2, 2, 1, 1.5], [1, 1, 0, 2, 1], [1, 1, 1, 1, 1.5]])
     head = ScaledDotProductAttention(d_k=4)
-    raw = head.compute_scores(Q, K)
-    print("raw scores of The:", raw[0])
-    assert np.allclose(raw[0], [0, 2, 1, 1, 1.5]), "see the table in the lesson"
+
+# %%
+# Try compute_scores
+if __name__ == "__main__":
+    table = head.compute_scores(Q, K)
+    print("raw scores of The:", table[0])
+    assert np.allclose(table, raw), "row i belongs to query i, column j to key j; see the table in the lesson"
     batch = head.compute_scores(np.stack([Q, 2 * Q]), np.stack([K, K]))
     assert batch.shape == (2, 5, 5), f"two sentences of five tokens gave {batch.shape}"
     assert np.allclose(batch, [raw, 2 * raw]), "each sentence of a batch has its own scores"
@@ -160,33 +165,34 @@ if __name__ == "__main__":
 # %%
 # Try compute_weights
 if __name__ == "__main__":
-    shares = head.compute_weights(scaled)
+    shares = head.compute_weights(raw / 2)
     print("weights of The:", shares[0].round(4))
     assert np.allclose(shares[0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "see the table in the lesson"
     assert np.allclose(shares.sum(axis=-1), 1), "every query has a whole attention to share out"
-    causal = head.compute_weights(scaled, np.tri(5))
+    causal = head.compute_weights(raw / 2, np.tri(5))
     print("causal weights of cat:", causal[1].round(4))
     assert np.allclose(causal[1], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "cat sees The and itself"
-    assert np.allclose(head.compute_weights(scaled, np.zeros((5, 5))), 0), "with every key blocked: 0, not NaN"
+    assert np.allclose(head.compute_weights(raw / 2, np.zeros((5, 5))), 0), "with every key blocked: 0, not NaN"
 
 # %%
 # Try compute_output
 if __name__ == "__main__":
-    mixed = head.compute_output(shares, V)
+    mixed = head.compute_output(np.array([[0.1095, 0.2976, 0.1805, 0.1805, 0.2318], [0, 0, 0, 0, 0]]), V)
     print("output of The:", mixed[0].round(4))
     assert np.allclose(mixed[0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "see the table in the lesson"
+    assert np.allclose(mixed[1], 0), "weights of 0 give an output of 0"
 
 # %%
 # Try forward
 if __name__ == "__main__":
     result = head.forward(Q, K, V)
     assert len(result) == 2, "forward returns the pair (output, weights)"
-    assert np.allclose(result[0], mixed), "the output comes first"
-    assert np.allclose(result[1], shares), "and then the weights"
+    assert np.allclose(result[0][0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "the output comes first"
+    assert np.allclose(result[1][0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "and then the weights"
     padding = np.array([[[1, 1, 1, 1, 1]], [[1, 1, 1, 0, 0]]])  # (2, 1, 5): a row of keys for each sentence
     padded = head.forward(np.stack([Q, Q]), np.stack([K, K]), np.stack([V, V]), padding)
     print("The, when on and mat are only padding:", padded[1][1, 0].round(4))
-    assert np.allclose(padded[1][0], shares), "the mask of the first sentence blocks nothing"
+    assert np.allclose(padded[1][0], result[1]), "the mask of the first sentence blocks nothing"
     assert np.allclose(padded[1][1, :, 3:], 0), "that of the second blocks its last two tokens"
 
 # %%
@@ -240,8 +246,8 @@ if __name__ == "__main__":
 
 # %%
 if __name__ == "__main__":
-    table = scaled_dot_product_attention(Q, K, V)[1]
-    for token, row in zip(tokens, table, strict=True):
+    attention_map = scaled_dot_product_attention(Q, K, V)[1]
+    for token, row in zip(tokens, attention_map, strict=True):
         print(f"{token:>4}", "  ".join(f"{key} {'#' * round(20 * w):<10}" for key, w in zip(tokens, row, strict=True)))
 
 # %% [markdown]

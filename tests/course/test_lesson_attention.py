@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Iterable
 
 import numpy as np
@@ -73,6 +74,8 @@ def test_the_tables_stand_where_they_were_computed(course: Course) -> None:
     for table in (weights(Q, K), weights(Q, K) @ V, weights(Q, K, np.tri(5))):
         for token, cells in zip(TOKENS, table, strict=True):
             assert f"| {token} | {row(cells)} |" in lesson
+    for token, cells in zip(TOKENS, Q @ K.T, strict=True):
+        assert f"| {token} | {' | '.join(f'{cell:g}' for cell in cells)} |" in lesson
     for name, cells in zip(["first", "second", "third"], weights(SAME, SAME), strict=True):
         assert f"| {name} | {row(cells)} |" in lesson
     assert f"| weight of its own key | .25 | {row(orthogonal()[1:])} |" in lesson
@@ -93,11 +96,18 @@ def test_the_steps_of_cat(course: Course) -> None:
     assert exps[0] / exps.sum() + exps[4] / exps.sum() / 2 == pytest.approx(0.4602, abs=5e-5)
 
 
+def test_the_cells_to_try_and_to_use_run(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(course.solution(course.module("03_attention"))), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "weights of The: [0.1095 0.2976 0.1805 0.1805 0.2318]" in printed
+    assert " cat The ########    cat ##          sat #####       on ###         mat ##" in printed
+    assert "animal ################################### 0.87" in printed
+
+
 def test_the_text_of_explain_is_what_the_solution_writes(course: Course) -> None:
     module = course.module("03_attention")
-    solution: dict[str, object] = {"__name__": "solution"}
-    exec(course.solution(module).read_text(), solution)
-    text = solution["ScaledDotProductAttention"](4).explain(Q, K, V, TOKENS, 1)  # type: ignore[operator]
+    solution = runpy.run_path(str(course.solution(module)))
+    text = solution["ScaledDotProductAttention"](4).explain(Q, K, V, TOKENS, 1)
     assert "".join(f"    {line}\n" for line in text.split("\n")) in module.lesson.read_text()
 
 

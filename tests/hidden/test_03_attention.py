@@ -86,6 +86,7 @@ STACKED = [
     ((2, 3), (4, 3, 3, 2)),
     ((3, 2), (2, 5, 4, 3)),
     ((2, 2), (2, 2, 2, 2)),
+    ((2, 1, 2), (3, 4, 2, 5)),
 ]
 
 
@@ -225,7 +226,7 @@ def random_projections(rng, lead, n, d_model, d_k, d_v):
 @worth(1, "project_qkv agrees with an independent formula for many shapes", target=PROJECT)
 def test_projections_agree_with_the_oracle(student, rng):
     flat = [(3, 5, 4, 2), (2, 3, 6, 4), (1, 4, 2, 3), (4, 1, 3, 2), (3, 2, 1, 5), (1, 1, 1, 1), (3, 3, 3, 3)]
-    sizes = [((), s) for s in flat] + [((2,), flat[0]), ((3,), flat[6]), ((2, 3), flat[1]), ((1, 3), (3, 3, 3, 3))]
+    sizes = [((), s) for s in flat] + [((2,), flat[0]), ((3,), flat[6]), ((2, 3), flat[1]), ((1, 3), flat[6])]
     cases = [random_projections(rng, lead, *s) for lead, s in sizes]
     for case, value in zip(cases, project_many(student, cases), strict=True):
         for name, one, W in zip("QKV", value, case[1:], strict=True):
@@ -468,14 +469,15 @@ def test_weights_do_not_mind_a_shift(student, rng):
     scaled = integers(rng, -4, 5, (4, 4))
     scaled[0, :2] = [3, 4]
     far = scaled + np.array([[5000.0], [-5000.0], [700.0], [-1e5]])
-    plain, near, distant, low = many(
-        head(student, 4).compute_weights, [(scaled,), (scaled + 3,), (far,), (far - 1000, np.ones((4, 4)))]
-    )
+    mask = np.array([[1, 1, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0], [0, 1, 1, 1]])
+    cases = [(scaled,), (scaled + 3,), (far,), (far - 1000, np.ones((4, 4))), (scaled, mask), (far, mask)]
+    plain, near, distant, low, masked, masked_far = many(head(student, 4).compute_weights, cases)
     assert_rows_sum_to_one(plain, (4, 4))
     assert np.ptp(plain[0]) > 1e-3, "the weights are uniform, whatever the scores"
     assert_close(near, array_like(plain, (4, 4)), of="all scores 3 higher")
     assert_close(distant, array_like(plain, (4, 4)), of="rows shifted by thousands")
     assert_close(low, array_like(plain, (4, 4)), of="rows shifted by thousands, with a mask of ones")
+    assert_close(masked_far, array_like(masked, (4, 4)), of="rows shifted by thousands, with a mask")
 
 
 @worth(1, "blocked keys might as well not be there, even with the largest score", target=CLASS)
@@ -503,7 +505,7 @@ def test_weights_mask_kinds(student, rng):
     full = [np.broadcast_to(m, scaled.shape).copy() for m in (mask, padding, per_head)]
     values = [array_like(v, scaled.shape) for v in many(one.compute_weights, [(scaled, m) for m in full])]
     for m, weights in zip(full, values, strict=True):
-        assert_rows_sum_to_one(weights, scaled.shape)
+        assert_close(weights.sum(axis=-1), np.ones(scaled.shape[:-1]), of="the sums of the rows")
         assert_close(weights * (1 - m), np.zeros(scaled.shape), of="weights of blocked keys")
         assert_close((weights > 0).astype(int), m, of="keys that get a weight")
     for kind, weights in zip(kinds, many(one.compute_weights, [(scaled, kind) for kind in kinds]), strict=True):
@@ -532,7 +534,7 @@ def test_weights_of_a_blocked_row(student, rng):
     weights = array_like(weights, (3, 4))
     assert_close(weights[1], np.zeros(4), of="the blocked row")
     assert_close(weights[2], np.array([0.0, 1, 0, 0]), of="a row with one key left")
-    assert_rows_sum_to_one(weights[[0, 2]], (2, 4))
+    assert_close(weights[[0, 2]].sum(axis=-1), np.ones(2), of="the sums of the other rows")
     assert_close(nothing, np.zeros((3, 4)), of="everything blocked")
     assert_close(array_like(large, (3, 4))[1], np.zeros(4), of="the blocked row, with larger scores")
     assert_close(array_like(batch, (2, 3, 4))[0], weights, of="in a batch")
@@ -649,8 +651,9 @@ def test_forward_follows_its_tokens(student, rng):
     mask = np.array([[1, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 0]])
     masks = np.stack([mask, mask.T, mask[::-1], 1 - np.eye(4, dtype=int)])
     cases = [(Q, K, V, masks), (Q[:, rows], K, V, masks[:, rows]), (Q, K[:, keys], V[:, keys], masks[:, :, keys])]
-    cases += [(Q[b], K[b], V[b], masks[b]) for b in range(4)]
-    plain, by_row, by_key, *alone = attend_many(one.forward, cases)
+    plain, by_row, by_key = attend_many(one.forward, cases)
+    by_name = one.forward.callmany([arguments(mask=masks[b], V=V[b], K=K[b], Q=Q[b]) for b in range(4)])
+    alone = [attended(value, (Q[b], K[b], V[b]), f"element {b}") for b, value in enumerate(by_name)]
     assert_rows_sum_to_one(plain[1], (4, 4, 4))
     assert_attends(by_row, plain[0][:, rows], plain[1][:, rows], of="queries in another order:")
     assert_attends(by_key, plain[0], plain[1][:, :, keys], of="keys and values in another order:")
@@ -683,24 +686,25 @@ def test_class_refuses_sizes_that_disagree(student, rng):
 
 @worth(0.75, "no method of the class modifies its arguments", target=CLASS)
 def test_class_leaves_its_input(student, rng):
-    one = head(student, 3)
+    one, methods = head(student, 3), {}
     for kind, lead in [(np.float64, ()), (np.float32, ()), (np.float64, (2,)), (np.float32, (2, 2))]:
         Q, K, V = (x.astype(kind) for x in random_qkv(rng, (4, 4, 3, 3), lead))
         scores, mask = rng.normal(size=(*lead, 4, 4)).astype(kind), random_masks(rng, (*lead, 4, 4))
-        weights = np.full((*lead, 4, 4), 0.25, dtype=kind)
         masks = (mask, mask.astype(bool), mask.astype(kind))
-        batches = [
-            (one.compute_scores, 4, [(Q, K)]),
-            (one.scale_scores, 4, [(scores,)]),
-            (one.compute_weights, 4, [(scores,), *((scores, m) for m in masks)]),
-            (one.compute_output, 3, [(weights, V)]),
-            (one.forward, 3, [(Q, K, V), *((Q, K, V, m) for m in masks)]),
-        ]
-        for method, width, cases in batches:
-            for case, call in zip(cases, method.calls([arguments(*case) for case in cases]), strict=True):
-                value = call.value[0] if type(call.value) is tuple and call.value else call.value
-                array_like(value, (*lead, 4, width))
-                assert_unmodified(call, *case)
+        for name, width, cases in [
+            ("compute_scores", 4, [(Q, K)]),
+            ("scale_scores", 4, [(scores,)]),
+            ("compute_weights", 4, [(scores,), *((scores, m) for m in masks)]),
+            ("compute_output", 3, [(np.full((*lead, 4, 4), 0.25, dtype=kind), V)]),
+            ("forward", 3, [(Q, K, V), *((Q, K, V, m) for m in masks)]),
+        ]:
+            methods.setdefault(name, []).extend(((*lead, 4, width), case) for case in cases)
+    for name, cases in methods.items():
+        calls = getattr(one, name).calls([arguments(*case) for _, case in cases])
+        for (shape, case), call in zip(cases, calls, strict=True):
+            value = call.value[0] if type(call.value) is tuple and call.value else call.value
+            array_like(value, shape, of=f"the result of {name}")
+            assert_unmodified(call, *case)
 
 
 @worth(0.75, "an instance does not remember earlier calls", target=CLASS)
@@ -728,17 +732,21 @@ def test_class_of_other_dtypes(student, rng):
     V[0] = [2, -3]
     scores, one = rng.integers(-9, 10, size=(3, 5)), head(student, 4)
     weights = np.array([[1, 0, 0, 2, 1], [0, 0, 4, 0, 0], [1, 1, 1, 1, 0]]) / 4
-    for kind in (np.float32, np.int64, np.int32):
-        dtype = np.float32 if kind is np.float32 else np.float64
-        q, k, v, s = (x.astype(kind) for x in (Q, K, V, scores))
-        assert_close(one.compute_scores(q, k), oracle_scores(Q, K), of=f"{kind.__name__}: compute_scores")
-        assert_close(one.scale_scores(s), scores / 2, of=f"{kind.__name__}: scale_scores")
-        found, expected = one.compute_weights(s), oracle_weights(scores).astype(dtype)
-        assert_close(found, expected, of=f"{kind.__name__}: compute_weights")
-        found, expected = one.compute_output(weights.astype(dtype), v), oracle_output(weights, V).astype(dtype)
-        assert_close(found, expected, of=f"{kind.__name__}: compute_output")
-        (pair,) = attend_many(one.forward, [(q, k, v)])
-        assert_attends(pair, *(x.astype(dtype) for x in oracle_attention(Q, K, V)), of=f"{kind.__name__}: forward:")
+    kinds = {np.float32: np.float32, np.int64: np.float64, np.int32: np.float64}
+    q, k, v, s = ([x.astype(kind) for kind in kinds] for x in (Q, K, V, scores))
+    shares = [weights.astype(dtype) for dtype in kinds.values()]
+    for name, cases, expected in [
+        ("compute_scores", zip(q, k, strict=True), oracle_scores(Q, K)),
+        ("scale_scores", zip(s, strict=True), scores / 2),
+        ("compute_weights", zip(s, strict=True), oracle_weights(scores)),
+        ("compute_output", zip(shares, v, strict=True), oracle_output(weights, V)),
+    ]:
+        for kind, value in zip(kinds, many(getattr(one, name), cases), strict=True):
+            assert_close(value, expected.astype(kinds[kind]), of=f"{name} of {kind.__name__}")
+    for kind, pair in zip(kinds, attend_many(one.forward, list(zip(q, k, v, strict=True))), strict=True):
+        assert_attends(
+            pair, *(x.astype(kinds[kind]) for x in oracle_attention(Q, K, V)), of=f"{kind.__name__}: forward:"
+        )
 
 
 @worth(0.75, "every step keeps float32 and float64, and makes float64 of integers", target=CLASS)
@@ -746,15 +754,21 @@ def test_class_dtype(student):
     Q, K, V = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     scores, mask, one = np.array([[1, 0, 2], [0, 3, 1]]), np.tri(2, 3), head(student, 2)
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
+    methods = {"compute_scores": [], "scale_scores": [], "compute_weights": [], "compute_output": [], "forward": []}
     for kind, expected in kinds.items():
         q, k, v, s = (x.astype(kind) for x in (Q, K, V, scores))
-        values = [one.compute_scores(q, k), one.scale_scores(s), one.compute_weights(s)]
-        values += [one.compute_weights(s.astype(expected), mask), one.compute_output(s.astype(expected), v)]
-        for pair in many(one.forward, [(q, k, v), (q, k, v, mask), (q, k, v, mask != 0)]):
-            attended(pair, (q, k, v))
-            values += pair
-        for value in values:
-            assert_dtype(value, expected)
+        methods["compute_scores"].append((expected, (q, k)))
+        methods["scale_scores"].append((expected, (s,)))
+        methods["compute_weights"] += [(expected, (s,)), (expected, (s.astype(expected), mask))]
+        methods["compute_output"].append((expected, (s.astype(expected), v)))
+        methods["forward"] += [(expected, (q, k, v)), (expected, (q, k, v, mask)), (expected, (q, k, v, mask != 0))]
+    for name, cases in methods.items():
+        values = many(getattr(one, name), [case for _, case in cases])
+        for (expected, _), value in zip(cases, values, strict=True):
+            if name == "forward":
+                attended(value, (Q, K, V))
+            for result in value if name == "forward" else (value,):
+                assert_dtype(result, expected)
 
 
 # explain ------------------------------------------------------------------------------------------------
@@ -1029,7 +1043,7 @@ def test_attention_of_a_blocked_query(student, rng):
     assert_close(output[1], np.zeros(2), of="output of the blocked query")
     assert_close(weights[2], np.array([0.0, 1, 0, 0]), of="a query with one key left")
     assert_close(output[2], V[1], of="the output of a query with one key left")
-    assert_rows_sum_to_one(weights[[0, 2]], (2, 4))
+    assert_close(weights[[0, 2]].sum(axis=-1), np.ones(2), of="the sums of the other rows")
     assert_attends(nothing, np.zeros((3, 2)), np.zeros((3, 4)), of="everything blocked:")
 
 
