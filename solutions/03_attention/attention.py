@@ -166,11 +166,11 @@ class ScaledDotProductAttention:
         scaled = self.scale_scores(scores)  # (n, n)
         weights = self.compute_weights(scaled)  # (n, n)
         output = self.compute_output(weights, V)  # (n, d_v)
-        lines = [f"{tokens[query_idx]} looks at", f"{'token':>12} {'raw':>10} {'scaled':>10} {'weight':>10}"]
+        told = [f"{tokens[query_idx]} looks at", f"{'token':>12} {'raw':>10} {'scaled':>10} {'weight':>10}"]
         for token, *numbers in zip(tokens, scores[query_idx], scaled[query_idx], weights[query_idx], strict=True):
-            lines.append(f"{token:>12} " + " ".join(f"{number:10.4f}" for number in numbers))
-        lines.append("and gets [" + " ".join(f"{number:.4f}" for number in output[query_idx]) + "]")
-        return "\n".join(lines)
+            told.append(f"{token:>12} " + " ".join(f"{number:10.4f}" for number in numbers))
+        told.append("and gets [" + " ".join(f"{number:.4f}" for number in output[query_idx]) + "]")
+        return "\n".join(told)
         ### END SOLUTION
 
 
