@@ -22,6 +22,8 @@ _WORDS = {
     "grader_fault": "GRADER FAULT",
 }
 
+_VERDICTS = {"pass": "within law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+
 
 def class_table(reports: list[Report]) -> str:
     """Return a class at a glance: one line a submission, and a summary."""
@@ -81,7 +83,7 @@ def report_screen(report: Report) -> str:
     if report.message:
         lines += [_wrapped(report.message, "  "), ""]
     if report.status in ("graded", "grader_fault"):
-        lines += [*_checks(report.checks), ""]
+        lines += [*_checks(report.checks), *_costs(report), ""]
     lines.append(f"score {_score(report)} ({report.status}, sandbox: {report.sandbox})")
     return "\n".join(lines)
 
@@ -95,6 +97,20 @@ def _checks(checks: tuple[CheckResult, ...]) -> list[str]:
             lines.append(f"{suite} checks")
         lines += _check(check)
     return lines
+
+
+def _costs(report: Report) -> list[str]:
+    """Return what each function costs against what it may, and what it calls and may not."""
+    lines = ["costs"] if report.costs else []
+    for cost in report.costs:
+        lines.append(
+            f"  {_VERDICTS[cost.verdict]:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}"
+        )
+        text = f"{cost.measured or 'not measured'}; allowed: {cost.law}" + (f"; {cost.message}" if cost.message else "")
+        text += f" (line {cost.line})" if cost.line else ""
+        lines.append(_wrapped(text, " " * 15))
+    called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]
+    return lines + [_wrapped(text, "  NOT ALLOWED  ") for text in called]
 
 
 def _check(check: CheckResult) -> list[str]:
@@ -121,8 +137,12 @@ def _remark(report: Report) -> str:
         text = one_line(f"{report.status.replace('_', ' ')}: {report.message}")
         return text if len(text) <= REMARK else f"{text[:REMARK]}…"
     lost = [check for check in report.checks if check.outcome != "passed"]
-    kinds = dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
-    return "; ".join([f"{len(lost)} of {len(report.checks)} checks not passed", *kinds]) if lost else ""
+    dear = [cost for cost in report.costs if cost.verdict == "fail"]
+    remarks = [f"{len(lost)} of {len(report.checks)} checks not passed"] if lost else []
+    remarks += [f"{len(dear)} of {len(report.costs)} costs too high"] if dear else []
+    remarks += ["costs to be looked at"] if report.needs_review else []
+    remarks += dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
+    return "; ".join(remarks)
 
 
 def _score(report: Report) -> str:

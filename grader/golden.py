@@ -35,10 +35,13 @@ class Golden:
 def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
     """Return the golden file that a stub and its evidence give."""
     api = read_api(stub)
-    targets: dict[str, dict[str, float]] = {target: {"visible": 0.0, "hidden": 0.0} for target in api.targets}
+    targets = {target: {"visible": 0.0, "hidden": 0.0, "costs": 0.0} for target in api.targets}
     for check in evidence.checks:
         points = targets[check.target]
         points[check.suite] = round(points[check.suite] + check.points, 6)
+    for contract in (account.profile.contract for account in evidence.accounts):
+        points = targets[contract.target]
+        points["costs"] = round(points["costs"] + contract.points, 6)
     wrong_ways = {
         wrong.name: {
             "likely": wrong.likely,

@@ -9,6 +9,7 @@ from typing import Any
 from grader.api import Api
 from grader.errors import StudentMissingError
 from grader.sandbox.client import MODULE, Ref, Session
+from grader.sandbox.loader import PACKAGE
 from grader.sandbox.wire import Remote
 
 __tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
@@ -147,7 +148,8 @@ class Handle:
     def _local(self, value: Any) -> Any:
         """Put a Handle in place of every object that stayed behind."""
         if type(value) is Remote:
-            return Handle(self._session, (value.handle, ()), self._owner, value.type_name, self._methods)
+            label = value.type_name.removeprefix(f"{PACKAGE}.{self._session.program.main}.")
+            return Handle(self._session, (value.handle, ()), self._owner, label, self._methods)
         if type(value) in (list, tuple):
             return type(value)(self._local(item) for item in value)
         if type(value) is dict:

@@ -53,6 +53,17 @@ class Counter:
 
     def same(self, other):
         return other is self
+
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    width: int
+
+    def twice(self, x):
+        return 2 * self.width * x
+
+def pair():
+    return Pair(3)
 """
 
 TORCH = """
@@ -143,7 +154,7 @@ def test_objects_stay_in_the_worker_and_are_used_by_handle(student_of: StudentOf
     other = student.Counter()
     assert counter.add(5, times=2) == 20
     assert (counter.total, other.total) == (20, 0)
-    assert repr(counter) == "<the student's mylab.work.Counter>"
+    assert repr(counter) == "<the student's Counter>"
     assert counter.me().add(1) == 21
     assert counter.same(counter) is True
     assert counter.same(other) is False
@@ -208,6 +219,14 @@ def test_a_function_that_is_no_function(student_of: StudentOf) -> None:
     student = student_of("def f():\n    pass\nf = 3\n")
     with pytest.raises(StudentRaisedError, match="not callable"):
         student.f()
+
+
+def test_an_instance_keeps_its_methods_even_if_it_is_a_tuple(student_of: StudentOf) -> None:
+    student = student_of(CLASSES)
+    made = student.Pair(4)
+    assert made.twice(10) == 80
+    assert repr(made) == "<the student's Pair>"  # and not mylab.work.Pair
+    assert student.pair() == (3,)  # a result is a value
 
 
 class TestTorch:

@@ -82,6 +82,8 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
         base, step = zip(*table["sizes"].values(), strict=True)
         meters = [meter for meter in METERS if meter in table]
         share = table["points"] / len(meters)
+        if abs(100 * share - round(100 * share)) > 1e-9:
+            raise ValueError(f"{table['points']} points do not share out evenly among {', '.join(meters)}")
         laws = tuple(_law(meter, table[meter], names, share) for meter in meters)
         degree = 1 + max(law.bound.degree for law in laws)
         return Contract(

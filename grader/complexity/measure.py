@@ -1,4 +1,4 @@
-"""Measuring in the worker: a student's module loaded afresh under a meter for every call."""
+"""Measuring in the worker: a student's module loaded once more, under a meter."""
 
 from __future__ import annotations
 
@@ -13,39 +13,36 @@ from grader.sandbox.loader import StudentModules, compile_cell
 
 
 class MeteredModules(StudentModules):
-    """A student's modules with hooks in them; compiled once, however often they are loaded."""
+    """A student's modules with hooks in them."""
 
-    def __init__(self, files: Mapping[str, Any], meter: Meter, compiled: dict[str, CodeType]) -> None:
+    def __init__(self, files: Mapping[str, Any], meter: Meter) -> None:
         super().__init__(files)
         self.meter = meter
-        self.compiled = compiled
 
     def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
-        if filename not in self.compiled:
-            tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
-            self.meter.files.append(filename)
-            hooked = rewrite(tree, len(self.meter.files) - 1)
-            flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
-            self.compiled[filename] = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
-        return self.compiled[filename]
+        tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
+        self.meter.files.append(filename)
+        flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
+        hooked = rewrite(tree, len(self.meter.files) - 1)
+        code: CodeType = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
+        return code
 
     def injected(self) -> dict[str, Any]:
         return {METER: self.meter, SLICE: slice}
 
 
 def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
-    """Make calls of one function or method, each in a module just loaded, and return what each counted up to.
+    """Make calls of one function or method of a module just loaded, and return what each counted up to.
 
     A place in the student's code is a number: that of the file, a million times, and the line.
     """
     meter = Meter()
-    compiled: dict[str, CodeType] = {}
+    modules = MeteredModules(files, meter)
+    errors = modules.load(main)
+    if errors and not files[main]["notebook"]:
+        raise errors[0]
     results = []
     for init, args in calls:
-        modules = MeteredModules(files, meter, compiled)
-        errors = modules.load(main)
-        if errors and not files[main]["notebook"]:
-            raise errors[0]
         function = getattr(modules.main, path[0])
         if len(path) > 1:
             function = getattr(function(*init), path[1])

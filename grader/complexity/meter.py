@@ -192,7 +192,7 @@ class Meter:
         kind = type(function)
         if kind is types.FunctionType:
             return function.__code__.co_filename in self.files
-        if kind is types.MethodType:
+        if kind is types.MethodType or kind is staticmethod:
             return self.is_own(function.__func__)
         if isinstance(function, type):
             return function.__module__.split(".")[0] in STUDENT_MODULES

@@ -72,8 +72,12 @@ def price_of(function: Any) -> Price | None:
         return free
     if isinstance(function, type):
         return free if function in _FREE_TYPES or issubclass(function, BaseException | np.generic) else None
+    if kind is types.MethodType and isinstance(function.__self__, np.ma.MaskedArray):
+        return moved if function.__name__ == "filled" else _ARRAY_METHODS.get(function.__name__)
     if kind is types.FunctionType or kind is types.MethodType:
         return free if function.__module__ in _FREE_MODULES else None
+    if kind.__module__ == "numpy.ma.core":  # the masked forms of ufuncs
+        return elementwise
     return None
 
 
@@ -155,6 +159,8 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
         found = getattr(np, name)
         if isinstance(found, np.ufunc) and name not in ("matmul", "vecdot", "matvec", "vecmat"):
             yield found, elementwise
+    for name in ("array", "asarray", "masked_array", "masked_where", "masked_equal", "filled", "getmaskarray"):
+        yield getattr(np.ma, name), moved
     yield np.linalg.norm, reduction
     yield np.linalg.vecdot, product
     yield np.linalg.matmul, product

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import inf, log2
+from math import log2
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ Verdict = Literal["pass", "fail", "inconclusive"]
 Expected = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
 PLACES = 1_000_000  # a place in the student's code is file · PLACES + line
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
-RAY, MIN_TAIL = 8, 5
+RAY, MIN_TAIL = 12, 5
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class _Profiler:
         """Judge counts that are exactly a polynomial."""
         beyond = polynomial.beyond(law.bound)
         if beyond:
-            worst = max(beyond, key=lambda powers: (sum(powers), powers))
+            worst = _largest(beyond)
             at = self.line_of(law.meter, worst)
             term = _term(polynomial, worst)
             message = f"{term} is more than {law.text or '1'}"
@@ -231,15 +231,24 @@ class _Profiler:
         return self.cost(law, polynomial, "pass", None, "")
 
     def by_growth(self, law: Law) -> Cost:
-        """Judge counts that are no polynomial from the smallest sizes on: by how they grow along rays to large ones."""
+        """Judge counts that are no polynomial from the smallest sizes on.
+
+        A single line may still be one, such as an array of n²·d under a peak that is the larger of two sums. Else
+        what counts is how they grow along rays to larger sizes.
+        """
+        for at, polynomial in self.lines(law.meter).items():
+            beyond = polynomial.beyond(law.bound)
+            if beyond and all(polynomial.at(one) == self.count_at(law.meter, at, one) for one in self.contract.large):
+                message = f"{_term(polynomial, _largest(beyond))} is more than {law.text}"
+                return self.cost(law, f"{polynomial} in line {self.place(at).line}", "fail", self.place(at), message)
         growths, doubtful = [], False
         for ray in self.rays():
             self.sample(ray.sizes())
             exponent = _degree([self.count(law.meter, sizes) for sizes in ray.sizes()])
             allowed = max(
-                sum(power for power, step in zip(powers, ray.step, strict=True) if step) for powers in law.bound.terms
+                sum(p for p, step in zip(powers, ray.step, strict=True) if step) for powers in law.bound.terms
             )
-            growths.append(f"{ray.name}^{exponent:g}")
+            growths.append(f"({ray.name})^{exponent:g}")
             if exponent > allowed + FAILS_ABOVE:
                 message = f"it grows like {growths[-1]}, more than {law.text}"
                 return self.cost(law, growths[-1], "fail", self.growing_line(law.meter, ray.sizes()), message)
@@ -248,13 +257,16 @@ class _Profiler:
         return self.cost(law, "grows like " + ", ".join(growths), "inconclusive" if doubtful else "pass", None, message)
 
     def rays(self) -> list[Ray]:
-        """Return the ways to large sizes: each variable alone, and all together to each large point."""
+        """Return the ways to larger sizes: each variable alone as far as it is measured, all sets of them a little."""
         names, base = self.contract.lattice.names, self.contract.lattice.base
         most = [max(sizes) for sizes in zip(*self.contract.large, strict=True)]
-        ends = [tuple(most[i] if i == k else size for i, size in enumerate(base)) for k in range(len(base))]
-        ends += [end for end in self.contract.large if len(base) > 1]
-        rays = [Ray("", base, tuple((e - b) // RAY for e, b in zip(end, base, strict=True))) for end in ends]
-        return [replace(ray, name="·".join(n for n, step in zip(names, ray.step, strict=True) if step)) for ray in rays]
+        steps = [tuple((most[i] - base[i]) // RAY if i == k else 0 for i in range(len(base))) for k in range(len(base))]
+        steps += [
+            tuple(int(i in chosen) for i in range(len(base)))
+            for count in sorted({2, len(base)})
+            for chosen in itertools.combinations(range(len(base)), count)
+        ]
+        return [Ray("·".join(n for n, s in zip(names, step, strict=True) if s), base, step) for step in steps]
 
     def polynomial(self, count: Callable[[Sizes], int]) -> Polynomial:
         points = self.contract.lattice.points()
@@ -268,10 +280,14 @@ class _Profiler:
 
     def line_of(self, meter: str, powers: Powers) -> Place | None:
         """Return the line whose own count has this term; of several, the one with the most of it."""
-        places = sorted({at for sample in self.seen.values() for at in sample.lines[meter]})
-        found = {at: self.polynomial(partial(self.count_at, meter, at)).terms.get(powers) for at in places}
+        found = {at: polynomial.terms.get(powers) for at, polynomial in self.lines(meter).items()}
         most = max((at for at in found if found[at]), key=lambda at: found[at] or 0, default=None)
         return None if most is None else self.place(most)
+
+    def lines(self, meter: str) -> dict[int, Polynomial]:
+        """Return the polynomial of each line of the student's code that counts anything."""
+        places = sorted({at for sample in self.seen.values() for at in sample.lines[meter]})
+        return {at: self.polynomial(partial(self.count_at, meter, at)) for at in places}
 
     def growing_line(self, meter: str, sizes: Sequence[Sizes]) -> Place | None:
         """Return the line that grew the most between the smallest and the largest of some sizes."""
@@ -317,8 +333,14 @@ def _degree(counts: Sequence[int]) -> float:
             differences = [b - a for a, b in itertools.pairwise(differences)]
             if not any(differences):
                 return degree
-    first, second = counts[3] - counts[1], counts[7] - counts[3]  # from twice to four times to eight times the step
-    return log2(second / first) if first > 0 and second > 0 else (inf if second > 0 else 0.0)
+    quarter, half, whole = counts[RAY // 4 - 1], counts[RAY // 2 - 1], counts[RAY - 1]
+    if half > quarter and whole > half:
+        return log2((whole - half) / (half - quarter))  # of the increase, so that a constant drops out
+    return log2(whole / half) if whole > half > 0 else 0.0
+
+
+def _largest(terms: Mapping[Powers, Fraction]) -> Powers:
+    return max(terms, key=lambda powers: (sum(powers), powers))
 
 
 def _term(polynomial: Polynomial, powers: Powers) -> str:
@@ -334,11 +356,11 @@ def _argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> 
         case "array":
             return rng.normal(size=sizes)
         case "mask":
-            return rng.integers(0, 4, size=sizes) > 0
+            return np.ones(sizes, dtype=bool)  # what a loop leaves out would make its cost depend on chance
         case "size":
             return sizes[0]
-        case _:
-            return [int(length) for length in rng.integers(1, sizes[1] + 1, size=sizes[0])]
+        case _:  # lengths
+            return [sizes[1] - 1] * sizes[0]
 
 
 def _read(answer: object) -> tuple[list[str], list[Sample]]:

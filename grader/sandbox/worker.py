@@ -80,12 +80,14 @@ class Worker:
 
     def do_call(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         function = self.find(request["ref"])
-        results = []
+        results: list[dict[str, Any]] = []
         for args, kwargs in request["calls"]:
             args = [self.local(arg) for arg in args]
             kwargs = {name: self.local(arg) for name, arg in kwargs.items()}
             try:
-                result = {"value": _snapshot(function(*args, **kwargs))}
+                value = function(*args, **kwargs)
+                # An instance of a class just called stays here, even if it is a tuple with methods of its own.
+                result = {"value": self.keep(value) if type(value) is function else _snapshot(value)}
             except BaseException as error:  # noqa: BLE001
                 results.append({"error": self.describe(error)})
                 break

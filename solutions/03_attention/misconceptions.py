@@ -1067,3 +1067,70 @@ LIKELY = "this is the variance after scaling, and the memory of float64"
 HINT = "Raw scores are those before the division. And how many bytes is one float32, of 32 bits?"
 REFLECT_SCORE_VARIANCE_DK512 = 1
 REFLECT_SCORE_BYTES_FLOAT32_N8192 = 536870912
+
+
+# %% projected_token_by_token
+LIKELY = "Python goes through the tokens one by one: as many steps as tokens, where one product takes them all"
+HINT = "What is the shape of X @ W_q? Which loop does the product make for you?"
+COSTLY = True
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    X = 1.0 * np.asarray(X)
+    rows = X.reshape(-1, X.shape[-1])
+    return tuple(np.stack([row @ W for row in rows]).reshape(*X.shape[:-1], W.shape[1]) for W in (W_q, W_k, W_v))
+
+
+# %% all_products_at_once
+LIKELY = "all single products stand in one array of (n_q, n_k, d_k) before they are added up"
+HINT = "How many bytes is that array for 2048 tokens of width 64? How many is the table of scores?"
+COSTLY = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q has {Q.shape[-1]} features, K has {K.shape[-1]}")
+        return ((1.0 * Q)[..., :, None, :] * K[..., None, :, :]).sum(axis=-1)
+
+
+# %% weights_row_by_row
+LIKELY = "the softmax is taken of one row after the other, in a loop of Python's"
+HINT = "What do axis=-1 and keepdims=True do for all rows at once?"
+COSTLY = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_weights(self, scaled_scores, mask=None):
+        one = super().compute_weights
+        full = np.broadcast_to(True if mask is None else mask, scaled_scores.shape)
+        result = [one(scaled_scores[i], full[i]) for i in np.ndindex(scaled_scores.shape[:-1])]
+        return np.array(result).reshape(scaled_scores.shape)
+
+
+# %% output_value_by_value
+LIKELY = "the output is added up key by key in a loop of Python's"
+HINT = "Which product of two matrices adds up over the keys by itself?"
+COSTLY = True
+
+
+class ScaledDotProductAttention(ScaledDotProductAttention):
+    def compute_output(self, weights, V):
+        V = 1.0 * V
+        output = np.zeros((*weights.shape[:-1], V.shape[-1]), dtype=np.result_type(weights, V))
+        for j in range(V.shape[-2]):
+            output += weights[..., :, j, None] * V[..., j, None, :]
+        return output
+
+
+# %% function_query_by_query
+LIKELY = "attention is computed for one query after the other"
+HINT = "The queries do not know of each other. Which axis of Q @ K.T are they?"
+COSTLY = True
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    head = ScaledDotProductAttention(Q.shape[-1])
+    full = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    pairs = [head.forward(Q[..., i : i + 1, :], K, V, full[..., i : i + 1, :]) for i in range(Q.shape[-2])]
+    return np.concatenate([o for o, _ in pairs], axis=-2), np.concatenate([w for _, w in pairs], axis=-2)

@@ -1309,3 +1309,62 @@ REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2097152
 LIKELY = "these are all links, allowed and blocked"
 HINT = "Count on the table of the lesson: 10 of 25 links are blocked. Which 10?"
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 4194304
+
+
+# %% causal_as_a_product
+LIKELY = "the triangle is made by multiplying two matrices, n³ multiplications for n² entries"
+HINT = "How much work is one entry of the mask? What does a product of two (n, n) matrices cost?"
+COSTLY = True
+
+
+def create_causal_mask(seq_len):
+    if seq_len < 1:
+        raise ValueError(f"seq_len must be at least 1, not {seq_len}")
+    ones = np.tri(seq_len)
+    return (ones @ np.eye(seq_len)) > 0
+
+
+# %% padding_by_counting
+LIKELY = "for every place all places before it are counted, so that the work grows with the square of max_length"
+HINT = "To know whether place 7 holds a token you need the length of the sentence, and nothing else."
+COSTLY = True
+
+
+def create_padding_mask(lengths, max_length):
+    for length in lengths:
+        if length < 0 or length > max_length:
+            raise ValueError(f"length {length}, max_length {max_length}")
+    rows = [[int(len(list(range(j))) < length) for j in range(max_length)] for length in lengths]
+    return np.array(rows)[:, None, None, :]
+
+
+# %% combine_one_entry_against_all
+LIKELY = "for every entry of the result the whole of every mask is gone through again"
+HINT = "How often does your code look at the same entry of a mask?"
+COSTLY = True
+
+
+def combine_masks(*masks):
+    if not masks:
+        raise ValueError("no masks")
+    shape = np.broadcast_shapes(*(np.shape(mask) for mask in masks))
+    result = np.ones(shape, dtype=bool)
+    for mask in masks:
+        for index in np.ndindex(shape):
+            result[index] &= bool(np.broadcast_to(np.asarray(mask) != 0, shape).copy()[index])
+    return result
+
+
+# %% softmax_of_every_pair
+LIKELY = "every score is compared with every other one of its slice: n² exponentials where n are enough"
+HINT = "How many numbers does your largest array hold for a row of 1000 scores?"
+COSTLY = True
+
+
+def masked_softmax(scores, mask, axis=-1):
+    x = np.asarray(scores)
+    x = np.moveaxis(x if x.dtype.kind == "f" else x.astype(np.float64), axis, -1)
+    allowed = np.moveaxis(np.broadcast_to(np.asarray(mask) != 0, np.shape(scores)), axis, -1)
+    pairs = np.where(allowed[..., None, :], x[..., None, :], -np.inf)
+    pairs = np.exp(np.minimum(pairs - np.where(allowed, x, 0)[..., :, None], 700).astype(x.dtype))
+    return np.moveaxis(np.where(allowed, 1 / np.where(allowed, pairs.sum(axis=-1), 1), 0).astype(x.dtype), -1, axis)

@@ -52,10 +52,11 @@ def test_status_follows_the_work(attn: Attn, bundle: Path) -> None:
     assert state() == "started"
     attn("test", "softmax", cwd=bundle)
     assert state() == "passing"
-    assert "Next: 02_loop_attention" in attn(cwd=bundle).stdout
-    later = "02_loop_attention/loop_attention.py"
-    shutil.copy(ROOT / "solutions" / later, bundle / "modules" / later)
-    attn("test", "loop_attention", cwd=bundle)
+    for later in ("02_loop_attention", "03_attention", "04_masks"):
+        assert f"Next: {later}" in attn(cwd=bundle).stdout
+        file = f"{later}/{later[3:]}.py"
+        shutil.copy(ROOT / "solutions" / file, bundle / "modules" / file)
+        attn("test", later, cwd=bundle)
     assert "Every module passes its visible checks" in attn(cwd=bundle).stdout
     stub_of(bundle).write_text(text)
     assert state() == "untouched"

@@ -37,6 +37,24 @@ def tiny(x):
     return np.asarray(x) + np.asarray(x)
 """
 
+# The curriculum's wrong ways, each by the name or names it has here.
+LISTED = {
+    "01_softmax": """no_max_subtraction global_max axis_zero whole_array ignores_axis keepdims_forgotten modifies_input
+        divides_by_raw_sum multiplies_by_temperature log_of_softmax upcasts_float32""",
+    "02_loop_attention": """no_scaling divides_by_d_k divides_by_sqrt_d_v divides_by_sqrt_n_k multiplies_by_scale
+        softmax_over_queries loops_over_queries_twice q_and_k_swapped mask_ignored mask_inverted
+        first_batch_element_reused""",
+    "03_attention": """no_scaling divides_by_d_k forward_divides_by_sqrt_d_v divides_by_sqrt_n_k multiplies_by_scale
+        softmax_over_queries keys_cut_to_queries q_and_k_swapped mask_ignored mask_inverted first_batch_element_reused
+        k_t_reverses_all_axes weights_returned_first scale_after_softmax keys_instead_of_values projections_transposed
+        function_without_scaling function_divides_by_d_k function_takes_d_v_for_d_k function_takes_n_k_for_d_k
+        function_softmax_over_queries function_forgets_the_mask function_inverts_the_mask function_uses_k_t
+        function_returns_weights_first function_scales_the_weights function_for_keys_as_values""",
+    "04_masks": """causal_diagonal_excluded causal_upper_triangle causal_true_is_blocked padding_true_is_blocked
+        softmax_true_is_blocked padding_two_dimensions padding_one_too_many padding_one_too_few combines_with_or
+        mask_after_softmax mask_multiplies_scores adds_minus_1e9 fills_minus_1e9 blocked_row_nan""",
+}
+
 
 def problems(course: Course) -> str:
     """Return everything the conscience says about the only module, as one text."""
@@ -308,42 +326,18 @@ class TestMisconceptions:
         with pytest.raises(CourseError, match=words):
             read_misconceptions(course_copy, module)
 
-    def test_every_listed_wrong_way_of_the_curriculum_is_there(self, course: Course) -> None:
-        names = {wrong.name for wrong in read_misconceptions(course, course.module("softmax"))}
-        assert names >= {
-            "no_max_subtraction",
-            "global_max",
-            "axis_zero",
-            "whole_array",
-            "ignores_axis",
-            "keepdims_forgotten",
-            "modifies_input",
-            "divides_by_raw_sum",
-            "multiplies_by_temperature",
-            "log_of_softmax",
-            "upcasts_float32",
-        }
+    @pytest.mark.parametrize("module", LISTED)
+    def test_every_listed_wrong_way_of_the_curriculum_is_there(self, course: Course, module: str) -> None:
+        names = {wrong.name for wrong in read_misconceptions(course, course.module(module))}
+        assert names >= set(LISTED[module].split())
 
-    def test_every_listed_wrong_way_of_loop_attention_is_there(self, course: Course) -> None:
-        names = {wrong.name for wrong in read_misconceptions(course, course.module("loop_attention"))}
-        assert names >= {
-            "no_scaling",
-            "divides_by_d_k",
-            "divides_by_sqrt_d_v",
-            "divides_by_sqrt_n_k",
-            "multiplies_by_scale",
-            "softmax_over_queries",
-            "loops_over_queries_twice",
-            "q_and_k_swapped",
-            "mask_ignored",
-            "mask_inverted",
-            "first_batch_element_reused",
-        }
+    def test_no_module_is_without_its_list(self, course: Course) -> None:
+        assert set(LISTED) == {module.name for module in course.modules}
 
 
 def test_the_golden_file_knows_the_points_and_gives_no_hidden_check_away(course: Course) -> None:
     document = json.loads(course.module("softmax").golden.read_text())
-    assert sum(sum(points.values()) for points in document["targets"].values()) == pytest.approx(40)
+    assert sum(sum(points.values()) for points in document["targets"].values()) == pytest.approx(46)
     hidden = course.hidden_suite(course.module("softmax")).read_text()
     for wrong in document["misconceptions"].values():
         assert all(f"def test_{name}(" not in hidden for name in wrong["fails"])

@@ -23,7 +23,7 @@ def project_qkv(X, W_q, W_k, W_v):
 def raw_scores(Q, K):
     if Q.shape[-1] != K.shape[-1]:
         raise ValueError("d_k disagrees: Q has %d, K has %d" % (Q.shape[-1], K.shape[-1]))
-    return (as_float(Q)[..., :, None, :] * as_float(K)[..., None, :, :]).sum(-1)
+    return np.matmul(as_float(Q), np.moveaxis(as_float(K), -1, -2))
 
 def masked_softmax(x, mask=None):
     x = as_float(x)
@@ -37,7 +37,7 @@ def masked_softmax(x, mask=None):
     return e / np.maximum(z, np.finfo(x.dtype).tiny)
 
 def mix(w, V):
-    return (w[..., :, :, None] * V[..., None, :, :]).sum(-2)
+    return np.swapaxes(np.swapaxes(as_float(V), -1, -2) @ np.swapaxes(w, -1, -2), -1, -2)
 
 def scaled_dot_product_attention(Q, K, V, mask: Optional[np.ndarray] = None):
     if K.shape[-2] != V.shape[-2]:

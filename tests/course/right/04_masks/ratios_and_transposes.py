@@ -23,13 +23,12 @@ def combine_masks(*masks):
     return ~blocked
 
 def masked_softmax(scores, mask, axis=-1):
-    # w_i = 1 / sum over allowed j of exp(s_j - s_i): no maximum is needed
+    # every weight as a ratio to that of the best allowed entry, which is found by its place
     s = np.swapaxes(scores, axis, -1).astype(np.float64)
     m = np.swapaxes(np.broadcast_to(mask, scores.shape), axis, -1) != 0
-    with np.errstate(over="ignore"):
-        ratios = np.exp(s[..., None, :] - s[..., None])
-    sums = np.einsum("...ij->...i", np.where(m[..., None, :], ratios, 0))
-    w = np.where(m, 1 / np.where(m, sums, 1), 0)
+    best = np.argmax(np.where(m, s, -np.inf), axis=-1)[..., None]
+    ratios = np.exp(np.where(m, s - np.take_along_axis(s, best, axis=-1), -np.inf))
+    w = ratios / np.maximum(np.einsum("...j->...", ratios), 1e-300)[..., None]
     return np.swapaxes(w, axis, -1).astype(np.float32 if scores.dtype == np.float32 else np.float64)
 
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2048 * 2048 - 2048 * 2049 // 2

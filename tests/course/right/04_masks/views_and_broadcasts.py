@@ -11,8 +11,7 @@ def create_padding_mask(lengths, max_length):
     bad = [n for n in lengths if n < 0 or n > max_length]
     if bad:
         raise ValueError("lengths", bad, "for max_length", max_length)
-    triangle = np.tri(max_length + 1, max_length, k=-1)  # row n has n ones
-    return triangle[np.array(lengths), None, None]
+    return np.greater.outer(np.array(lengths), np.arange(max_length))[:, None, None]
 
 def combine_masks(*masks):
     try:
