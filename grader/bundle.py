@@ -57,8 +57,10 @@ def released_files(module: Module) -> list[Path]:
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:
-    """Yield what the released files of a module would give away, by content."""
-    texts = {path.name: read_text(path) for path in released_files(module) if path.is_file()}
+    """Yield where anything that students receive gives away the solution or the hidden suite of a module."""
+    released = [path for other in course.modules for path in released_files(other)]
+    packages = [path for name in PACKAGES for path in (course.root / name).rglob("*.py")]
+    texts = {str(path.relative_to(course.root)): read_text(path) for path in (*released, *packages) if path.is_file()}
     yield from _leaks_in(course, module, texts)
 
 

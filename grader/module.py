@@ -51,8 +51,10 @@ class Module:
     backend: Backend
     points: float
     folder: Path
-    complexity: Mapping[str, Any] = field(default_factory=dict)  # contracts, as yet unread: see complexity.contract
-    forbidden: Mapping[str, str] = field(default_factory=dict)  # what may not be called, and why
+    complexity: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # contracts, as yet unread: see complexity.contract
+    forbidden: Mapping[str, str] = field(default_factory=dict, hash=False)  # what may not be called, and why
 
     @property
     def slug(self) -> str:
