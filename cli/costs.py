@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,25 @@ if TYPE_CHECKING:
     from grader.complexity.own import OwnCost
     from grader.complexity.profile import Cost
 
+WIDTH = 80
 _VERDICTS = {"pass": "within its law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+_ORDER = ("smul", "mul", "work", "steps", "mem")
 
 
 def cost_lines(own: OwnCost) -> list[str]:
     """Return all that is known of one function's cost: polynomials, the line to look at, a plot and a table."""
     lines = [own.contract.function, ""]
     for cost in own.account.costs:
-        lines += _meter_lines(own, cost)
+        first, *rest = _meter_lines(own, cost)
+        lines += _wrapped(first, f"  {cost.meter:<6} ")
+        for text in rest:
+            lines += _wrapped(text, " " * 9)
     for one in own.account.forbidden:
-        where = own.line(one.event.place.file, one.event.place.line)
-        lines += [
-            f"  NOT ALLOWED  {one.event.call}, in line {one.event.place.line}: {where}",
-            f"               {one.why}",
-        ]
+        place = one.event.place
+        lines += _wrapped(
+            f"{one.event.call}, in line {place.line}: {own.line(place.file, place.line)}", "  NOT ALLOWED  "
+        )
+        lines += _wrapped(one.why, " " * 15)
     for meter, drawn in list(curves(own))[:1]:
         lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(growing(own.contract)), meter))]
         lines += ["", *_table_lines(own, meter)]
@@ -33,8 +39,9 @@ def cost_lines(own: OwnCost) -> list[str]:
 
 
 def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
-    """Yield the curves of each meter that has a polynomial: the student's, the reference's and the law's."""
-    for law in sorted(own.contract.laws, key=lambda law: ("smul", "mul", "work", "steps", "mem").index(law.meter)):
+    """Yield the curves of each meter that has a polynomial, those that fail first."""
+    fails = {cost.meter for cost in own.account.costs if cost.verdict == "fail"}
+    for law in sorted(own.contract.laws, key=lambda law: (law.meter not in fails, _ORDER.index(law.meter))):
         measured = own.account.profile.exact.get(law.meter)
         if measured is None:
             continue
@@ -46,17 +53,18 @@ def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
 
 
 def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
-    yield f"  {cost.meter:<6} {cost.measured or 'not measured'}"
-    known = f"; the reference has {own.reference[cost.meter]}" if cost.meter in own.reference else ""
-    yield f"         {_VERDICTS[cost.verdict]}: {cost.law} is allowed{known}"
+    yield cost.measured or "not measured"
+    yield f"{_VERDICTS[cost.verdict]}: {cost.law} is allowed"
+    if cost.meter in own.reference:
+        yield f"the reference: {own.reference[cost.meter]}"
     measured = own.account.profile.exact.get(cost.meter)
     if measured is not None:
         names = " and ".join(growing(own.contract))
-        yield f"         twice as many ({names}): {doubling(measured, own.contract):.3g} times as much"
+        yield f"twice as many ({names}): {doubling(measured, own.contract):.3g} times as much"
     if cost.message:
-        yield f"         {cost.message}"
+        yield cost.message
     if cost.place and cost.place.line:
-        yield f"         look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
+        yield f"look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
 
 
 def _table_lines(own: OwnCost, meter: str) -> list[str]:
@@ -78,3 +86,8 @@ def _readable(size: float) -> str:
         size /= 1024
         units.pop()
     return f"{size:.4g} {units[-1]}"
+
+
+def _wrapped(text: str, first: str) -> list[str]:
+    """Return a text as lines of a narrow terminal, the first of which begins as said."""
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * (len(first) + 2))

@@ -81,7 +81,7 @@ def test_grading_twice_gives_identical_bytes_but_for_timing(
 def test_a_busy_machine_changes_no_byte(grade_source: GradeSource, course: Course, repeat: int) -> None:
     del repeat
     solution = course.solution(course.modules[0]).read_text()
-    assert grade_source(solution).score == 40.0
+    assert grade_source(solution).score == 46.0
     assert without_timing(grade_source(ODD)) == without_timing(grade_source(ODD))
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_does_not_import_says_why_and_scores_nothing(
     grade_source: GradeSource, source: str, words: str
 ) -> None:
     report = grade_source(source)
-    assert (report.status, report.score, report.max_score) == ("not_importable", 0.0, 40.0)
+    assert (report.status, report.score, report.max_score) == ("not_importable", 0.0, 46.0)
     assert words.replace("\\\\", "\\") in report.message
     assert {check.outcome for check in report.checks} == {"not_run"}
 
@@ -158,7 +158,7 @@ SCRIPTS = {
 def test_what_honest_scripts_do_beside_their_work_costs_nothing(
     grade_source: GradeSource, course: Course, prelude: str
 ) -> None:
-    assert grade_source(f"{prelude}\n{course.solution(course.modules[0]).read_text()}").score == 40.0
+    assert grade_source(f"{prelude}\n{course.solution(course.modules[0]).read_text()}").score == 46.0
 
 
 def test_a_reused_buffer_is_as_right_in_a_batch_as_alone(grade_source: GradeSource, course: Course) -> None:
@@ -170,7 +170,7 @@ def softmax(x, axis=-1):
     buffer[...] = result
     return buffer
 """
-    assert grade_source(course.solution(course.modules[0]).read_text() + reuse).score == 40.0
+    assert grade_source(course.solution(course.modules[0]).read_text() + reuse).score == 46.0
 
 
 def test_a_missing_function_costs_only_its_own_points(grade_source: GradeSource, course: Course) -> None:
@@ -196,7 +196,7 @@ class TestNotebooks:
         magics = "%matplotlib inline\n!pip list \\\n  --quiet\nfiles = !ls\nt = %timeit -o 1\nnp.exp?\n?np\npip list"
         shell = "get_ipython().run_line_magic('matplotlib', 'inline')\ndisplay(1)\nawait __import__('asyncio').sleep(0)"
         cells = [magics, shell, "1 / 0", "def f(:", "%%bash\nls", "%%time\nx = 1", solution, "assert False"]
-        assert self.grade(course, cells).score == 40.0
+        assert self.grade(course, cells).score == 46.0
 
     def test_a_line_of_python_that_starts_with_a_percent_sign_is_left_alone(self, course: Course) -> None:
         solution = course.solution(course.modules[0]).read_text()
@@ -204,12 +204,12 @@ class TestNotebooks:
             solution,
             "%matplotlib inline\nleft = (7\n% 4)\nassert left == 3\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 += left - 3",
         ]
-        assert self.grade(course, cells).score == 40.0
+        assert self.grade(course, cells).score == 46.0
 
     def test_a_notebook_is_main_and_its_future_imports_last(self, course: Course) -> None:
         solution = course.solution(course.modules[0]).read_text()
         guarded = f"if __name__ == '__main__':\n    y: undefined = 1\n{textwrap.indent(solution, '    ')}"
-        assert self.grade(course, ["from __future__ import annotations", guarded]).score == 40.0
+        assert self.grade(course, ["from __future__ import annotations", guarded]).score == 46.0
 
     def test_a_notebook_that_defines_nothing_says_why(self, course: Course) -> None:
         report = self.grade(course, ["import nonsense_that_is_missing", "x = 1"])
@@ -235,5 +235,5 @@ def test_many_submissions_share_one_pytest_session(course_copy: Course, tmp_path
     submissions = [Submission(f"s{i}", module.name, "softmax.py", {"softmax": source}) for i in range(20)]
     reports: list[Report] = []
     grade(course_copy, module, submissions, reports.append, LIMITS)
-    assert [report.score for report in reports] == [40.0] * 20
+    assert [report.score for report in reports] == [46.0] * 20
     assert imports.read_text() == "x"

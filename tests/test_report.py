@@ -16,9 +16,11 @@ from grader.text import one_line, plain_name, printable
 from tests.conftest import GradeSource, tier_here
 
 SCHEMA_1 = {
-    "": "schema module submission file status score max_score message checks costs forbidden endings diagnoses "
-    "sandbox environment timing",
+    "": "schema module submission file status score max_score message checks costs forbidden needs_review endings "
+    "diagnoses sandbox environment timing",
     "checks": "name suite target points earned outcome property message detail",
+    "costs": "target function meter law measured verdict points earned line message",
+    "forbidden": "target call line why",
     "endings": "kind during",
     "environment": "python numpy torch attnlab",
     "timing": "wall_s cpu_s",
@@ -51,6 +53,7 @@ def test_the_json_has_the_names_of_schema_1(grade_source: GradeSource) -> None:
     assert list(data) == SCHEMA_1[""].split()
     assert data["schema"] == 1
     assert list(data["checks"][0]) == SCHEMA_1["checks"].split()
+    assert list(data["costs"][0]) == SCHEMA_1["costs"].split()
     assert list(data["endings"][0]) == SCHEMA_1["endings"].split()
     assert data["endings"][0] == {"kind": "exit", "during": "softmax_of_the_shared_example"}
     assert list(data["environment"]) == SCHEMA_1["environment"].split()
@@ -60,7 +63,8 @@ def test_the_json_has_the_names_of_schema_1(grade_source: GradeSource) -> None:
 def test_points_earned_are_the_score(grade_source: GradeSource) -> None:
     report = grade_source("REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 88\n")
     assert report.score == sum(check.earned or 0.0 for check in report.checks) == 0.5
-    assert report.max_score == sum(check.points for check in report.checks)
+    costs = sum(cost.points for cost in report.costs)
+    assert report.max_score == sum(check.points for check in report.checks) + costs
 
 
 NAMES = [
@@ -146,7 +150,7 @@ class TestScreens:
         assert "ana · 01_softmax · softmax.py" in screen
         assert "FAILED" in screen
         assert "softmax ended the Python process" in screen
-        assert f"score 0 / 40 (graded, sandbox: {tier_here()})" in screen
+        assert f"score 0 / 46 (graded, sandbox: {tier_here()})" in screen
 
     def test_one_that_does_not_import(self, grade_source: GradeSource) -> None:
         screen = report_screen(grade_source("import nothing_like_it\n"))

@@ -26,7 +26,7 @@ LAST = '@worth({rest}, "the rest")\ndef test_rest(student):\n    assert student.
 
 def with_suite(course: Course, tests: str, points: float) -> None:
     """Replace the hidden suite by some tests worth so many points, and one more for the rest."""
-    rest = course.modules[0].points - 6 - points
+    rest = course.modules[0].points - 12 - points  # the visible checks have 6, the costs 6
     course.hidden_suite(course.modules[0]).write_text(HEADER + tests + "\n\n" + LAST.format(rest=rest))
 
 
@@ -221,7 +221,7 @@ def test_a_mistake_in_a_suite_is_an_error_of_the_course(course_copy: Course, tes
 
 def test_points_must_add_up(course_copy: Course) -> None:
     with_suite(course_copy, '@worth(3, "p")\ndef test_it(student): ...\n', 1)
-    with pytest.raises(CourseError, match=r"is 40, but the checks are worth 42\. Write points = 42"):
+    with pytest.raises(CourseError, match=r"is 46, but the checks and costs are worth 48\. Write points = 48"):
         run(course_copy)
 
 
@@ -248,7 +248,7 @@ def test_the_surroundings_do_not_change_a_suite(course_copy: Course, monkeypatch
     (course_copy.root / "conftest.py").write_text("raise RuntimeError('must not be loaded')\n")
     (course_copy.root / "pytest.ini").write_text("[pytest]\naddopts = --nonsense\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing")
-    assert run(course_copy, (course_copy.solution(course_copy.modules[0])).read_text()).score == 40.0
+    assert run(course_copy, (course_copy.solution(course_copy.modules[0])).read_text()).score == 46.0
 
 
 class TestPlainPytest:

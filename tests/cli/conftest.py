@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,3 +24,10 @@ def attn() -> Attn:
         return subprocess.run([EXECUTABLE, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False)
 
     return run
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """The folders of a bundle, without its wheel."""
+    shutil.copytree(ROOT / "modules", tmp_path / "modules")
+    return tmp_path

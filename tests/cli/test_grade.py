@@ -24,13 +24,13 @@ STUB = ROOT / "modules" / "01_softmax" / "softmax.py"
 def test_full_marks_exit_0(attn: Attn) -> None:
     done = attn("grade", SOLUTION)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"score 40 / 40 (graded, sandbox: {tier_here()})" in done.stdout
+    assert f"score 46 / 46 (graded, sandbox: {tier_here()})" in done.stdout
 
 
 def test_less_than_full_marks_exit_1(attn: Attn) -> None:
     done = attn("grade", STUB)
     assert done.returncode == 1
-    assert "score 0 / 40" in done.stdout
+    assert "score 0 / 46" in done.stdout
 
 
 def test_json_is_one_array_of_reports_and_nothing_else(attn: Attn, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_json_is_one_array_of_reports_and_nothing_else(attn: Attn, tmp_path: Pat
     (tmp_path / "ben.py").write_text("print('noise')\nimport sys; sys.stderr.write('more')\n")
     done = attn("grade", tmp_path, "--module", "softmax", "--json")
     reports = json.loads(done.stdout)
-    assert [(report["submission"], report["score"]) for report in reports] == [("ana", 40.0), ("ben", 0.0)]
+    assert [(report["submission"], report["score"]) for report in reports] == [("ana", 46.0), ("ben", 0.0)]
     assert done.returncode == 1
 
 
@@ -96,7 +96,7 @@ def test_a_fault_of_the_course_exits_3(attn: Attn, tmp_path: Path) -> None:
     done = attn("grade", SOLUTION, cwd=tmp_path)
     assert done.returncode == 3
     assert "GRADER FAULT" in done.stdout
-    assert "– / 40" in done.stdout
+    assert "– / 46" in done.stdout
 
 
 def test_outside_a_course_exit_2_says_where_to_go(attn: Attn, tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_bad_input_is_named_and_the_neighbour_is_graded(
     done = attn("grade", tmp_path, "--module", "softmax", "--json")
     assert done.returncode == 1
     ana, eve = json.loads(done.stdout)
-    assert (ana["submission"], ana["score"]) == ("ana", 40.0)
-    assert (eve["submission"], eve["status"], eve["score"], eve["max_score"]) == ("eve", "not_importable", 0.0, 40.0)
+    assert (ana["submission"], ana["score"]) == ("ana", 46.0)
+    assert (eve["submission"], eve["status"], eve["score"], eve["max_score"]) == ("eve", "not_importable", 0.0, 46.0)
     assert words in eve["message"]
 
 
@@ -202,7 +202,7 @@ def test_ctrl_c_leaves_no_process_and_no_half_report(tmp_path: Path) -> None:
     _, alive = psutil.wait_procs(children, timeout=20)
     assert alive == []
     assert [path.name for path in (tmp_path / "out" / "01_softmax").iterdir()] == ["ana.json"]
-    assert json.loads((tmp_path / "out" / "01_softmax" / "ana.json").read_text())["score"] == 40.0
+    assert json.loads((tmp_path / "out" / "01_softmax" / "ana.json").read_text())["score"] == 46.0
 
 
 def test_a_place_that_cannot_be_written_is_said_at_once(attn: Attn, tmp_path: Path) -> None:

@@ -17,13 +17,6 @@ from tests.conftest import ROOT
 SOLUTION = ROOT / "solutions" / "01_softmax" / "softmax.py"
 
 
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    """The folders of a bundle, without its wheel."""
-    shutil.copytree(ROOT / "modules", tmp_path / "modules")
-    return tmp_path
-
-
 def stub_of(bundle: Path) -> Path:
     return bundle / "modules" / "01_softmax" / "softmax.py"
 

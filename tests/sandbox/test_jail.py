@@ -350,7 +350,7 @@ class TestNoJail:
     def test_unless_told_so(self, course: Course) -> None:
         reports: list[Report] = []
         grade(course, course.modules[0], [submission(course, "ana")], reports.append, LIMITS, allow_unjailed=True)
-        assert (reports[0].score, reports[0].sandbox) == (40.0, "none")
+        assert (reports[0].score, reports[0].sandbox) == (46.0, "none")
 
 
 def test_a_course_among_the_libraries_is_refused(course: Course) -> None:

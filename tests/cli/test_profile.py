@@ -1,0 +1,81 @@
+"""`attn profile`: what a student sees of their costs, in a bundle that has no solution to compare with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cli.conftest import Attn
+from tests.conftest import ROOT
+
+CUBIC = """
+
+def attention_scores(Q, K):
+    scores = np.zeros((len(Q), len(K)))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j]) + 0 * sum(len(k) for k in K)
+    return scores
+"""
+
+
+@pytest.fixture
+def work(bundle: Path) -> Path:
+    """The student's file of 02, with the solution in it."""
+    return Path(
+        shutil.copy(ROOT / "solutions/02_loop_attention/loop_attention.py", bundle / "modules/02_loop_attention")
+    )
+
+
+def test_the_solution_keeps_its_law(attn: Attn, bundle: Path, work: Path) -> None:
+    assert work.is_file()
+    done = attn("profile", "loop_attention", cwd=bundle)
+    assert done.returncode == 0, done.stderr
+    assert "smul   n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
+    assert "within its law: n_q·n_k·d_k + n_q·n_k·d_v is allowed" in done.stdout
+    assert "the reference: n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
+    assert "twice as many (n_q and n_k): 4 times as much" in done.stdout
+    assert " 2048       536870913      64    4194304      16 MiB" in done.stdout
+    assert "* yours, o the reference, . the law" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_a_cubic_term_is_named_with_its_line(attn: Attn, bundle: Path, work: Path, tmp_path: Path) -> None:
+    work.write_text(work.read_text() + CUBIC)
+    done = attn("profile", "2", "attention_scores", "--svg", tmp_path / "cost.svg", cwd=bundle)
+    assert done.returncode == 1
+    assert "TOO MUCH: n_q·n_k·d_k is allowed" in done.stdout
+    assert "n_q·n_k² is more than n_q·n_k·d_k" in done.stdout
+    number = work.read_text().splitlines().index(CUBIC.splitlines()[6]) + 1
+    assert f"look at line {number}: scores[i, j] = dot_product" in done.stdout
+    root = ElementTree.parse(tmp_path / "cost.svg").getroot()
+    assert root.tag.endswith("svg")
+    assert len(root.findall("{*}polyline")) == 3
+
+
+def test_the_json_has_everything(attn: Attn, bundle: Path, work: Path) -> None:
+    work.write_text(work.read_text() + "\n\ndef dot_product(a, b):\n    return a @ b\n")
+    done = attn("profile", "2", "dot_product", "--json", cwd=bundle)
+    assert done.returncode == 1
+    (entry,) = json.loads(done.stdout)
+    assert entry["function"] == "dot_product"
+    assert [cost["verdict"] for cost in entry["costs"]] == ["fail", "fail"]
+    assert entry["forbidden"][0]["call"] == "@"
+    assert entry["forbidden"][0]["line"] == len(work.read_text().splitlines())
+
+
+def test_a_stub_says_what_is_missing(attn: Attn, bundle: Path) -> None:
+    done = attn("profile", "softmax", "softmax", cwd=bundle)
+    assert done.returncode == 1
+    assert "it could not be measured: softmax raised NotImplementedError" in done.stdout
+
+
+def test_what_has_no_contract_is_a_wrong_question(attn: Attn, bundle: Path) -> None:
+    done = attn("profile", "softmax", "tanh", cwd=bundle)
+    assert done.returncode == 2
+    assert "there is no contract for 'tanh'" in done.stderr
+    assert "softmax, log_softmax, softmax_with_temperature" in done.stderr
