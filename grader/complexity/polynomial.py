@@ -127,10 +127,11 @@ def _divides(powers: Powers, other: Powers) -> bool:
 
 
 def _written(factor: Fraction, monomial: str) -> str:
-    number = str(factor) if factor.denominator == 1 else f"({factor})"
+    sign, size = "-" if factor < 0 else "", abs(factor)
+    number = str(size) if size.denominator == 1 else f"({size})"
     if not monomial:
-        return number
-    return {"1": monomial, "-1": f"-{monomial}"}.get(number, f"{number}·{monomial}")
+        return sign + number
+    return sign + (monomial if size == 1 else f"{number}·{monomial}")
 
 
 @cache

@@ -1,0 +1,77 @@
+"""Polynomials: read from a law, found from counts, and held against each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from grader.complexity.polynomial import Lattice, Polynomial, parse
+from grader.complexity.profile import _degree
+
+NAMES = ("n", "d")
+
+
+@pytest.mark.parametrize(
+    ("law", "written"),
+    [
+        ("1", "1"),
+        ("n", "n"),
+        ("2*n^2*d + n*d + 3", "2·n²·d + n·d + 3"),
+        ("n*n*d", "n²·d"),
+        ("n + n", "2·n"),
+        ("d^3", "d³"),
+    ],
+)
+def test_a_law_reads_as_it_is_written(law: str, written: str) -> None:
+    assert str(parse(law, NAMES)) == written
+
+
+@pytest.mark.parametrize(
+    ("law", "words"), [("n*k", "k is no size"), ("n-1", "neither a number nor a size"), ("", "''")]
+)
+def test_what_is_no_law_is_refused(law: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        parse(law, NAMES)
+
+
+@pytest.mark.parametrize(
+    "law",
+    ["7", "n", "2*n^2*d + 5*n^2 + 2*n", "n^3 + 5*n^2*d + n*d", "d^3 + n^3 + 1", "4*n^2*d^2 + n^4"],
+)
+@pytest.mark.parametrize(("base", "step"), [((2, 2), (1, 1)), ((8, 4), (4, 3))])
+def test_the_polynomial_behind_counts_is_found_exactly(law: str, base: tuple[int, int], step: tuple[int, int]) -> None:
+    lattice = Lattice(NAMES, base, step, degree=4)
+    points = lattice.points()
+    wanted = parse(law, NAMES)
+    found = lattice.interpolate(lambda index: int(wanted.at(points[index])))
+    assert found == wanted
+    assert found.at((123, 77)) == wanted.at((123, 77))
+
+
+def test_fractions_and_negative_terms_are_found_and_written() -> None:
+    lattice = Lattice(("n",), (2,), (1,), degree=3)
+    points = lattice.points()
+    found = lattice.interpolate(lambda index: points[index][0] * (points[index][0] - 1) // 2)
+    assert str(found) == "(1/2)·n² - (1/2)·n"
+    assert found.terms == {(2,): Fraction(1, 2), (1,): Fraction(-1, 2)}
+    assert Polynomial.from_data(("n",), found.as_data()) == found
+
+
+def test_an_upper_bound_lets_smaller_terms_and_negative_ones_through() -> None:
+    law = parse("n^2*d", NAMES)
+    assert parse("5*n^2*d + 3*n*d + n^2 + 9", NAMES).beyond(law) == {}
+    assert parse("n^2*d + n^3 + d^2", NAMES).beyond(law) == {(3, 0): 1, (0, 2): 1}
+    assert Polynomial(NAMES, {(2, 1): Fraction(1), (3, 0): Fraction(-1)}).beyond(law) == {}
+
+
+def test_growth_is_told_from_the_larger_sizes() -> None:
+    def degree(count: object) -> float:
+        return _degree([count(k) for k in range(1, 13)])  # type: ignore[operator]
+
+    assert degree(lambda k: 5 + 0 * k) == 0
+    assert degree(lambda k: 3 * k + 1) == 1
+    assert degree(lambda k: k**3 - k) == 3
+    assert degree(lambda k: k if k < 6 else k * k) == 2  # another way for small sizes
+    assert degree(lambda k: max(50, 7 * k)) == 1  # a peak of memory
+    assert 1.2 < degree(lambda k: int(k**1.5)) < 1.8  # no polynomial at all
