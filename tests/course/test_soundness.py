@@ -341,3 +341,65 @@ def test_the_golden_file_knows_the_points_and_gives_no_hidden_check_away(course:
     hidden = course.hidden_suite(course.module("softmax")).read_text()
     for wrong in document["misconceptions"].values():
         assert all(f"def test_{name}(" not in hidden for name in wrong["fails"])
+
+
+CONTRACT = """
+[complexity.tiny]
+args = ["array n"]
+sizes = {n = [2, 1]}
+large = [{n = 40}]
+points = COST
+steps = "1"
+work = "LAW"
+"""
+SLOW = """
+
+# %% one_by_one
+LIKELY = "the entries are doubled one by one"
+HINT = "An array can be doubled as a whole."
+COSTLY = True
+
+
+def tiny(x):
+    return np.array([2 * one for one in np.asarray(x).ravel().tolist()]).reshape(np.shape(x))
+"""
+
+
+class TestContracts:
+    def with_contract(self, tiny: Course, law: str = "n", cost: float = 2, wrong: str = SLOW) -> str:
+        path = tiny.modules[0].folder / "module.toml"
+        text = path.read_text().replace("points = 10", f"points = {10 + cost}")
+        path.write_text(text + CONTRACT.replace("LAW", law).replace("COST", str(cost)))
+        misconceptions = misconceptions_of(tiny)
+        misconceptions.write_text(misconceptions.read_text() + wrong)
+        course = read_course(tiny.root)
+        build_module(course, course.modules[0])
+        return problems(course)
+
+    def test_one_that_holds_and_can_be_broken_is_sound(self, tiny: Course) -> None:
+        assert self.with_contract(tiny) == ""
+
+    def test_one_that_nothing_breaks(self, tiny: Course) -> None:
+        assert "nothing breaks the contract of tiny" in self.with_contract(tiny, wrong="")
+
+    def test_one_that_the_solution_breaks(self, tiny: Course) -> None:
+        assert "the solution breaks the contract of tiny: work" in self.with_contract(tiny, law="1")
+
+    def test_a_costly_way_that_costs_nothing(self, tiny: Course) -> None:
+        cheap = SLOW.replace(
+            "np.array([2 * one for one in np.asarray(x).ravel().tolist()]).reshape(np.shape(x))", "x + x"
+        )
+        found = self.with_contract(tiny, wrong=cheap)
+        assert "one_by_one says COSTLY, but breaks no contract" in found
+
+    def test_a_costly_way_that_is_wrong(self, tiny: Course) -> None:
+        found = self.with_contract(tiny, wrong=SLOW.replace("2 * one", "3 * one"))
+        assert "one_by_one says COSTLY, but fails" in found
+
+    def test_costs_worth_too_much(self, tiny: Course) -> None:
+        assert "the costs: worth 4 of 14, more than 20%" in self.with_contract(tiny, cost=4)
+
+    def test_the_stub_earns_nothing(self, course: Course) -> None:
+        for module in course.modules:
+            golden = json.loads(module.golden.read_text())
+            assert golden["costs"], module.name
