@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from grader.complexity.contract import Contract, read_contracts
-from grader.complexity.profile import Cost, Event, Profile, profile
+from grader.complexity.hatches import hatches
+from grader.complexity.profile import Cost, Event, Place, Profile, profile
 from grader.module import Module
 from grader.sandbox.client import Session
 from grader.seeds import seed_of
@@ -53,7 +56,7 @@ class Accounts:
         session.close()
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
         expected = None if self.reference is None else self._expected(contract.function)
-        found = profile(session, contract, seed, expected)
+        found = _doubted(profile(session, _at_secret_sizes(contract, seed), seed, expected), session.program.files)
         forbidden = tuple(
             Forbidden(event, self.forbidden[_kind(event.call)])
             for event in found.events
@@ -75,6 +78,27 @@ def accounts_of(module: Module, salt: str, reference: ModuleType | None) -> Acco
     """Return how a module's functions are measured, by its `module.toml`."""
     contracts = read_contracts(module.folder, module.complexity)
     return Accounts(contracts, module.forbidden, module.name, salt, reference)
+
+
+def _at_secret_sizes(contract: Contract, seed: int) -> Contract:
+    """Return the contract with its large sizes a little larger, by the course's salt: nobody can aim at them."""
+    rng = np.random.default_rng(seed)
+    large = tuple(tuple(int(size + rng.integers(0, size // 4 + 1)) for size in sizes) for sizes in contract.large)
+    return replace(contract, large=large)
+
+
+def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
+    """Leave the costs of code that looks at its own measurement to a person, unless they fail anyway."""
+    for name, (file, line) in hatches(files).items():
+        message = f"it uses {name}, by which code can see how it is measured"
+        costs = (
+            replace(cost, verdict="inconclusive", place=Place(file, line), message=message)
+            if cost.verdict == "pass"
+            else cost
+            for cost in found.costs
+        )
+        return replace(found, costs=tuple(costs))
+    return found
 
 
 def _kind(call: str) -> str:

@@ -22,7 +22,8 @@ from grader.complexity.polynomial import Lattice, Polynomial, Sizes, parse
 from grader.module import CourseError, module_error
 
 METERS = ("steps", "smul", "mul", "work", "mem", "sums")
-KINDS = ("array", "mask", "size", "lengths", "value")
+# The kinds of arguments, and how many sizes each is followed by.
+PARTS = {"array": None, "mask": None, "size": 1, "lengths": 2, "value": 1}
 _KEYS = {"args", "init", "also", "sizes", "large", "points", *METERS}
 
 
@@ -80,7 +81,10 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
     try:
         names = tuple(table["sizes"])
         base, step = zip(*table["sizes"].values(), strict=True)
+        _require_counts("sizes", (*base, *step))
         meters = [meter for meter in METERS if meter in table]
+        if not meters or not table["points"] > 0:
+            raise ValueError("there is no law, or nothing to earn")
         share = table["points"] / len(meters)
         if abs(100 * share - round(100 * share)) > 1e-9:
             raise ValueError(f"{table['points']} points do not share out evenly among {', '.join(meters)}")
@@ -92,25 +96,48 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
             args=_specs(table["args"], names),
             also=tuple(_specs(call, names) for call in table.get("also", [])),
             lattice=Lattice(names, base, step, degree),
-            large=tuple(tuple(point[size] for size in names) for point in table["large"]),
+            large=_large(table["large"], names),
             laws=laws,
         )
     except CourseError:
         raise
-    except (KeyError, ValueError, TypeError, ZeroDivisionError) as error:
+    except KeyError as error:
+        mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
+        raise module_error(folder, where, f"lacks {error.args[0]}", mend) from None
+    except (ValueError, TypeError, AttributeError) as error:
         mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
         raise module_error(folder, where, f"cannot be read: {error}", mend) from None
 
 
 def _law(meter: str, entry: Any, names: tuple[str, ...], points: float) -> Law:
-    text, exact = (entry, None) if type(entry) is str else (entry["law"], int(entry["exact"]))
-    return Law(meter, parse(text, names), exact, points)
+    if type(entry) is str:
+        return Law(meter, parse(entry, names), None, points)
+    if type(entry) is not dict or entry.keys() != {"law", "exact"}:
+        raise ValueError(f'{meter} is neither a law such as "n^2" nor {{law = "n^2", exact = 1}}')
+    _require_counts("exact", [entry["exact"]])
+    return Law(meter, parse(entry["law"], names), entry["exact"], points)
+
+
+def _large(points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:
+    if type(points) is not list or not points or not all(point.keys() == set(names) for point in points):
+        raise ValueError(f"large is no list of points that have {', '.join(names)} each")
+    large = tuple(tuple(point[size] for size in names) for point in points)
+    _require_counts("large", [size for sizes in large for size in sizes])
+    return large
+
+
+def _require_counts(key: str, values: Any) -> None:
+    if not all(type(value) is int and value > 0 for value in values):
+        raise ValueError(f"{key} holds something else than whole numbers above 0")
 
 
 def _specs(specs: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     for spec in specs:
-        kind, *parts = spec.split()
-        unknown = [part for part in parts if part not in names and not part.replace(".", "", 1).isdigit()]
-        if kind not in KINDS or unknown:
-            raise ValueError(f"{spec!r} is no argument: {', '.join(KINDS)}, then sizes or numbers")
+        kind, *parts = str(spec).split() or [""]
+        if kind == "value":
+            known = len(parts) == 1 and parts[0].replace(".", "", 1).isdigit()
+        else:
+            known = all(part in names or (part.isdigit() and int(part) > 0) for part in parts)
+        if kind not in PARTS or not known or PARTS[kind] not in (None, len(parts)) or not parts:
+            raise ValueError(f"{spec!r} is no argument: {', '.join(PARTS)}, then sizes or numbers")
     return tuple(specs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, ClassVar
 
 from grader.complexity.meter import Meter
 from grader.complexity.rewrite import METER, SLICE, rewrite
@@ -13,19 +13,19 @@ from grader.sandbox.loader import StudentModules, compile_cell
 
 
 class MeteredModules(StudentModules):
-    """A student's modules with hooks in them."""
+    """A student's modules with hooks in them; rewritten once in the life of a worker."""
 
-    def __init__(self, files: Mapping[str, Any], meter: Meter) -> None:
-        super().__init__(files)
-        self.meter = meter
+    meter = Meter()
+    compiled: ClassVar[dict[str, CodeType]] = {}
 
     def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
-        tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
-        self.meter.files.append(filename)
-        flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
-        hooked = rewrite(tree, len(self.meter.files) - 1)
-        code: CodeType = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
-        return code
+        if filename not in self.compiled:
+            tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
+            self.meter.files.append(filename)
+            flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
+            hooked = rewrite(tree, len(self.meter.files) - 1)
+            self.compiled[filename] = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
+        return self.compiled[filename]
 
     def injected(self) -> dict[str, Any]:
         return {METER: self.meter, SLICE: slice}
@@ -36,8 +36,8 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
 
     A place in the student's code is a number: that of the file, a million times, and the line.
     """
-    meter = Meter()
-    modules = MeteredModules(files, meter)
+    modules = MeteredModules(files)
+    meter = modules.meter
     errors = modules.load(main)
     if errors and not files[main]["notebook"]:
         raise errors[0]
@@ -48,6 +48,7 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
             function = getattr(function(*init), path[1])
         meter.reset(tuple(args))
         value = function(*args)
-        found = {"counts": meter.counts(), "unknown": meter.unknown, "events": meter.events}
+        # Copies: the next constructor may call something before the meter is reset.
+        found = {"counts": meter.counts(), "unknown": dict(meter.unknown), "events": dict(meter.events)}
         results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **found})
     return {"files": meter.files, "calls": results}

@@ -6,12 +6,12 @@ than the student's own results are.
 
 from __future__ import annotations
 
+import collections
 import functools
-import operator
 import types
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -19,49 +19,9 @@ from typing import Any
 import numpy as np
 
 from grader.complexity import prices
-from grader.complexity.pricelist import price_of
+from grader.complexity.operators import BINARY, COMPARE, IN_PLACE, UNARY
+from grader.complexity.pricelist import handler_of, price_of
 
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "@": operator.matmul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-}
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.iadd,
-    "-": operator.isub,
-    "*": operator.imul,
-    "/": operator.itruediv,
-    "//": operator.ifloordiv,
-    "%": operator.imod,
-    "**": operator.ipow,
-    "@": operator.imatmul,
-    "&": operator.iand,
-    "|": operator.ior,
-    "^": operator.ixor,
-    "<<": operator.ilshift,
-    ">>": operator.irshift,
-}
-COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-}
-UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 # A product of these is one multiplication. Whole numbers are counted apart: they are indices more often than data.
 FLOATS = frozenset({float, complex, np.float64, np.float32, np.float16, np.longdouble, Decimal, Fraction})
 NUMBERS = FLOATS | {int, bool, np.bool_, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint8}
@@ -69,7 +29,10 @@ SEQUENCES = (list, tuple, str, bytes)
 PRODUCTS = ("*", "**")
 STUDENT = "mylab"  # the package a student's modules belong to; a notebook is __main__
 STUDENT_MODULES = ("__main__", STUDENT)
-MAX_ALLOCATION = 1 << 28
+CONTAINERS = (list, tuple, str, bytes, bytearray, dict, set, frozenset, collections.deque)
+SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, collections.deque, type({}.values()))
+# A class of the student's that is one of these runs code that is not theirs.
+DISGUISES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
 
 
 class Meter:
@@ -137,12 +100,29 @@ class Meter:
         self.operated(at, name, a, b, result)
         return result
 
-    def augment_item(self, at: int, name: str, owner: Any, index: Any, value: Any) -> None:
-        result = self.augment(at, name, self.item(at, owner, index), value)
-        self.place(at, owner)[index] = result
+    def held(self, at: int, owner: Any, index: Any) -> tuple[Any, Any, Any]:
+        """Return an item with its place, as Python holds both while it computes what is added to it."""
+        return owner, index, self.item(at, owner, index)
 
-    def augment_attribute(self, at: int, name: str, owner: Any, attribute: str, value: Any) -> None:
-        setattr(owner, attribute, self.augment(at, name, getattr(owner, attribute), value))
+    def augment_item(self, at: int, name: str, held: tuple[Any, Any, Any], value: Any) -> None:
+        owner, index, item = held
+        self.place(at, owner)[index] = self.augment(at, name, item, value)
+
+    def held_attribute(self, _at: int, owner: Any, attribute: str) -> tuple[Any, str, Any]:
+        return owner, attribute, getattr(owner, attribute)
+
+    def augment_attribute(self, at: int, name: str, held: tuple[Any, str, Any], value: Any) -> None:
+        owner, attribute, old = held
+        setattr(owner, attribute, self.augment(at, name, old, value))
+
+    def hatched(self, at: int, name: str) -> None:
+        """Code that is made while it runs is about to run: it is not counted."""
+        self.event(at, name)
+        self.unpriced(at, name)
+
+    def spread(self, at: int, iterable: Any) -> Any:
+        """Count what is unpacked by a star."""
+        return self.counted(at, iterable)
 
     def unary(self, at: int, name: str, a: Any) -> Any:
         result = UNARY[name](a)
@@ -156,17 +136,21 @@ class Meter:
         if isinstance(result, np.ndarray):
             self.worked(at, result.size)
             self.made(at, result)
-        elif name in ("in", "not in") and isinstance(b, (*SEQUENCES, np.ndarray, range)):
-            self.walked(at, np.size(b) if isinstance(b, np.ndarray) else len(b))
+        elif name in ("in", "not in"):
+            if isinstance(b, np.ndarray | np.flatiter):
+                self.worked(at, int(np.size(b)))
+            elif isinstance(b, SLOW_LOOKUP):
+                self.walked(at, len(b))
+        elif isinstance(a, CONTAINERS) and isinstance(b, CONTAINERS):
+            self.walked(at, min(len(a), len(b)))
         return result
 
     def item(self, at: int, owner: Any, index: Any) -> Any:
         result = owner[index]
         if type(result) in NUMBERS:
             return result
-        if isinstance(owner, np.ndarray):
-            if isinstance(result, np.ndarray) and result.base is None:  # picked by an array: a copy
-                self.worked(at, result.size)
+        if isinstance(result, np.ndarray):
+            self.copied(at, result)
             self.made(at, result)
         elif type(index) is slice and isinstance(owner, SEQUENCES):
             self.walked(at, len(result))
@@ -180,33 +164,49 @@ class Meter:
         """Call anything, and count what it does if it is not the student's own, which counts itself."""
         if self.is_own(function):
             return function(*args, **kwargs)
+        handler = handler_of(function)
+        if handler is not None:
+            result = handler(self, at, function, args, kwargs)
+            self.made(at, result)
+            return result
+        result = function(*args, **kwargs)
         price = price_of(function)
-        if price is None:
-            return self.call_unpriced(at, function, args, kwargs)
-        return price(self, at, function, args, kwargs)
+        try:
+            if price is None:
+                raise LookupError
+            price(self, at, function, args, kwargs, result)
+        except Exception:  # noqa: BLE001 - what we cannot put a price on must not fail a call that went well
+            self.unpriced(at, prices.name_of(function))
+        self.made(at, result)
+        return result
 
     # what prices call ------------------------------------------------------------------------------------
 
     def is_own(self, function: Any) -> bool:
-        """Whether this is code of the student's, rewritten like the rest of it."""
+        """Whether this is code of the student's, rewritten like the rest, and not the library's in its clothes."""
         kind = type(function)
         if kind is types.FunctionType:
-            return function.__code__.co_filename in self.files
+            if function.__code__.co_filename in self.files or function.__code__.co_filename == __file__:
+                return True
+            inner = function.__dict__.get("__wrapped__")  # what a decorator of the library's made of it
+            return inner is not None and self.is_own(inner)
         if kind is types.MethodType or kind is staticmethod:
             return self.is_own(function.__func__)
         if isinstance(function, type):
-            return function.__module__.split(".")[0] in STUDENT_MODULES
-        if kind.__module__.split(".")[0] in STUDENT_MODULES:
-            return True
+            return _is_students(function) and not issubclass(function, DISGUISES)
+        if _is_students(kind):
+            return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
 
-    def call_unpriced(self, at: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call what no table knows: the counts are no longer the whole truth."""
-        name = prices.name_of(function)
+    def unpriced(self, at: int, name: str) -> None:
+        """Note a call whose cost is not known: the counts are no longer the whole truth."""
         self.unknown.setdefault(name, at)
-        result = function(*args, **kwargs)
-        self.made(at, result)
-        return result
+
+    def copied(self, at: int, array: np.ndarray) -> None:
+        """Count the entries of an array that was not there before; a view is free."""
+        owner = prices.owner_of(array)
+        if id(owner) not in self.known:
+            self.worked(at, min(array.size, owner.size))
 
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
         """Count an operator between two values that gave this result."""
@@ -216,11 +216,12 @@ class Meter:
                 self.multiplied(at, 1, scalar=True)
             return
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-            if name == "@":
+            if name == "@" or (name == "*" and isinstance(result, np.matrix) and np.ndim(a) and np.ndim(b)):
                 self.matrix_product(at, "@", a, b, result)
             else:
                 self.elementwise(at, name in PRODUCTS, (a, b), result)
-        elif name in ("+", "*") and isinstance(result, list | tuple):
+            self.made(at, result)
+        elif isinstance(result, CONTAINERS):
             self.walked(at, len(result))
 
     def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
@@ -233,21 +234,19 @@ class Meter:
                 self.products[id(result)] = weakref.ref(result, functools.partial(self.forget, id(result)))
         if not scalar:
             self.worked(at, size)
-        self.made(at, result)
 
     def matrix_product(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
         """Count a product that sums over an index: one multiplication for each entry of the result and each place."""
         length = np.shape(a)[-1] if np.ndim(a) else 1
         if np.ndim(a) == 0 or np.ndim(b) == 0:
             length = 1
-        self.contracted(at, name, int(np.size(result)) * length, result)
+        self.contracted(at, name, int(np.size(result)) * length)
 
-    def contracted(self, at: int, name: str, size: int, result: Any) -> None:
+    def contracted(self, at: int, name: str, size: int) -> None:
         """Count a product of so many multiplications, made outside Python."""
         self.event(at, name)
         self.multiplied(at, size, scalar=False)
         self.worked(at, size)
-        self.made(at, result)
 
     def summed(self, at: int, name: str, array: Any) -> None:
         """Note where the entries of a product of two arrays are added up: that may be a dot product by another name."""
@@ -346,6 +345,14 @@ class _Place:
                 self.meter.walked(self.at, len(self.owner[index]))
         elif not _is_single(index, self.owner.ndim):
             self.meter.worked(self.at, int(np.size(self.owner[index])))
+
+    def __delitem__(self, index: Any) -> None:
+        self.meter.walked(self.at, len(self.owner))
+        del self.owner[index]
+
+
+def _is_students(kind: type) -> bool:
+    return kind.__module__.split(".")[0] in STUDENT_MODULES
 
 
 def _is_data(operand: Any) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import log2
 from typing import Any, Literal
 
 import numpy as np
@@ -16,25 +14,17 @@ from grader.compare import difference
 from grader.complexity.contract import METERS, Contract, Law
 from grader.complexity.polynomial import Polynomial, Powers, Sizes
 from grader.complexity.prices import SUM
+from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
+from grader.complexity.sample import PLACES, MalformedSampleError, Sample, argument, read_samples
 from grader.errors import StudentEndedError, StudentError
 from grader.sandbox.client import Session
 
 Verdict = Literal["pass", "fail", "inconclusive"]
+Arguments = tuple[tuple[Any, ...], tuple[Any, ...]]  # of the constructor, and of the call
 Expected = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
-PLACES = 1_000_000  # a place in the student's code is file · PLACES + line
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
-RAY, MIN_TAIL = 12, 5
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One measured call: counts by meter, by place in the code, and what was called that has a name of its own."""
-
-    counts: Mapping[str, int]
-    lines: Mapping[str, Mapping[int, int]]
-    unknown: Mapping[str, int]
-    events: Mapping[str, int]
-    value: Any
+# Where counts are no polynomial: what may be missing of an exact law, what may be on top, and how uneven they may be.
+MISSING, ON_TOP, UNEVEN = 0.9, 1.25, 1.1
 
 
 @dataclass(frozen=True)
@@ -57,6 +47,7 @@ class Cost:
     points: float
     place: Place | None
     message: str
+    too_little: bool = False  # failed for what is not there
 
     @property
     def target(self) -> str:
@@ -92,38 +83,16 @@ class Profile:
     exact: Mapping[str, Polynomial]  # of these, the ones that the large sizes bear out
 
 
-@dataclass(frozen=True)
-class Ray:
-    """Sizes in equal steps: base + k · step, for k from 1 to RAY."""
-
-    name: str
-    base: Sizes
-    step: Sizes
-
-    def sizes(self) -> list[Sizes]:
-        return [tuple(b + k * s for b, s in zip(self.base, self.step, strict=True)) for k in range(1, RAY + 1)]
-
-
-class MalformedSampleError(Exception):
-    """A worker's answer that is no measurement."""
-
-
 def profile(session: Session, contract: Contract, seed: int, expected: Expected | None = None) -> Profile:
     """Measure a function in a fresh worker and hold it against its contract.
 
     With `expected`, a result that is not the reference's earns nothing: the cost of a wrong answer means nothing.
     """
+    profiler = _Profiler(session, contract, seed, expected)
     try:
-        return _Profiler(session, contract, seed, expected).run()
-    except StudentEndedError as error:
-        verdict: Verdict = "inconclusive"
-        message = f"it could not be measured: {error}"
+        return profiler.run()
     except StudentError as error:
-        verdict, message = "fail", f"it could not be measured: {error}"
-    costs = tuple(
-        Cost(contract.function, law.meter, law.text, "", verdict, law.points, None, message) for law in contract.laws
-    )
-    return Profile(contract, costs, (), {}, {})
+        return profiler.given_up(error)
 
 
 class _Profiler:
@@ -142,13 +111,31 @@ class _Profiler:
         polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
         self.sample(list(contract.large))
         exact = {meter: found for meter, found in polynomials.items() if self.is_borne_out(meter, found)}
-        events = self.events(self.sample_also())
+        events = self.events()
         if self.wrong:
             message = f"its results are wrong, so that its cost means nothing: {self.wrong}"
             costs = tuple(self.cost(law, polynomials[law.meter], "fail", None, message) for law in contract.laws)
         else:
             costs = tuple(self.judged(law, polynomials[law.meter]) for law in contract.laws)
         return Profile(contract, costs, events, polynomials, exact)
+
+    def given_up(self, error: StudentError) -> Profile:
+        """Return what can be said of a function that did not get through all sizes.
+
+        What raises, exits or does not even get through the smallest sizes earns nothing. One that runs out of time or
+        memory at the large ones is judged by the small: too much is too much, and enough is not proven.
+        """
+        message = f"it could not be measured: {error}"
+        tired = isinstance(error, StudentEndedError) and error.ending.kind in ("deadline", "memory")
+        polynomials: dict[str, Polynomial] = {}
+        if tired and all(sizes in self.seen for sizes in self.contract.lattice.points().values()):
+            polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
+        costs = []
+        for law in self.contract.laws:
+            found = polynomials.get(law.meter)
+            fails = found is None or bool(found.beyond(law.bound))
+            costs.append(self.cost(law, found or "", "fail" if fails else "inconclusive", None, message))
+        return Profile(self.contract, tuple(costs), (), polynomials, {})
 
     # measuring -------------------------------------------------------------------------------------------
 
@@ -160,20 +147,19 @@ class _Profiler:
             self.seen[one] = sample
             self.compare(args, sample)
 
-    def sample_also(self) -> list[Sample]:
+    def sample_also(self, sizes: Sizes) -> list[Sample]:
         """Make the further calls, for the sake of what they call."""
-        sizes = max(self.contract.lattice.points().values(), key=sum)
         arguments = [self.arguments(specs, sizes) for specs in self.contract.also]
         samples = self.measured(arguments)
         for args, sample in zip(arguments, samples, strict=True):
             self.compare(args, sample)
         return samples
 
-    def compare(self, args: tuple[tuple[Any, ...], tuple[Any, ...]], sample: Sample) -> None:
+    def compare(self, args: Arguments, sample: Sample) -> None:
         if self.expected is not None and not self.wrong:
             self.wrong = difference(sample.value, self.expected(*args)) or ""
 
-    def measured(self, arguments: list[tuple[tuple[Any, ...], tuple[Any, ...]]]) -> list[Sample]:
+    def measured(self, arguments: list[Arguments]) -> list[Sample]:
         if not arguments:
             return []
         function = self.contract.function
@@ -181,19 +167,19 @@ class _Profiler:
         message = {"op": "measure", "main": self.session.program.main, "path": function.split("."), "calls": calls}
         answer = self.session.request(message, function, self.contract.target)
         try:
-            self.files, samples = _read(answer)
+            self.files, samples = read_samples(answer)
         except MalformedSampleError:
             raise self.session.malformed(function, self.contract.target) from None
         if len(samples) != len(calls):
             raise self.session.malformed(function, self.contract.target)
         return samples
 
-    def arguments(self, specs: tuple[str, ...], sizes: Sizes) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def arguments(self, specs: tuple[str, ...], sizes: Sizes) -> Arguments:
         """Return arguments of the constructor and of the call: the same for everybody, new for every size."""
         rng = np.random.default_rng([self.seed, *sizes])
         names = dict(zip(self.contract.lattice.names, sizes, strict=True))
-        init = tuple(_argument(spec, names, rng) for spec in self.contract.init)
-        return init, tuple(_argument(spec, names, rng) for spec in specs)
+        init = tuple(argument(spec, names, rng) for spec in self.contract.init)
+        return init, tuple(argument(spec, names, rng) for spec in specs)
 
     # judging ---------------------------------------------------------------------------------------------
 
@@ -201,11 +187,25 @@ class _Profiler:
         unknown = {name: at for sample in self.seen.values() for name, at in sample.unknown.items()}
         exact = self.is_borne_out(law.meter, polynomial)
         cost = self.by_polynomial(law, polynomial) if exact else self.by_growth(law)
-        if unknown and cost.verdict == "pass":
+        cost = self.made_elsewhere(law, cost) or cost
+        if unknown and (cost.verdict == "pass" or cost.too_little):  # what is missing may have been done there
             name, at = next(iter(unknown.items()))
             message = f"it calls {name}, whose cost is not known"
             return self.cost(law, cost.measured, "inconclusive", self.place(at), message)
         return cost
+
+    def made_elsewhere(self, law: Law, cost: Cost) -> Cost | None:
+        """Fail multiplications that Python makes for show, while arrays make as many beside them."""
+        if law.meter != "smul" or cost.verdict != "pass":
+            return None
+        for sizes in self.contract.large:
+            lines = self.seen[sizes].lines
+            beside = {at: count - lines["smul"].get(at, 0) for at, count in lines["mul"].items()}
+            if sum(beside.values()) >= min(law.bound.term(powers, sizes) for powers in law.bound.terms):
+                place = self.place(max(beside, key=lambda at: beside[at]))
+                message = "as many products are made of whole arrays, beside those of the loop"
+                return self.cost(law, cost.measured, "fail", place, message)
+        return None
 
     def is_borne_out(self, meter: str, polynomial: Polynomial) -> bool:
         """Whether a polynomial found at small sizes is also right at the large ones."""
@@ -224,10 +224,10 @@ class _Profiler:
             for powers, factor in law.bound.terms.items():
                 found = polynomial.terms.get(powers, Fraction(0))
                 if not factor <= found <= factor * law.exact:
-                    message = (
-                        f"there should be {_term(law.bound, powers)}, and there is {found}·{law.bound.monomial(powers)}"
-                    )
-                    return self.cost(law, polynomial, "fail", self.line_of(law.meter, powers), message)
+                    there = f"{found}·{law.bound.monomial(powers)}"
+                    message = f"there should be {_term(law.bound, powers)}, and there is {there}"
+                    place = self.line_of(law.meter, powers)
+                    return replace(self.cost(law, polynomial, "fail", place, message), too_little=found < factor)
         return self.cost(law, polynomial, "pass", None, "")
 
     def by_growth(self, law: Law) -> Cost:
@@ -241,32 +241,57 @@ class _Profiler:
             if beyond and all(polynomial.at(one) == self.count_at(law.meter, at, one) for one in self.contract.large):
                 message = f"{_term(polynomial, _largest(beyond))} is more than {law.text}"
                 return self.cost(law, f"{polynomial} in line {self.place(at).line}", "fail", self.place(at), message)
+        if law.exact is not None and (cost := self.roughly(law, law.exact)):
+            return cost
+        rays = rays_of(self.contract)
+        self.sample(list(dict.fromkeys(sizes for ray in rays for sizes in ray.sizes())))
         growths, doubtful = [], False
-        for ray in self.rays():
-            self.sample(ray.sizes())
-            exponent = _degree([self.count(law.meter, sizes) for sizes in ray.sizes()])
-            allowed = max(
-                sum(p for p, step in zip(powers, ray.step, strict=True) if step) for powers in law.bound.terms
-            )
-            growths.append(f"({ray.name})^{exponent:g}")
-            if exponent > allowed + FAILS_ABOVE:
+        for ray in rays:
+            growth = degree_of([self.count(law.meter, sizes) for sizes in ray.sizes()])
+            growths.append(f"({ray.name})^{growth:g}")
+            allowed = max(sum(p for p, s in zip(powers, ray.step, strict=True) if s) for powers in law.bound.terms)
+            if growth > allowed + FAILS_ABOVE and not self.is_dominated(law, ray):
                 message = f"it grows like {growths[-1]}, more than {law.text}"
                 return self.cost(law, growths[-1], "fail", self.growing_line(law.meter, ray.sizes()), message)
-            doubtful = doubtful or exponent > allowed + DOUBTFUL_ABOVE
-        message = "it may grow faster than it should" if doubtful else ""
-        return self.cost(law, "grows like " + ", ".join(growths), "inconclusive" if doubtful else "pass", None, message)
+            doubtful = doubtful or (growth > allowed + DOUBTFUL_ABOVE and not self.is_dominated(law, ray))
+        measured = "grows like " + ", ".join(growths)
+        return self.uneven(law, measured) or self.cost(
+            law,
+            measured,
+            "inconclusive" if doubtful else "pass",
+            None,
+            "it may grow faster than it should" if doubtful else "",
+        )
 
-    def rays(self) -> list[Ray]:
-        """Return the ways to larger sizes: each variable alone as far as it is measured, all sets of them a little."""
-        names, base = self.contract.lattice.names, self.contract.lattice.base
-        most = [max(sizes) for sizes in zip(*self.contract.large, strict=True)]
-        steps = [tuple((most[i] - base[i]) // RAY if i == k else 0 for i in range(len(base))) for k in range(len(base))]
-        steps += [
-            tuple(int(i in chosen) for i in range(len(base)))
-            for count in sorted({2, len(base)})
-            for chosen in itertools.combinations(range(len(base)), count)
-        ]
-        return [Ray("·".join(n for n, s in zip(names, step, strict=True) if s), base, step) for step in steps]
+    def roughly(self, law: Law, exact: int) -> Cost | None:
+        """Hold counts that are no polynomial against an exact law, at the large sizes."""
+        for sizes in self.contract.large:
+            promised, found = float(law.bound.at(sizes)), self.count(law.meter, sizes)
+            message = f"there should be about {promised:g} at {sizes}, and there are {found}"
+            if found < MISSING * promised:
+                return replace(self.cost(law, found, "fail", None, message), too_little=True)
+            if found > ON_TOP * exact * promised:
+                return self.cost(law, found, "inconclusive", None, message)
+        return None
+
+    def uneven(self, law: Law, measured: str) -> Cost | None:
+        """Fail counts that are far more, by the measure of the law, at large sizes than at any small one."""
+        small = self.contract.lattice.points().values()
+        usual = max(self.share(law, sizes) for sizes in small) or 1.0
+        for sizes in self.contract.large:
+            if self.share(law, sizes) > 3 * usual:
+                message = f"at {sizes} it is {self.share(law, sizes) / usual:.0f} times as much of {law.text} as below"
+                place = self.growing_line(law.meter, [max(small, key=sum), sizes])
+                return self.cost(law, measured, "fail", place, message)
+        return None
+
+    def is_dominated(self, law: Law, ray: Ray) -> bool:
+        """Whether counts are no larger, by the measure of the law, in the far half of a ray than in the near half."""
+        shares = [self.share(law, sizes) for sizes in ray.sizes()]
+        return max(shares[LENGTH // 2 :]) <= UNEVEN * max(shares[: LENGTH // 2])
+
+    def share(self, law: Law, sizes: Sizes) -> float:
+        return self.count(law.meter, sizes) / float(law.bound.at(sizes))
 
     def polynomial(self, count: Callable[[Sizes], int]) -> Polynomial:
         points = self.contract.lattice.points()
@@ -295,26 +320,24 @@ class _Profiler:
         most = max(last, key=lambda at: last[at] - first.get(at, 0), default=None)
         return None if most is None else self.place(most)
 
-    def events(self, further: list[Sample]) -> tuple[Event, ...]:
+    def events(self) -> tuple[Event, ...]:
+        """Return what was called by a name of its own; sums of products only where they are what the law is about."""
+        lattice = self.contract.lattice
+        middle = tuple(base + 4 * step for base, step in zip(lattice.base, lattice.step, strict=True))
+        also = [(middle, sample) for sample in self.sample_also(middle)]
         events: dict[str, int] = {}
-        for sample in self.seen.values():
+        for sizes, sample in (*((sizes, self.seen[sizes]) for sizes in self.seen), *also):
+            large = [(one, self.seen[one]) for one in self.contract.large] if sizes in self.seen else [(sizes, sample)]
             for name, at in sample.events.items():
-                if name != SUM or self.is_product(at):
-                    events.setdefault(name, at)
-        for sample in further:
-            for name, at in sample.events.items():
-                if name != SUM:
+                if name != SUM or all(self.is_product(at, *one) for one in large):
                     events.setdefault(name, at)
         return tuple(Event(self.contract.function, name, self.place(at)) for name, at in events.items())
 
-    def is_product(self, at: int) -> bool:
-        """Whether the products summed up at a place are those the law is about, and not, say, a row times its mask."""
+    def is_product(self, at: int, sizes: Sizes, sample: Sample) -> bool:
+        """Whether as many products are summed up at a place as the law is about: a row times its mask is fewer."""
         laws = [law.bound for law in self.contract.laws if law.meter == "smul"]
-        return all(
-            self.count_at("sums", at, sizes) >= min(law.term(powers, sizes) for powers in law.terms)
-            for law in laws
-            for sizes in self.contract.large
-        )
+        summed = sample.lines["sums"].get(at, 0)
+        return all(summed >= min(law.term(powers, sizes) for powers in law.terms) for law in laws)
 
     def place(self, at: int) -> Place:
         file, line = divmod(at, PLACES)
@@ -325,68 +348,9 @@ class _Profiler:
         return Cost(self.contract.function, law.meter, law.text, text, verdict, law.points, place, message)
 
 
-def _degree(counts: Sequence[int]) -> float:
-    """Return the degree of counts at equal steps: exactly if the larger ones are a polynomial, else by doubling."""
-    for start in range(len(counts) - MIN_TAIL + 1):  # code may do something else where sizes are small
-        differences = list(counts[start:])
-        for degree in range(len(differences) - 2):
-            differences = [b - a for a, b in itertools.pairwise(differences)]
-            if not any(differences):
-                return degree
-    quarter, half, whole = counts[RAY // 4 - 1], counts[RAY // 2 - 1], counts[RAY - 1]
-    if half > quarter and whole > half:
-        return log2((whole - half) / (half - quarter))  # of the increase, so that a constant drops out
-    return log2(whole / half) if whole > half > 0 else 0.0
-
-
 def _largest(terms: Mapping[Powers, Fraction]) -> Powers:
     return max(terms, key=lambda powers: (sum(powers), powers))
 
 
 def _term(polynomial: Polynomial, powers: Powers) -> str:
     return str(Polynomial(polynomial.names, {powers: polynomial.terms[powers]}))
-
-
-def _argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> Any:
-    kind, *parts = spec.split()
-    if kind == "value":
-        return float(parts[0])
-    sizes = [names.get(part) or int(part) for part in parts]
-    match kind:
-        case "array":
-            return rng.normal(size=sizes)
-        case "mask":
-            return np.ones(sizes, dtype=bool)  # what a loop leaves out would make its cost depend on chance
-        case "size":
-            return sizes[0]
-        case _:  # lengths
-            return [sizes[1] - 1] * sizes[0]
-
-
-def _read(answer: object) -> tuple[list[str], list[Sample]]:
-    """Take a worker's answer apart without believing a word of it."""
-    if type(answer) is not dict or type(answer.get("calls")) is not list or type(answer.get("files")) is not list:
-        raise MalformedSampleError
-    files = answer["files"]
-    if not all(type(file) is str for file in files):
-        raise MalformedSampleError
-    return files, [_sample(call) for call in answer["calls"]]
-
-
-def _sample(call: object) -> Sample:
-    if type(call) is not dict or call.keys() != {"value", "lines", "counts", "unknown", "events"}:
-        raise MalformedSampleError
-    counts, lines = _numbers(call["counts"], str), call["lines"]
-    if counts.keys() != set(METERS) or type(lines) is not dict or lines.keys() != set(METERS):
-        raise MalformedSampleError
-    by_line = {meter: _numbers(lines[meter], int) for meter in METERS}
-    return Sample(counts, by_line, _numbers(call["unknown"], str), _numbers(call["events"], str), call["value"])
-
-
-def _numbers(table: object, key: type) -> dict[Any, int]:
-    """Return a table of whole numbers."""
-    if type(table) is not dict:
-        raise MalformedSampleError
-    if not all(type(k) is key and type(v) is int and 0 <= v < 1 << 62 for k, v in table.items()):
-        raise MalformedSampleError
-    return table

@@ -13,6 +13,7 @@ SLICE = "attn_slice"  # `slice`, whatever the student calls so
 METER = "attn_meter"  # no leading underscores: inside a class, Python would mangle the name
 # These look at the frame of their caller, which must stay the student's.
 _FRAME_BOUND = {"super", "locals", "globals", "vars", "dir"}
+_HATCHES = {"exec", "eval"}
 _OPERATORS = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -126,9 +127,12 @@ class _Rewriter(ast.NodeTransformer):
     # work -----------------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        bound = isinstance(node.func, ast.Name) and node.func.id in _FRAME_BOUND
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
         self.generic_visit(node)
-        if bound:
+        if name in _HATCHES:  # in the frame they are in, with a note beside them
+            noted = self.hook("hatched", node, ast.Constant(name))
+            return ast.copy_location(ast.BoolOp(ast.Or(), [noted, node]), node)
+        if name in _FRAME_BOUND:
             return node
         call = self.hook("call", node, node.func, *node.args)
         call.keywords = node.keywords
@@ -155,8 +159,20 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
             return self.hook("item", node, node.value, _index(node.slice))
-        if isinstance(node.ctx, ast.Store):
-            node.value = self.hook("place", node, node.value)
+        node.value = self.hook("place", node, node.value)  # to be assigned to, or deleted
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = self.hook("spread", node, node.value)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        parts = [part for target in node.targets for part in ast.walk(target)]
+        if any(isinstance(part, ast.Starred) and isinstance(part.ctx, ast.Store) for part in parts):
+            node.value = self.hook("spread", node, node.value)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
@@ -168,9 +184,11 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.Assign([target], augmented), node)
         owner = self.visit(target.value)
         if isinstance(target, ast.Subscript):
-            call = self.hook("augment_item", node, operator, owner, _index(self.visit(target.slice)), value)
+            held = self.hook("held", node, owner, _index(self.visit(target.slice)))
+            call = self.hook("augment_item", node, operator, held, value)
         else:
-            call = self.hook("augment_attribute", node, operator, owner, ast.Constant(self.mangled(target.attr)), value)
+            held = self.hook("held_attribute", node, owner, ast.Constant(self.mangled(target.attr)))
+            call = self.hook("augment_attribute", node, operator, held, value)
         return ast.copy_location(ast.Expr(call), node)
 
     def mangled(self, name: str) -> str:

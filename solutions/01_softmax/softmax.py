@@ -28,6 +28,7 @@ def softmax(x, axis=-1):
 
     - Right for scores of any size, such as 1000 or -1000: no overflow, no 0/0. Each slice along `axis`
       is on its own: one slice may be near 1000 while its neighbour is near -1000.
+    - Small weights are right, too: the second of softmax([0, -300]) is exp(-300), neither 0 nor cut off.
     - float32 in, float32 out; float64 in, float64 out; integers give float64.
     - x is not modified.
     """

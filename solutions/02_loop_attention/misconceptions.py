@@ -203,7 +203,6 @@ def attention_scores(Q, K):
 # %% scores_of_input_dtype
 LIKELY = "the scores are stored in an array of the input's dtype, so integers give integers"
 HINT = "Print attention_scores(Q, K).dtype for integers. What did you hand to np.zeros as dtype?"
-VALUES_RIGHT = True
 
 
 def attention_scores(Q, K):

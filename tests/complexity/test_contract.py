@@ -42,11 +42,22 @@ def test_a_contract_is_read_whole() -> None:
         ({"args": ["tensor n"]}, "'tensor n' is no argument"),
         ({"args": ["array k"]}, "'array k' is no argument"),
         ({"steps": "n*k"}, "k is no size"),
-        ({"large": [{"n": 5}]}, "cannot be read: 'd'"),
+        ({"large": [{"n": 5}]}, "large is no list of points that have n, d each"),
+        ({"large": []}, "large is no list of points"),
+        ({"large": [{"n": "a", "d": 1}]}, "large holds something else than whole numbers above 0"),
+        ({"sizes": {"n": [2, 0], "d": [3, 2]}}, "sizes holds something else"),
+        ({"sizes": [1]}, "cannot be read"),
+        ({"args": [5]}, "5 is no argument"),
+        ({"args": ["value n"]}, "'value n' is no argument"),
+        ({"args": ["lengths n"]}, "'lengths n' is no argument"),
+        ({"args": ["array 2.5"]}, "'array 2.5' is no argument"),
+        ({"steps": 5}, "steps is neither a law"),
+        ({"smul": {"law": "n", "exact": 0}}, "exact holds something else"),
+        ({"points": 0}, "nothing to earn"),
         ({"points": 1}, "1 points do not share out evenly among steps, smul, mem"),
         ({"points": "many"}, "cannot be read"),
         ({"sizes": {"n": 2}}, "cannot be read"),
-        ({"smul": {"exact": 2}}, "cannot be read: 'law'"),
+        ({"smul": {"exact": 2}}, "smul is neither a law"),
     ],
 )
 def test_a_mistake_is_named(change: dict[str, Any], words: str) -> None:
@@ -56,8 +67,10 @@ def test_a_mistake_is_named(change: dict[str, Any], words: str) -> None:
 
 def test_a_contract_without_laws_is_none() -> None:
     bare = {key: value for key, value in GOOD.items() if key not in ("steps", "smul", "mem")}
-    with pytest.raises(CourseError, match="a law for one meter at least"):
+    with pytest.raises(CourseError, match="there is no law"):
         read_contracts(Path("m"), {"f": bare})
+    with pytest.raises(CourseError, match=r"complexity\.f: lacks large"):
+        read_contracts(Path("m"), {"f": {key: value for key, value in GOOD.items() if key != "large"}})
 
 
 def test_every_function_of_the_course_that_computes_has_a_contract(course: Course) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from grader.complexity.polynomial import Lattice, Polynomial, parse
-from grader.complexity.profile import _degree
+from grader.complexity.rays import degree_of
 
 NAMES = ("n", "d")
 
@@ -67,7 +67,7 @@ def test_an_upper_bound_lets_smaller_terms_and_negative_ones_through() -> None:
 
 def test_growth_is_told_from_the_larger_sizes() -> None:
     def degree(count: object) -> float:
-        return _degree([count(k) for k in range(1, 13)])  # type: ignore[operator]
+        return degree_of([count(k) for k in range(1, 13)])  # type: ignore[operator]
 
     assert degree(lambda k: 5 + 0 * k) == 0
     assert degree(lambda k: 3 * k + 1) == 1

@@ -51,8 +51,8 @@ FAR_APART = np.array([[0.0, -2000.0, -1.0], [5000.0, 1.0, 4999.0], [-900.0, -901
 
 @worth(3, "softmax agrees with an independent formula on random arrays of many shapes")
 def test_softmax_agrees_with_the_oracle(student, rng):
-    inputs = [rng.normal(scale=3.0, size=shape) for shape in [(1,), (7,), (3, 5), (2, 3, 4), (2, 1, 3, 1, 2)]]
-    results = student.softmax.callmany([arguments(x) for x in inputs])
+    inputs = [rng.normal(scale=3.0, size=shape) for shape in [(1,), (7,), (3, 5), (2, 3, 4), (2, 1, 3, 1, 2), (1000,)]]
+    results = student.softmax.callmany([arguments(x=x) for x in inputs])
     for x, result in zip(inputs, results, strict=True):
         assert_close(result, oracle_softmax(x), of=f"softmax of shape {x.shape}")
 
@@ -61,6 +61,7 @@ def test_softmax_agrees_with_the_oracle(student, rng):
 def test_softmax_along_every_axis(student, rng):
     cube, slab = rng.normal(size=(3, 3, 3)), rng.normal(size=(2, 3, 4))  # on a cube a wrong axis has the right shape
     cases = [(x, axis) for x in (cube, slab) for axis in (0, 1, 2, -1, -2, -3)]
+    cases += [(rng.normal(size=(2, 3, 2, 3)), axis) for axis in (1, -4)]
     results = student.softmax.callmany([arguments(x, axis=axis) for x, axis in cases])
     for (x, axis), result in zip(cases, results, strict=True):
         assert_close(result, oracle_softmax(x, axis), of=f"shape {x.shape}, axis={axis}")
@@ -132,9 +133,11 @@ def test_softmax_keeps_the_order(student, rng):
 @worth(1, "softmax does not depend on what was called before")
 def test_softmax_does_not_remember(student, rng):
     x, other = rng.normal(size=(3, 4)), 50 * rng.normal(size=(3, 4))
-    first, _, again = student.softmax.callmany([arguments(x), arguments(other), arguments(x)])
+    calls = [arguments(x), arguments(other), arguments(x), arguments(x[:, ::-1].copy())]
+    first, _, again, turned = student.softmax.callmany(calls)
     assert_rows_sum_to_one(first, x.shape)
     assert_close(again, array_like(first, x.shape), of="the same call again")
+    assert_close(turned, array_like(first, x.shape)[:, ::-1], of="the same scores in the opposite order")
 
 
 @worth(1, "softmax leaves its input as it was")
@@ -168,7 +171,7 @@ def test_log_softmax_agrees_with_the_oracle(student, rng):
     results = student.log_softmax.callmany([arguments(x, axis=axis) for x, axis in cases])
     for (x, axis), result in zip(cases, results, strict=True):
         assert_close(result, oracle_log_softmax(x, axis), of=f"shape {x.shape}, axis={axis}")
-    row, single = student.log_softmax.callmany([arguments(arrays[1]), arguments(np.array([3.0]))])
+    row, single = student.log_softmax.callmany([arguments(x=arrays[1]), arguments(np.array([3.0]))])
     assert_close(row, oracle_log_softmax(arrays[1]), of="no axis given")
     assert_close(single, np.array([0.0]), of="a single score")
 

@@ -130,6 +130,9 @@ def test_dot_product_of_other_dtypes(student):
     results = student.dot_product.callmany([arguments(a.astype(kind), b.astype(kind)) for kind in kinds])
     for kind, result in zip(kinds, results, strict=True):
         assert_close(result, -7.0, of=kind.__name__)
+    mixed = student.dot_product.callmany([arguments(a, b / 4), arguments(a=a / 4, b=b)])
+    for result in mixed:
+        assert_close(result, -1.75, of="an integer vector and one of floats")
 
 
 @worth(0.6, "vectors of different lengths are a ValueError that names both", target="dot_product")
@@ -206,6 +209,8 @@ def test_scores_of_other_dtypes(student):
         assert_close(result, expected / 4, of="floats")
     for result in student.attention_scores.callmany(wholes):
         assert_close(result, expected, of="integers")
+    for result in student.attention_scores.callmany([arguments(Q, K / 2), arguments(Q=Q / 2, K=K)]):
+        assert_close(result, expected / 2, of="integers and floats together")
 
 
 @worth(1, "queries and keys of different widths are a ValueError that names both", target="attention_scores")
@@ -530,6 +535,12 @@ def test_attention_mask_over_a_batch(student, rng):
     assert_close(results[0][0][2], V[2], of="each token sees only itself")
     assert_attends(results[2], *results[1], of="a mask (3, 3) for all:")
     assert_attends(results[3], *results[1], of="a mask (1, 3, 3) for all:")
+    row = np.array([1, 0, 1])  # as many queries as keys: it is still the keys that a row of a mask is about
+    flat, batch = student.scaled_dot_product_attention.callmany(
+        [arguments(Q[0], K[0], V[0], row), arguments(Q, K, V, row)]
+    )
+    assert_close(attended(flat, (Q[0], K[0], V[0]))[1][:, 1], np.zeros(3), of="a mask (3,): the blocked key")
+    assert_close(attended(batch, (Q, K, V))[1][..., 1], np.zeros((3, 3)), of="a mask (3,) for a batch")
 
 
 @worth(1, "a query with every key blocked has weights and output of 0", target=ATTENTION)
@@ -566,6 +577,9 @@ def test_attention_of_other_dtypes(student, rng):
     for kind, pair in zip(kinds, attend_many(student, cases), strict=True):
         dtype = np.float32 if kind is np.float32 else np.float64
         assert_attends(pair, *(x.astype(dtype) for x in expected), of=f"{kind.__name__}:")
+    mixed = [(Q, K / 4, V / 2), (Q / 4, K, V / 2), (Q / 4, K / 2, V)]
+    for case, pair in zip(mixed, attend_many(student, mixed), strict=True):
+        assert_attends(pair, *oracle_attention(*case), of="integers and floats together:")
 
 
 @worth(1, "sizes of Q, K and V that disagree are a ValueError that names both", target=ATTENTION)

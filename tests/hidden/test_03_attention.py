@@ -20,6 +20,7 @@ from grader.testing import (
 PROJECT, CLASS, FUNCTION = "project_qkv", "ScaledDotProductAttention", "scaled_dot_product_attention"
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
 HUNDREDTHS = Tolerance(0.0, 6e-3)  # published with two
+WHOLE = Tolerance(1e-10, 0.0)  # a small number added to a sum of 1 shows: 1e-12 does no harm, 1e-9 does
 NEAR = Tolerance(1e-9, 1e-11)  # differences of numbers near 1 keep about 1e-15 of them
 
 SENTENCE = (
@@ -76,7 +77,16 @@ WUGS_TOLD = {
 
 # Leading dimensions, then n_q, n_k, d_k, d_v: all four different, the smallest of each, and all the same. Where the
 # batch is as large as n_k and d_k, an array with its axes in the wrong order has the right shape.
-FLAT = [(3, 5, 4, 2), (5, 2, 3, 6), (1, 4, 2, 3), (4, 1, 3, 2), (2, 3, 1, 1), (1, 1, 1, 1), (4, 4, 4, 4)]
+FLAT = [
+    (3, 5, 4, 2),
+    (5, 2, 3, 6),
+    (2, 300, 2, 1),
+    (1, 4, 2, 3),
+    (4, 1, 3, 2),
+    (2, 3, 1, 1),
+    (1, 1, 1, 1),
+    (4, 4, 4, 4),
+]
 SIZES = [((), sizes) for sizes in FLAT]
 STACKED = [
     ((2,), (3, 5, 4, 2)),
@@ -296,6 +306,9 @@ def test_projections_of_other_dtypes(student):
         expected = [[-1, 14], [11, -1]], [[4, 7], [-10, 8]], [[0, 11, 19], [17, -19, 12]]
         for name, one, numbers in zip("QKV", value, expected, strict=True):
             assert_close(one, np.array(numbers, dtype=np.float64), of=f"{kind.__name__}: {name}")
+    for value in project_many(student, [(X, W_q / 4, W_k / 4, W_v / 4), (X / 4, W_q, W_k, W_v)]):
+        for name, one, numbers in zip("QKV", value, expected, strict=True):
+            assert_close(one, np.array(numbers) / 4, of=f"integers and floats together: {name}")
 
 
 @worth(0.6, "project_qkv leaves its arguments as they were, and remembers nothing", target=PROJECT)
@@ -422,6 +435,9 @@ def test_masked_weights_agree_with_the_oracle(student, rng):
     shapes = [((4, 5), (4, 5)), ((4, 4), (4, 4)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((2, 4, 5), (4, 5))]
     shapes += [((3, 3, 3), (3, 3, 3)), ((3, 4, 5), (3, 1, 5)), ((2, 3, 4, 5), (2, 1, 1, 5))]
     shapes += [((2, 2, 3, 3), (2, 1, 3, 3)), ((2, 3, 3, 3), (3, 3, 3)), ((2, 3, 3, 3), (1, 3, 1, 3))]
+    # as many sentences as queries, or as heads: which axis a mask is about is told by its place, not by its size
+    shapes += [((4, 4, 5), (4, 5)), ((4, 4, 4), (4, 4)), ((4, 2, 4, 5), (4, 5)), ((3, 3, 4, 5), (3, 4, 5))]
+    shapes += [((3, 4, 4), (1, 4)), ((4, 4), (4,)), ((2, 4, 4), (4,))]
     cases = []
     for (scores, mask), kind in zip(shapes, itertools.cycle([bool, np.int64, np.float64, np.float32]), strict=False):
         allowed = random_masks(rng, mask) if len(mask) > 1 else rng.permutation([1, 0, 1, 0])
@@ -522,6 +538,9 @@ def test_weights_mask_kinds(student, rng):
     assert_close(array_like(row, (4, 4))[:, 1], np.zeros(4), of="a mask (4,): the blocked key")
     assert_close(array_like(row, (4, 4))[0], values[0][0, 0, 0], of="a mask (4,): the first query")
     assert_close(column, plain[0, 0] * np.array([[1], [0], [1], [1]]), of="a mask of one column")
+    square = rng.normal(size=(4, 4, 4))  # four sentences of four tokens: a mask (4, 4) is the same for all of them
+    same, apart = many(one.compute_weights, [(square, mask), (square, np.tile(mask, (4, 1, 1)))])
+    assert_close(same, array_like(apart, square.shape), of="a mask (4, 4) for four sentences")
 
 
 @worth(1, "a row with every key blocked has weights of 0", target=CLASS)
@@ -534,6 +553,7 @@ def test_weights_of_a_blocked_row(student, rng):
     weights = array_like(weights, (3, 4))
     assert_close(weights[1], np.zeros(4), of="the blocked row")
     assert_close(weights[2], np.array([0.0, 1, 0, 0]), of="a row with one key left")
+    assert_close(weights[2, 1], 1.0, WHOLE, of="the weight of the only key that is left")
     assert_close(weights[[0, 2]].sum(axis=-1), np.ones(2), of="the sums of the other rows")
     assert_close(nothing, np.zeros((3, 4)), of="everything blocked")
     assert_close(array_like(large, (3, 4))[1], np.zeros(4), of="the blocked row, with larger scores")
@@ -743,6 +763,9 @@ def test_class_of_other_dtypes(student, rng):
     ]:
         for kind, value in zip(kinds, many(getattr(one, name), cases), strict=True):
             assert_close(value, expected.astype(kinds[kind]), of=f"{name} of {kind.__name__}")
+    mixed = attend_many(one.forward, [(Q, K / 4, V / 2), (Q / 4, K, V / 2), (Q / 4, K / 2, V)])
+    for case, pair in zip([(Q, K / 4, V / 2), (Q / 4, K, V / 2), (Q / 4, K / 2, V)], mixed, strict=True):
+        assert_attends(pair, *oracle_attention(*case), of="integers and floats together: forward:")
     for kind, pair in zip(kinds, attend_many(one.forward, list(zip(q, k, v, strict=True))), strict=True):
         assert_attends(
             pair, *(x.astype(kinds[kind]) for x in oracle_attention(Q, K, V)), of=f"{kind.__name__}: forward:"
@@ -836,6 +859,17 @@ def tellable(rng, n, d_k, d_v):
     raise ValueError("no inputs whose numbers are all different")
 
 
+def tellable_query(rng, n, d_k, d_v, query):
+    """The same for a longer sentence, of one query alone."""
+    for _ in range(10_000):
+        Q, K, V = random_qkv(rng, (n, n, d_k, d_v))
+        told = list(row_of(oracle_parts(0.6 * Q, K, V), query).values())
+        sizes = np.abs(np.concatenate(told))
+        if sizes.min() > 0.02 and sizes.max() < 9 and far_apart(told, [np.arange(40) / 2]):
+            return 0.6 * Q, K, V
+    raise ValueError("no inputs whose numbers are all different")
+
+
 def row_of(parts, i):
     return {name: part[i] for name, part in parts.items()}
 
@@ -849,6 +883,10 @@ def test_explain_agrees_with_the_oracle(student, rng):
         texts = one.explain.callmany([arguments(Q, K, V, tokens, i) for i in range(n)])
         for i, text in enumerate(texts):
             assert_tells(text, tokens, row_of(parts, i), f"{n} tokens, query_idx {i}")
+    tokens = ["fep", "wug", "dax", "blick", "zup", "tove", "gorp"]
+    Q, K, V = tellable_query(rng, len(tokens), 4, 6, query=4)
+    told = row_of(oracle_parts(Q, K, V), 4)
+    assert_tells(head(student, 4).explain(Q, K, V, tokens, 4), tokens, told, "seven tokens, query_idx 4")
 
 
 @worth(1, "explain tells raw scores, scaled scores, weights and output, and names every token", target=CLASS)
@@ -1058,6 +1096,9 @@ def test_attention_of_other_dtypes(student, rng):
         dtype = np.float32 if case[0].dtype == np.float32 else np.float64
         expected = oracle_attention(Q, K, V, case[3])
         assert_attends(pair, *(x.astype(dtype) for x in expected), of=f"{case[0].dtype}:")
+    mixed = [(Q, K / 4, V / 2), (Q / 4, K, V / 2), (Q / 4, K / 2, V)]
+    for case, pair in zip(mixed, attend_many(student.scaled_dot_product_attention, mixed), strict=True):
+        assert_attends(pair, *oracle_attention(*case), of="integers and floats together:")
 
 
 @worth(0.75, "sizes of Q, K and V that disagree are a ValueError that names both", target=FUNCTION)

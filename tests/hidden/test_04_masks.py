@@ -105,7 +105,7 @@ def number(value):
 
 @worth(2, "the causal mask agrees with an independent formula at every length", target=CAUSAL)
 def test_causal_mask_agrees_with_the_oracle(student):
-    sizes = [1, 2, 3, 4, 6, 9, 17]
+    sizes = [1, 2, 3, 4, 6, 9, 17, 300]
     for n, value in zip(sizes, student.create_causal_mask.callmany([arguments(n) for n in sizes]), strict=True):
         assert_close(value, oracle_causal(n), of=f"{n} tokens")
 
@@ -171,7 +171,7 @@ def test_padding_mask_agrees_with_the_oracle(student, rng):
     cases = [
         ([int(x) for x in rng.integers(0, room + 1, size=batch)], room) for batch, room in [(2, 7), (4, 3), (6, 6)]
     ]
-    cases += [([2], 4), ([1, 0], 1), ([0, 1, 2, 3, 4, 5], 5), ([3, 1, 3], 3)]
+    cases += [([2], 4), ([1, 0], 1), ([0, 1, 2, 3, 4, 5], 5), ([3, 1, 3], 3), ([290, 130], 300)]
     values = student.create_padding_mask.callmany([arguments(*case) for case in cases])
     for (lengths, room), value in zip(cases, values, strict=True):
         assert_close(value, oracle_padding(lengths, room), of=f"lengths {lengths} in {room} places")
@@ -288,6 +288,8 @@ def test_combined_masks_agree_with_the_oracle(student, rng):
         [(3, 1), (1, 4)],
         [(4,), (3, 4), (2, 1, 1), (2, 3, 4)],
         [(1, 1), (2, 6)],
+        [(3, 4), (3, 3, 4)],
+        [(3, 3, 4), (3, 4)],
         [(3, 2, 5)],
     ]
     cases = [[rng.integers(0, 5, size=shape) > 0 for shape in group] for group in shapes]
@@ -375,6 +377,7 @@ def test_combined_masks_of_nothing(student):
 def test_combined_masks_leave_their_input(student):
     a, b = np.tri(3), np.array([[1, 0, 1]])
     cases = [(a, b), (a.astype(bool), b.astype(bool)), (b, a, 1 - b), (a.astype(int), b), (a, b)]
+    cases += [(a.astype(kind), (1 - a.T).astype(kind), np.eye(3).astype(kind)) for kind in KINDS]
     calls = student.combine_masks.calls([arguments(*case) for case in cases])
     results = [zero_one(call.value, (3, 3)) for call in calls]
     for case, call in zip(cases, calls, strict=True):
@@ -392,6 +395,8 @@ def test_softmax_agrees_with_the_oracle(student, rng):
     cases += [(case[0], 1 - case[1].astype(int)) for case in cases]
     wider = [((4, 4), (4,)), ((3, 5), (3, 1)), ((2, 3, 4, 5), (2, 1, 1, 5))]
     wider += [((2, 3, 4, 4), (4, 4)), ((3, 3, 3), (3, 1, 3))]
+    # as many sentences as queries, or as heads: which axis a mask is about is told by its place, not by its size
+    wider += [((4, 4, 5), (4, 5)), ((4, 4, 4), (4, 4)), ((4, 2, 4, 5), (4, 5)), ((3, 3, 4, 5), (3, 4, 5))]
     cases += [(rng.normal(scale=3, size=full), rng.integers(0, 3, size=small) > 0) for full, small in wider]
     values = student.masked_softmax.callmany([arguments(*case) for case in cases])
     for (scores, mask), value in zip(cases, values, strict=True):
@@ -400,7 +405,7 @@ def test_softmax_agrees_with_the_oracle(student, rng):
 
 @worth(1.25, "masked_softmax agrees with an independent formula along every axis", target=SOFTMAX)
 def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
-    shapes = [(3, 3), (3, 5), (2, 3, 4), (3, 3, 3), (2, 3, 2, 4)]
+    shapes = [(3, 3), (3, 5), (2, 3, 4), (3, 3, 3), (2, 3, 2, 4), (2, 2, 3, 2, 2)]
     cases = []
     for shape in shapes:
         scores, mask = rng.normal(scale=3, size=shape), rng.integers(0, 3, size=shape) > 0

@@ -506,7 +506,7 @@ def dot_product(a, b):
 
 
 # %% wrong_values_earn_no_cost
-FAILS = {"dot_product": "steps smul"}
+FAILS = {"dot_product": "steps smul work"}
 
 
 def dot_product(a, b):
@@ -514,3 +514,181 @@ def dot_product(a, b):
     for x, y in zip(a, b):
         total += x * y
     return total + 1.0
+
+
+# %% unrolled_by_eight
+FAILS = {}
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    t, i, n = 0.0, 0, len(a)
+    while i + 8 <= n:
+        t += a[i] * b[i] + a[i + 1] * b[i + 1] + a[i + 2] * b[i + 2] + a[i + 3] * b[i + 3]
+        t += a[i + 4] * b[i + 4] + a[i + 5] * b[i + 5] + a[i + 6] * b[i + 6] + a[i + 7] * b[i + 7]
+        i += 8
+    while i < n:
+        t += a[i] * b[i]
+        i += 1
+    return t
+
+
+# %% deque_and_defaults
+FAILS = {}
+import collections
+
+
+def dot_product(a, b, *, start=0.0):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    waiting = collections.deque(zip(a.tolist(), b.tolist()))
+    totals = collections.defaultdict(float)
+    totals["sum"] += start
+    while waiting:
+        x, y = waiting.popleft()
+        totals["sum"] += x * y
+    return totals["sum"]
+
+
+# %% popping_from_the_front
+FAILS = {"dot_product": "steps"}
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    x, y, total = a.tolist(), b.tolist(), 0.0
+    while x:
+        total += x.pop(0) * y.pop(0)  # <-- here
+    return total
+
+
+# %% star_and_rest
+FAILS = {"dot_product": "steps"}
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    x, y, total = a.tolist(), b.tolist(), 0.0
+    while x:
+        first, *x = x  # <-- here
+        second, *y = y
+        total += first * second
+    return total
+
+
+# %% row_summed_for_every_weight
+FAILS = {"scaled_dot_product_attention": "work"}
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.ndim == 3:
+        pairs = [scaled_dot_product_attention(q, k, v, mask) for q, k, v in zip(Q, K, V)]
+        return np.stack([o for o, _ in pairs]), np.stack([w for _, w in pairs])
+    allowed = np.broadcast_to(True if mask is None else mask, (len(Q), len(K)))
+    scores = attention_scores(Q, K) / scale_factor(Q.shape[1])
+    exps = np.exp(scores - scores.max(axis=1, keepdims=True)) * allowed
+    weights, output = np.zeros_like(exps), np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            weights[i, j] = exps[i, j] / exps[i].sum()  # <-- here
+            for c in range(V.shape[1]):
+                output[i, c] += weights[i, j] * V[j, c]
+    return output, weights
+
+
+# %% loop_for_show
+FAILS = {"dot_product": "smul"}
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    for i in range(len(a)):
+        _ = a[i] * b[i]
+    products = a * b  # <-- here
+    return (products + 0.0).sum()
+
+
+# %% products_with_a_jitter
+FAILS = {"dot_product": "smul"}
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    total = 0.0
+    if len(a) % 3 == 0:
+        total = total * 1.0
+    for product in np.multiply(a, b):
+        total += product
+    return total
+
+
+# %% slow_where_all_is_large
+FAILS = {"attention_scores": "steps"}
+
+
+def attention_scores(Q, K):
+    scores = np.zeros((len(Q), len(K)))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            scores[i, j] = dot_product(Q[i], K[j])
+            if len(K) > 16 and Q.shape[1] > 16:
+                for _ in range(len(K) * len(K)):  # <-- here
+                    pass
+    return scores
+
+
+# %% product_by_name
+FAILS = {"attention_scores": "forbidden"}
+
+
+def attention_scores(Q, K):
+    return np.dot(a=Q, b=K.T)  # <-- here
+
+
+# %% matrix_class
+FAILS = {"attention_scores": "forbidden"}
+
+
+def attention_scores(Q, K):
+    return np.asarray(np.asmatrix(Q) * np.asmatrix(K).T)  # <-- here
+
+
+# %% weighted_average
+FAILS = {"dot_product": "forbidden"}
+
+
+def dot_product(a, b):
+    return np.average(a, weights=b) * b.sum()  # <-- here
+
+
+# %% batch_by_a_sum_of_products
+FAILS = {"scaled_dot_product_attention": "forbidden"}
+looped = scaled_dot_product_attention
+
+
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    if Q.ndim == 2:
+        return looped(Q, K, V, mask)
+    scores = (Q[:, :, None] * K[:, None]).sum(-1) / scale_factor(Q.shape[-1])  # <-- here
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True)) * (1 if mask is None else mask)
+    weights = exps / exps.sum(axis=-1, keepdims=True)
+    return np.stack([np.array([[dot_product(w, v) for v in V[b].T] for w in weights[b]]) for b in range(len(Q))]), weights
+
+
+# %% looks_at_its_meter
+FAILS = {"dot_product": "inconclusive"}
+
+
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} {len(b)}")
+    measured = "attn_meter" in globals()  # <-- here
+    total = 0.0
+    for x, y in zip(a, b):
+        total += x * y
+    return total

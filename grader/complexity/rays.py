@@ -1,0 +1,53 @@
+"""Rays: sizes in equal steps, along which counts show how they grow where they are no polynomial."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+
+from grader.complexity.contract import Contract
+from grader.complexity.polynomial import Sizes
+
+LENGTH, MIN_TAIL = 12, 5
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Sizes in equal steps: base + k · step, for k from 1 to LENGTH."""
+
+    name: str
+    base: Sizes
+    step: Sizes
+
+    def sizes(self) -> list[Sizes]:
+        return [tuple(b + k * s for b, s in zip(self.base, self.step, strict=True)) for k in range(1, LENGTH + 1)]
+
+
+def rays_of(contract: Contract) -> list[Ray]:
+    """Return the ways to larger sizes: each variable alone as far as it is measured, pairs and all of them a little."""
+    names, base = contract.lattice.names, contract.lattice.base
+    every = range(len(base))
+    most = [max(sizes) for sizes in zip(*contract.large, strict=True)]
+    steps = [tuple((most[i] - base[i]) // LENGTH if i == k else 0 for i in every) for k in every]
+    steps += [
+        tuple(int(i in chosen) for i in every)
+        for count in sorted({2, len(base)})
+        for chosen in itertools.combinations(every, count)
+    ]
+    return [Ray("·".join(n for n, s in zip(names, step, strict=True) if s), base, step) for step in steps if any(step)]
+
+
+def degree_of(counts: Sequence[int]) -> float:
+    """Return the degree of counts at equal steps: exactly if the larger ones are a polynomial, else by doubling."""
+    for start in range(len(counts) - MIN_TAIL + 1):  # code may do something else where sizes are small
+        differences = list(counts[start:])
+        for degree in range(len(differences) - 2):
+            differences = [b - a for a, b in itertools.pairwise(differences)]
+            if not any(differences):
+                return degree
+    quarter, half, whole = counts[LENGTH // 4 - 1], counts[LENGTH // 2 - 1], counts[LENGTH - 1]
+    if half > quarter and whole > half:
+        return log2((whole - half) / (half - quarter))  # of the increase, so that a constant drops out
+    return log2(whole / half) if whole > half > 0 else 0.0
