@@ -490,6 +490,10 @@ def test_softmax_of_blocked_slices_along_axes(student, rng):
         assert_close(weights[:, [1, 3]], np.zeros((3, 2)), of="blocked columns")
     cases = [(deep, row, 0), (deep, np.array([[1], [0], [1]]), 1), (deep, np.array([[1], [0], [1]]), 2)]
     stacked, along, across = softmaxes(student, cases)
+    square = rng.normal(size=(4, 4))  # a row of a mask is about columns, whichever axis the softmax runs along
+    (columns,) = softmaxes(student, [(square, row, 0)])
+    assert_rows_sum_to_one(columns[:, [0, 2]], (4, 2), axis=0)
+    assert_close(columns[:, [1, 3]], np.zeros((4, 2)), of="a mask (4,) on a square array along axis 0")
     assert_rows_sum_to_one(stacked[..., [0, 2]], (2, 3, 2), axis=0)
     assert_close(stacked[..., [1, 3]], np.zeros((2, 3, 2)), of="blocked along axis 0")
     assert_rows_sum_to_one(along, (2, 3, 4), axis=1)

@@ -62,8 +62,8 @@ FAILS = {"scaled_dot_product_attention": "steps mul"}
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     head = ScaledDotProductAttention(Q.shape[-1])
-    pairs = [head.forward(Q[i : i + 1], K, V) for i in range(len(Q))]  # <-- here
-    return np.concatenate([o for o, _ in pairs]), np.concatenate([w for _, w in pairs])
+    pairs = [head.forward(Q[i : i + 1], K, V) for i in range(len(Q))]
+    return np.concatenate([o for o, _ in pairs]), np.concatenate([w for _, w in pairs])  # <-- here
 
 
 # %% map_over_rows
