@@ -67,7 +67,8 @@ class ScaledDotProductAttention:
     dimensions: none, a batch, or more. n_q and n_k may differ, and so may d_k and d_v.
 
     For every method: float32 in, float32 out; float64 in, float64 out; integers give float64, and a mask has no
-    say in it. Arguments are not modified. No Python loop over tokens, except to lay out the text of `explain`.
+    say in it. Arguments are not modified. No Python loop over tokens, except to lay out the text of `explain`; no
+    product is computed twice, and no array is larger than the scores, the arguments and the output.
     The answer depends on the arguments and on d_k alone, not on earlier calls or on other instances.
     """
 
@@ -225,6 +226,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
     - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
     - Q, K, V and mask are not modified. No Python loop over tokens. Nothing is kept from one call for the next.
+    - No product is computed twice, and no array is larger than the scores, the arguments and the output.
     """
     raise NotImplementedError
 

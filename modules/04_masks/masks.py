@@ -29,6 +29,7 @@ def create_causal_mask(seq_len):
 
     - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
     - Raises ValueError naming seq_len if it is below 1.
+    - In a loop or not, work and memory grow like the size of the mask, and no faster.
     """
     raise NotImplementedError
 
@@ -62,7 +63,7 @@ def create_padding_mask(lengths, max_length):
     - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
     - Raises ValueError if a length is above max_length, naming that length and max_length, or if a length is below
       0, naming that length.
-    - lengths is not modified.
+    - lengths is not modified. Work and memory grow like the size of the mask.
     """
     raise NotImplementedError
 
@@ -95,7 +96,7 @@ def combine_masks(*masks):
     - One mask alone comes back with its own values. The order of the masks makes no difference.
     - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
     - Raises ValueError if it is called with no mask at all.
-    - No mask is modified.
+    - No mask is modified. Work and memory grow like the size of the result.
     """
     raise NotImplementedError
 
@@ -131,7 +132,7 @@ def masked_softmax(scores, mask, axis=-1):
     - Right for scores of any size, such as 5000, -5000 or -1e15: no overflow, no 0/0, no leak. Each slice along
       `axis` is on its own.
     - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
-    - scores and mask are not modified.
+    - scores and mask are not modified. Work and memory grow like the size of the scores.
     """
     raise NotImplementedError
 

@@ -31,6 +31,7 @@ def softmax(x, axis=-1):
     - Small weights are right, too: the second of softmax([0, -300]) is exp(-300), neither 0 nor cut off.
     - float32 in, float32 out; float64 in, float64 out; integers give float64.
     - x is not modified.
+    - No Python loop over rows or entries; work and memory grow like the number of entries, and no faster.
     """
     ### BEGIN SOLUTION
     x = np.asarray(x)
@@ -67,7 +68,7 @@ def log_softmax(x, axis=-1):
 
     - Finite for all finite scores, however far apart: log_softmax([0, -2000]) is [0, -2000].
     - float32 in, float32 out; float64 in, float64 out; integers give float64.
-    - x is not modified.
+    - x is not modified. No Python loop over rows or entries.
     """
     ### BEGIN SOLUTION
     x = np.asarray(x)
@@ -97,7 +98,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
     """Return softmax(x / temperature) along one axis.
 
     temperature: a number above 0. Raises ValueError naming the temperature if it is 0 or below.
-    Otherwise as softmax: same shape, any scores, same dtype rules, x is not modified.
+    Otherwise as softmax: same shape, any scores, same dtype rules, x is not modified, no Python loop.
     """
     ### BEGIN SOLUTION
     if temperature <= 0:

@@ -39,6 +39,7 @@ def dot_product(a, b):
     - Raises ValueError naming both lengths if they differ.
     - float32 in, float32 out; float64 in, float64 out. A plain Python float will do for either.
     - a and b are not modified.
+    - As many multiplications as there are entries, one number at a time, in a Python loop.
     """
     ### BEGIN SOLUTION
     if len(a) != len(b):
@@ -72,6 +73,7 @@ def attention_scores(Q, K):
     - Raises ValueError naming both sizes if the last dimensions of Q and K differ.
     - float32 in, float32 out; float64 in, float64 out; integers give float64.
     - Q and K are not modified.
+    - n_q * n_k * d_k multiplications, one number at a time; no array larger than Q, K and the result.
     """
     ### BEGIN SOLUTION
     Q, K = np.asarray(Q), np.asarray(K)
@@ -144,6 +146,9 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
     - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
     - Q, K, V and mask are not modified.
+    - n_q * n_k * (d_k + d_v) multiplications and hardly more, one number at a time: a whole row of V times a weight
+      would be d_v of them at once. Nothing is computed anew for every weight; no array is larger than Q, K, V and
+      the results.
     """
     ### BEGIN SOLUTION
     Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)

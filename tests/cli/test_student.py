@@ -64,7 +64,8 @@ def test_a_broken_progress_file_is_no_error(attn: Attn, bundle: Path) -> None:
 def test_the_stub_fails_and_says_where(attn: Attn, bundle: Path) -> None:
     done = attn("test", cwd=bundle)
     assert done.returncode == 1
-    assert "softmax raised NotImplementedError (softmax.py, line 34)" in done.stdout
+    line = stub_of(bundle).read_text().splitlines().index("    raise NotImplementedError") + 1
+    assert f"softmax raised NotImplementedError (softmax.py, line {line})" in done.stdout
     assert "0 of 5 visible checks pass." in done.stdout
     assert "Next: softmax." in done.stdout
     assert "hidden" not in done.stdout
