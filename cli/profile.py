@@ -42,13 +42,19 @@ def profile(module_name: str, function: str | None, svg: Path | None, as_json: b
     from cli.costs import cost_lines
     from grader.complexity.own import own_costs
     from grader.course import find_course
+    from grader.errors import StudentError
+    from grader.text import printable
 
     course = find_course(Path.cwd())
     found = []
-    for cost in own_costs(course, chosen(course, (module_name,))[0], function):
-        found.append(cost)
-        if not as_json:
-            click.echo("\n".join(cost_lines(cost)) + "\n")
+    try:
+        for cost in own_costs(course, chosen(course, (module_name,))[0], function):
+            found.append(cost)
+            if not as_json:
+                click.echo("\n".join(cost_lines(cost)) + "\n")
+    except StudentError as error:
+        click.echo(f"Your file could not be loaded: {printable(str(error))}\nMend this first.", err=True)
+        sys.exit(1)
     if as_json:
         click.echo(json.dumps([_as_json(cost) for cost in found], indent=1, ensure_ascii=False))
     if svg is not None:

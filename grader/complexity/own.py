@@ -9,6 +9,7 @@ from grader.complexity.accounts import Account, accounts_of
 from grader.complexity.contract import Contract
 from grader.complexity.polynomial import Polynomial
 from grader.course import Course
+from grader.errors import StudentError
 from grader.golden import read_golden
 from grader.grading import load, program_of, require_backend
 from grader.module import CourseError, Module
@@ -45,6 +46,8 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
         problem = f"there is no contract for {function!r}" if function else "there are no contracts"
         raise CourseError(file, "complexity", problem, f"Those measured are: {known}", usage=True)
     submission = own_submission(course, module)
+    if submission.problem:
+        raise StudentError(submission.problem)
     sources = {
         (f"{one.file}[{number}]" if one.notebook else one.file): cell
         for one in submission.sources.values()

@@ -63,7 +63,7 @@ def test_the_json_has_everything(attn: Attn, bundle: Path, work: Path) -> None:
     assert done.returncode == 1
     (entry,) = json.loads(done.stdout)
     assert entry["function"] == "dot_product"
-    assert [cost["verdict"] for cost in entry["costs"]] == ["fail", "fail"]
+    assert [cost["verdict"] for cost in entry["costs"]] == ["fail"] * 3
     assert entry["forbidden"][0]["call"] == "@"
     assert entry["forbidden"][0]["line"] == len(work.read_text().splitlines())
 
@@ -72,6 +72,15 @@ def test_a_stub_says_what_is_missing(attn: Attn, bundle: Path) -> None:
     done = attn("profile", "softmax", "softmax", cwd=bundle)
     assert done.returncode == 1
     assert "it could not be measured: softmax raised NotImplementedError" in done.stdout
+
+
+def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle: Path, work: Path) -> None:
+    work.write_text("import nothing_of_the_kind\n")
+    done = attn("profile", "2", cwd=bundle)
+    assert done.returncode == 1
+    assert "Your file could not be loaded: import raised ModuleNotFoundError" in done.stderr
+    work.with_suffix(".ipynb").write_text("{")
+    assert "the notebook is not JSON" in attn("profile", "2", cwd=bundle).stderr
 
 
 def test_what_has_no_contract_is_a_wrong_question(attn: Attn, bundle: Path) -> None:
