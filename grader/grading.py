@@ -32,7 +32,7 @@ from grader.student import Student
 from grader.submission import Source, Submission, own_submission
 from grader.suite import Judge, Suite, run_suite
 from grader.text import plain_name, printable
-from grader.verdict import FAULT, result_of
+from grader.verdict import FAULT, Verdict, result_of
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.accounts import Account, Accounts
@@ -249,15 +249,23 @@ class _Job:
         verdict = self.judge(Student(session, self.api))
         if any(check.earned is None for check in verdict.checks):
             return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
-        costs, forbidden = self.costs(session)
+        costs, forbidden = self.costs(session, verdict)
         score = round(sum(check.earned or 0.0 for check in verdict.checks) + sum(cost.earned for cost in costs), 6)
         return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden)
 
-    def costs(self, session: Session) -> tuple[tuple[CostResult, ...], tuple[ForbiddenCall, ...]]:
-        """Measure every function that has a contract."""
+    def costs(self, session: Session, verdict: Verdict) -> tuple[tuple[CostResult, ...], tuple[ForbiddenCall, ...]]:
+        """Measure every function that has a contract, unless it ended its process or passes nothing at all."""
         if self.accounts is None:
             return (), ()
-        found = [self.accounts.of(session, contract) for contract in self.accounts.contracts]
+        ended = {ending.during for ending in verdict.endings}
+        hopeless = {check.target for check in verdict.checks if check.name in ended}
+        hopeless |= {check.target for check in verdict.checks}.difference(
+            check.target for check in verdict.checks if check.outcome == "passed"
+        )
+        found = [
+            self.accounts.unmeasured(contract) if contract.target in hopeless else self.accounts.of(session, contract)
+            for contract in self.accounts.contracts
+        ]
         costs = tuple(_cost_result(cost) for account in found for cost in account.costs)
         calls = (call for account in found for call in account.forbidden)
         return costs, tuple(
