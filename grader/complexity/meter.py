@@ -89,7 +89,8 @@ class Meter:
     def binary(self, at: int, name: str, a: Any, b: Any) -> Any:
         if type(a) in NUMBERS and type(b) in NUMBERS:  # the short way: most operators of a loop are between numbers
             if name in PRODUCTS and (type(a) in FLOATS or type(b) in FLOATS):
-                self.multiplied(at, 1, scalar=True)
+                self.product_lines[at] += 1
+                self.scalar_lines[at] += 1
             return BINARY[name](a, b)
         result = BINARY[name](a, b)
         self.operated(at, name, a, b, result)
