@@ -16,7 +16,7 @@ from grader.module import Module
 from grader.sandbox.client import Session
 from grader.seeds import seed_of
 
-HATCHES = ("exec", "eval", "compile")
+EXECUTING = ("exec", "eval", "compile")
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
 
 
 def _kind(call: str) -> str:
-    return "exec" if call in HATCHES else "products"
+    return "exec" if call in EXECUTING else "products"
 
 
 def _without_forbidden(costs: tuple[Cost, ...], forbidden: tuple[Forbidden, ...]) -> tuple[Cost, ...]:

@@ -15,7 +15,7 @@ from grader.complexity.contract import METERS, Contract, Law
 from grader.complexity.polynomial import Polynomial, Powers, Sizes
 from grader.complexity.prices import SUM
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
-from grader.complexity.sample import PLACES, MalformedSampleError, Sample, argument, read_samples
+from grader.complexity.sample import MAX_PLACES, PLACES, MalformedSampleError, Sample, argument, read_samples
 from grader.errors import StudentEndedError, StudentError
 from grader.sandbox.client import Session
 
@@ -103,7 +103,8 @@ class _Profiler:
         self.expected = expected
         self.files: list[str] = []
         self.seen: dict[Sizes, Sample] = {}
-        self.wrong = ""
+        self.wrong = False
+        self.places: set[int] = set()
 
     def run(self) -> Profile:
         contract = self.contract
@@ -113,7 +114,7 @@ class _Profiler:
         exact = {meter: found for meter, found in polynomials.items() if self.is_borne_out(meter, found)}
         events = self.events()
         if self.wrong:
-            message = f"its results are wrong, so that its cost means nothing: {self.wrong}"
+            message = "its results are wrong, so that its cost means nothing"  # and the right ones are nobody's to read
             costs = tuple(self.cost(law, polynomials[law.meter], "fail", None, message) for law in contract.laws)
         else:
             costs = tuple(self.judged(law, polynomials[law.meter]) for law in contract.laws)
@@ -125,7 +126,8 @@ class _Profiler:
         What raises, exits or does not even get through the smallest sizes earns nothing. One that runs out of time or
         memory at the large ones is judged by the small: too much is too much, and enough is not proven.
         """
-        message = f"it could not be measured: {error}"
+        # Where it is graded, what student code has written stays out: it has seen the hidden inputs.
+        message = f"it could not be measured: {error if self.expected is None else error.public}"
         tired = isinstance(error, StudentEndedError) and error.ending.kind in ("deadline", "memory")
         polynomials: dict[str, Polynomial] = {}
         if tired and all(sizes in self.seen for sizes in self.contract.lattice.points().values()):
@@ -157,7 +159,7 @@ class _Profiler:
 
     def compare(self, args: Arguments, sample: Sample) -> None:
         if self.expected is not None and not self.wrong:
-            self.wrong = difference(sample.value, self.expected(*args)) or ""
+            self.wrong = difference(sample.value, self.expected(*args)) is not None
 
     def measured(self, arguments: list[Arguments]) -> list[Sample]:
         if not arguments:
@@ -170,7 +172,8 @@ class _Profiler:
             self.files, samples = read_samples(answer)
         except MalformedSampleError:
             raise self.session.malformed(function, self.contract.target) from None
-        if len(samples) != len(calls):
+        self.places |= {at for sample in samples for lines in sample.lines.values() for at in lines}
+        if len(samples) != len(calls) or len(self.places) > MAX_PLACES:
             raise self.session.malformed(function, self.contract.target)
         return samples
 

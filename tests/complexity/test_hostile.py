@@ -1,0 +1,82 @@
+"""Meters live beside hostile code: nothing it makes them say is believed, repeated or allowed to cost us much."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.complexity.hatches import hatches
+from grader.complexity.sample import MAX_PLACES, MalformedSampleError, read_samples
+from grader.course import Course
+from tests.conftest import GradeSource
+
+COUNTS = dict.fromkeys(("steps", "smul", "mul", "work", "mem", "sums"), 1)
+
+
+def sample(**changes: object) -> dict[str, object]:
+    lines: dict[str, object] = {meter: {1: 1} for meter in COUNTS}
+    return {"value": None, "counts": COUNTS, "lines": lines, "unknown": {}, "events": {}} | changes
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        {"files": ["f.py"], "calls": [5]},
+        {"files": [3], "calls": []},
+        {"files": [], "calls": [sample(counts={"steps": 1})]},
+        {"files": [], "calls": [sample(counts=COUNTS | {"steps": -1})]},
+        {"files": [], "calls": [sample(counts=COUNTS | {"steps": 1.5})]},
+        {"files": [], "calls": [sample(lines={meter: {-1: 1} for meter in COUNTS})]},
+        {"files": [], "calls": [sample(lines={meter: dict.fromkeys(range(MAX_PLACES + 1), 1) for meter in COUNTS})]},
+        {"files": [], "calls": [sample(unknown=["a"])]},
+    ],
+)
+def test_what_is_no_measurement_is_refused(answer: object) -> None:
+    with pytest.raises(MalformedSampleError):
+        read_samples(answer)
+
+
+def test_names_that_no_library_has_are_not_repeated() -> None:
+    _, (one,) = read_samples(
+        {"files": ["a\nb"], "calls": [sample(unknown={"x=[1.5, 2.5]\x1b[31m": 3, "numpy.dot": 4})]}
+    )
+    assert one.unknown == {"something of its own": 3, "numpy.dot": 4}
+
+
+def source(course: Course, body: str) -> str:
+    solution = course.solution(course.modules[0]).read_text()
+    return f"{solution}\n\ntrue_softmax = softmax\n\n\ndef softmax(x, axis=-1):\n{body}"
+
+
+def test_a_report_says_nothing_that_code_under_a_meter_wrote(course: Course, grade_source: GradeSource) -> None:
+    spying = "    if x.shape == (2, 2):\n        raise ValueError(f'SPIED {x}')\n    return true_softmax(x, axis)\n"
+    cheating = "    return true_softmax(x, axis) + (0.5 if x.shape == (2, 2) else 0)\n"
+    for body in (spying, cheating):
+        report = grade_source(source(course, body))
+        said = [cost.message for cost in report.costs if cost.function == "softmax"]
+        assert all(cost.verdict == "fail" for cost in report.costs if cost.function == "softmax")
+        assert not any("SPIED" in text or "expected" in text for text in said), said
+
+
+def test_forged_places_end_the_worker_and_earn_nothing(course: Course, grade_source: GradeSource) -> None:
+    forging = "    if 'attn_meter' in globals():\n        attn_meter.work_lines.update(dict.fromkeys(range(5000), 1))\n"
+    report = grade_source(source(course, forging + "    return true_softmax(x, axis)\n"))
+    assert report.status == "graded"
+    assert {cost.verdict for cost in report.costs if cost.function == "softmax"} == {"fail"}
+
+
+def test_hatches_are_found_in_the_text_however_deep_it_is_nested() -> None:
+    deep = "x = " + "(" * 50_000 + "\n" + "-" * 200_000 + "1\n" + "a" + ".b" * 100_000
+    text = f"{deep}\n# import gc in a comment\nimport os, gc\nf = softmax.__code__\nname = 'attn_' + 'meter'\n"
+    files = {"softmax": {"file": "softmax.py", "cells": [text.encode()], "notebook": False}}
+    assert hatches(files) == {
+        "import os, gc": ("softmax.py", 5),
+        "__code__": ("softmax.py", 6),
+        "attn_": ("softmax.py", 7),
+    }
+
+
+def test_honest_code_has_no_hatches(course: Course) -> None:
+    for module in course.modules:
+        text = course.solution(module).read_text().encode()
+        assert hatches({module.slug: {"file": "f.py", "cells": [text], "notebook": False}}) == {}
