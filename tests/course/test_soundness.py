@@ -399,7 +399,14 @@ class TestContracts:
     def test_costs_worth_too_much(self, tiny: Course) -> None:
         assert "the costs: worth 4 of 14, more than 20%" in self.with_contract(tiny, cost=4)
 
-    def test_the_stub_earns_nothing(self, course: Course) -> None:
+    def test_a_stub_that_earns_a_cost(self, tiny: Course) -> None:
+        self.with_contract(tiny)
+        course = read_course(tiny.root)
+        stub = course.modules[0].stub
+        stub.write_text(stub.read_text().replace("raise NotImplementedError", "return 2 * np.asarray(x)"))
+        assert "the untouched stub earns points for the steps of tiny" in problems(course)
+
+    def test_the_golden_file_has_what_the_reference_costs(self, course: Course) -> None:
         for module in course.modules:
             golden = json.loads(module.golden.read_text())
-            assert golden["costs"], module.name
+            assert set(golden["costs"]) == set(module.complexity), module.name
