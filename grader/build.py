@@ -7,7 +7,7 @@ from pathlib import Path
 from grader.course import Course
 from grader.evidence import gather
 from grader.files import write_atomically
-from grader.golden import golden_text
+from grader.golden import golden_data, golden_text, is_fresh
 from grader.module import Module
 
 
@@ -15,8 +15,11 @@ def build_module(course: Course, module: Module) -> list[Path]:
     """Write a module's stub and golden file anew; return those that changed."""
     stub = course.stub_text(module)
     changed = [module.stub] if _update(module.stub, stub) else []
-    golden = golden_text(module, gather(course, module), stub)
-    return changed + ([module.golden] if _update(module.golden, golden) else [])
+    golden = golden_data(module, gather(course, module), stub)
+    if is_fresh(module, golden):
+        return changed
+    write_atomically(module.golden, golden_text(golden))
+    return [*changed, module.golden]
 
 
 def is_current(path: Path, text: str) -> bool:

@@ -53,7 +53,8 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
 
 def released_files(module: Module) -> list[Path]:
     """Return the files of a module that students receive."""
-    return [module.folder / "module.toml", module.lesson, module.stub, module.checks, module.golden]
+    named = (module.lesson, module.stub, module.checks, module.probes, module.hints, module.golden)
+    return [module.folder / "module.toml", *named]
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:

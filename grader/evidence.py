@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grader.api import Api
 from grader.checks import Check
 from grader.complexity.accounts import Account
 from grader.course import Course
+from grader.diagnosis.learn import Learnt, learn
 from grader.grading import account_submission, full_suite, run_grading
+from grader.hints import Hints, read_hints
 from grader.misconceptions import Misconception, as_submission, read_misconceptions
 from grader.module import Module, read_text
 from grader.report import Report
@@ -47,12 +50,14 @@ class Evidence:
     misconceptions: tuple[tuple[Misconception, Report], ...]
     liars: tuple[Report, ...]
     accounts: tuple[Account, ...]  # of the solution
+    fingerprints: Learnt
+    hints: Mapping[str, Hints]
 
 
 def gather(course: Course, module: Module) -> Evidence:
     """Grade everything we know the truth about, in one session."""
     wrong_ways = read_misconceptions(course, module)
-    suite = full_suite(course, module)
+    suite = replace(full_suite(course, module), diagnosed=False)  # by a golden file that may be stale
     solution = _submission("the solution", module, read_text(course.solution(module)))
     stub = _submission("the stub", module, read_text(module.stub))
     liars = [_submission(f"a student returning {lie}", module, _liar(suite.api, lie)) for lie in LIES]
@@ -73,6 +78,8 @@ def gather(course: Course, module: Module) -> Evidence:
         misconceptions=tuple((wrong, reports[wrong.name]) for wrong in wrong_ways),
         liars=tuple(rest[-len(liars) :]),
         accounts=account_submission(suite, solution),
+        fingerprints=learn(suite, solution, {wrong: submissions[wrong.name] for wrong in wrong_ways}),
+        hints=read_hints(module),
     )
 
 

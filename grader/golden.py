@@ -1,16 +1,17 @@
 """Golden files: what a bundle knows about a module in place of its solution and hidden suite.
 
-Generated from the evidence: the hash of the untouched stub, the names it asks for, the points of each target, for
-each misconception which visible checks it fails, and what the reference costs.
+Generated from the evidence: the hash of the untouched stub, the names it asks for, the points of each target, what
+the reference costs, and of each misconception which visible checks it fails and what it makes of the probes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.api import Api, read_api
 from grader.module import CourseError, Module
@@ -18,7 +19,8 @@ from grader.module import CourseError, Module
 if TYPE_CHECKING:  # reading a golden file must not load NumPy and pytest
     from grader.evidence import Evidence
 
-SCHEMA = 1
+SCHEMA = 2
+_ROUNDING = 1e-6  # between two machines
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,13 @@ class Golden:
     stub_sha256: str
     api: Api
     targets: Mapping[str, Mapping[str, float]]
-    misconceptions: Mapping[str, Mapping[str, object]]
+    misconceptions: Mapping[str, Mapping[str, Any]]
     costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial, as data
+    probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its distinct outcomes, the reference's first
 
 
-def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
-    """Return the golden file that a stub and its evidence give."""
+def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]:
+    """Return what the golden file says, by a stub and its evidence."""
     api = read_api(stub)
     targets = {target: {"visible": 0.0, "hidden": 0.0, "costs": 0.0} for target in api.targets}
     for check in evidence.checks:
@@ -44,26 +47,59 @@ def golden_text(module: Module, evidence: Evidence, stub: str) -> str:
         points["costs"] = round(points["costs"] + contract.points, 6)
     wrong_ways = {
         wrong.name: {
-            "likely": wrong.likely,
+            **evidence.fingerprints.ways[wrong.name],
             "fails": [one.name for one in report.checks if one.suite == "visible" and one.outcome != "passed"],
         }
         for wrong, report in evidence.misconceptions
     }
-    document = {
+    return {
         "schema": SCHEMA,
         "module": module.name,
         "stub_sha256": sha256(stub.encode()),
         "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
         "targets": targets,
-        "misconceptions": wrong_ways,
         "costs": {
             account.profile.contract.function: {
                 law.meter: account.profile.polynomials[law.meter].as_data() for law in account.profile.contract.laws
             }
             for account in evidence.accounts
         },
+        "misconceptions": wrong_ways,
+        "probes": evidence.fingerprints.table,
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def golden_text(data: Mapping[str, Any]) -> str:
+    """Return a golden file's text: what belongs together in one line, so that a change is a short diff."""
+    return "{\n" + ",\n".join(f" {json.dumps(key)}: {_written(value, 1)}" for key, value in data.items()) + "\n}\n"
+
+
+def _written(value: Any, depth: int) -> str:
+    indent = " " * (depth + 1)
+    if depth < 3 and isinstance(value, dict) and value:
+        entries = [f"{indent}{json.dumps(key)}: {_written(item, depth + 2)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(entries) + f"\n{indent[1:]}}}"
+    if depth < 3 and isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"{indent}{_written(item, depth + 1)}" for item in value) + f"\n{indent[1:]}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def is_fresh(module: Module, data: Mapping[str, Any]) -> bool:
+    """Whether the golden file says what it should, but for the last digits, which are every machine's own."""
+    try:
+        return _alike(json.loads(module.golden.read_text(encoding="utf-8")), json.loads(golden_text(data)))
+    except (OSError, ValueError):
+        return False
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if type(one) is dict and type(other) is dict:
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if type(one) is list and type(other) is list:
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if type(one) in (int, float) and type(other) in (int, float):
+        return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return bool(one == other)
 
 
 def read_golden(module: Module) -> Golden:
@@ -73,7 +109,8 @@ def read_golden(module: Module) -> Golden:
         names = document["api"]
         classes = {name: tuple(methods) for name, methods in names["classes"].items()}
         api = Api(tuple(names["functions"]), classes, tuple(names["constants"]))
-        return Golden(document["stub_sha256"], api, document["targets"], document["misconceptions"], document["costs"])
+        fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
+        return Golden(document["stub_sha256"], api, *fields)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         mend = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", mend) from None

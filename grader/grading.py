@@ -17,10 +17,11 @@ from grader import __version__
 from grader.api import Api
 from grader.checks import Check
 from grader.course import Course
+from grader.diagnosis.diagnose import Diagnoser
 from grader.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.reference import load_reference
-from grader.report import CheckResult, CostResult, EndingRecord, ForbiddenCall, Report, Status
+from grader.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
 from grader.sandbox.client import IMPORT, Program, Session
 from grader.sandbox.limits import Limits
 from grader.sandbox.spawn import JailError, Spawner, WorkerLostError
@@ -87,10 +88,11 @@ def run_grading(
     """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
     accounts = suite.accounts()
+    diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         for submission in submissions:
-            job = _Job(suite.module, suite.api, checks, judge, accounts, limits or Limits(), submission)
+            job = _Job(suite.module, suite.api, checks, judge, accounts, diagnoser, limits or Limits(), submission)
             on_report(spawning.tried_twice(job.run, job.not_graded))
 
     with _Spawning(suite.module, allow_unjailed=allow_unjailed) as spawning:
@@ -214,6 +216,7 @@ class _Job:
     checks: tuple[Check, ...]
     judge: Judge
     accounts: Accounts | None
+    diagnoser: Diagnoser | None
     limits: Limits
     submission: Submission
 
@@ -249,29 +252,47 @@ class _Job:
         verdict = self.judge(Student(session, self.api))
         if any(check.earned is None for check in verdict.checks):
             return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
-        costs, forbidden = self.costs(session, verdict)
+        accounts = self.measured(session, verdict)
+        costs = tuple(_cost_result(cost) for account in accounts for cost in account.costs)
+        forbidden = tuple(
+            ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
+            for account in accounts
+            for call in account.forbidden
+        )
         score = round(sum(check.earned or 0.0 for check in verdict.checks) + sum(cost.earned for cost in costs), 6)
-        return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden)
+        diagnoses = self.diagnoses(session, verdict, accounts)
+        return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden, diagnoses)
 
-    def costs(self, session: Session, verdict: Verdict) -> tuple[tuple[CostResult, ...], tuple[ForbiddenCall, ...]]:
+    def measured(self, session: Session, verdict: Verdict) -> tuple[Account, ...]:
         """Measure every function that has a contract, unless it ended its process or passes nothing at all."""
         if self.accounts is None:
-            return (), ()
-        ended = {ending.during for ending in verdict.endings}
-        hopeless = {check.target for check in verdict.checks if check.name in ended}
-        hopeless |= {check.target for check in verdict.checks}.difference(
+            return ()
+        hopeless = verdict.ended | {check.target for check in verdict.checks}.difference(
             check.target for check in verdict.checks if check.outcome == "passed"
         )
-        found = [
+        return tuple(
             self.accounts.unmeasured(contract) if contract.target in hopeless else self.accounts.of(session, contract)
             for contract in self.accounts.contracts
-        ]
-        costs = tuple(_cost_result(cost) for account in found for cost in account.costs)
-        calls = (call for account in found for call in account.forbidden)
-        return costs, tuple(
-            ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
-            for call in calls
         )
+
+    def diagnoses(self, session: Session, verdict: Verdict, accounts: tuple[Account, ...]) -> tuple[Diagnosis, ...]:
+        """Say what is wrong, where something is; one's own file is looked at even if its visible checks pass."""
+        if self.diagnoser is None:
+            return ()
+        found: tuple[Diagnosis, ...] = ()
+        own = all(check.suite == "visible" for check in verdict.checks)
+        try:
+            if own or any(check.outcome == "failed" for check in verdict.checks):
+                source = self.submission.sources[self.module.slug]
+                found = self.diagnoser.diagnose(session, source, verdict.checks, verdict.ended)
+            if any(cost.verdict == "fail" for account in accounts for cost in account.profile.costs):
+                found += self.diagnoser.dear(accounts, found)
+        except (WorkerLostError, CourseError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost anybody a grade
+            message = f"no diagnosis: a fault of the grader, not of your code ({type(error).__name__})"
+            return (Diagnosis("", None, message, None),)
+        return found
 
     def not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Outcome:
         endings = (EndingRecord(ending.kind, IMPORT),) if ending else ()
@@ -307,6 +328,7 @@ class _Job:
             costs=outcome.costs,
             forbidden=outcome.forbidden,
             endings=outcome.endings,
+            diagnoses=outcome.diagnoses,
             sandbox=spawner.tier,
             environment=environment(),
             timing=timing,
@@ -325,6 +347,7 @@ class _Outcome:
     endings: tuple[EndingRecord, ...]
     costs: tuple[CostResult, ...] = ()
     forbidden: tuple[ForbiddenCall, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
 
 
 def _cost_result(cost: Cost) -> CostResult:

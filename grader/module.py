@@ -86,6 +86,16 @@ class Module:
         """The visible checks."""
         return self.folder / "checks.py"
 
+    @property
+    def probes(self) -> Path:
+        """The calls by which wrong ways are told apart."""
+        return self.folder / "probes.py"
+
+    @property
+    def hints(self) -> Path:
+        """What `attn hint` says of each function."""
+        return self.folder / "hints.toml"
+
 
 def read_module(folder: Path) -> Module:
     """Read a module's folder; a mistake in its `module.toml` is an error that says how to mend it."""

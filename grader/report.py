@@ -62,6 +62,17 @@ class ForbiddenCall:
 
 
 @dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with a target, in words for the student; `misconception` names the known wrong way it is, if any."""
+
+    target: str
+    misconception: str | None
+    message: str
+    line: int | None
+    function: str = ""  # or method, for `attn hint`; not in the JSON
+
+
+@dataclass(frozen=True)
 class EndingRecord:
     """A worker that ended before its time, and the check it ended in."""
 
@@ -88,6 +99,7 @@ class Report:
     costs: tuple[CostResult, ...]
     forbidden: tuple[ForbiddenCall, ...]
     endings: tuple[EndingRecord, ...]
+    diagnoses: tuple[Diagnosis, ...]
     sandbox: Literal["strict", "contained", "none"]
     environment: dict[str, str | None]
     timing: dict[str, float | None]
@@ -102,7 +114,7 @@ class Report:
             "forbidden": [dataclasses.asdict(call) for call in self.forbidden],
             "endings": [dataclasses.asdict(ending) for ending in self.endings],
             "needs_review": self.needs_review,
-            "diagnoses": [],  # named in schema 1, and empty until there are any
+            "diagnoses": [_without(dataclasses.asdict(diagnosis), "function") for diagnosis in self.diagnoses],
         }
         return {"schema": SCHEMA} | {name: fields[name] for name in _ORDER}
 

@@ -96,6 +96,26 @@ def test_{slug}_of_three(student):
     assert_close(student.{slug}(np.array([3.0])), np.array([6.0]))
 '''
 
+PROBES = '''\
+"""Probes of {name}: the calls by which its wrong ways are told apart."""
+
+import numpy as np
+
+from grader.diagnosis.probe import probe
+
+PROBES = [
+    probe("{slug}", np.array([3.0])),
+    probe("{slug}", np.array([[1.0, -1.0], [0.5, 4.0]])),
+]
+'''
+
+HINTS = """\
+[{slug}]
+nudge = "What becomes of 3?"
+pointer = "It is one line."
+worked = "Twice 3 is 6, and twice -1 is -2."
+"""
+
 HIDDEN = '''\
 """Hidden suite of {name}."""
 
@@ -149,6 +169,8 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
         f"modules/{name}/module.toml": MODULE,
         f"modules/{name}/README.md": LESSON,
         f"modules/{name}/checks.py": CHECKS,
+        f"modules/{name}/probes.py": PROBES,
+        f"modules/{name}/hints.toml": HINTS,
         f"solutions/{name}/{slug}.py": SOLUTION,
         f"solutions/{name}/misconceptions.py": MISCONCEPTIONS,
         f"tests/hidden/test_{name}.py": HIDDEN,

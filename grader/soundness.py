@@ -13,8 +13,9 @@ from grader.api import REFLECT
 from grader.build import is_current
 from grader.bundle import leaks
 from grader.course import Course
+from grader.diagnosis.finding import self_portrait
 from grader.evidence import Evidence, gather
-from grader.golden import golden_text
+from grader.golden import golden_data, is_fresh
 from grader.misconceptions import Misconception
 from grader.module import CourseError, Module, read_text
 from grader.report import CheckResult, Report
@@ -54,7 +55,7 @@ def check_module(course: Course, module: Module) -> Soundness:
         if not module.lesson.is_file() or not read_text(module.lesson).strip():
             problems.append(Problem("there is no lesson", "Write README.md"))
         evidence = gather(course, module)
-        if not is_current(module.golden, golden_text(module, evidence, stub)):
+        if not is_fresh(module, golden_data(module, evidence, stub)):
             problems.append(Problem("golden.json is stale", REBUILD))
         problems += [problem for rule in RULES for problem in rule(evidence)]
         problems += [Problem(leak, "Take it out of what students receive") for leak in leaks(course, module)]
@@ -128,6 +129,26 @@ def _too_dear(wrong: Misconception, report: Report) -> Iterator[Problem]:
         yield Problem(f"{name} says COSTLY, but fails {check.name}", "Mend its code, or take that line out")
     if not any(cost.verdict == "fail" for cost in report.costs):
         yield Problem(f"{name} says COSTLY, but breaks no contract", "Mend its code, or the law")
+
+
+def every_misconception_is_named(evidence: Evidence) -> Iterator[Problem]:
+    """Every known wrong way is diagnosed as itself, and as nothing else."""
+    prints = evidence.fingerprints.prints
+    for way in prints.ways:
+        names = self_portrait(prints, way)
+        if names != [way.name]:
+            told = f"is diagnosed as {', '.join(names)}" if names else "is not diagnosed"
+            yield Problem(f"the misconception {way.name} {told}", "Add a probe that tells it from the others")
+
+
+def every_function_has_hints(evidence: Evidence) -> Iterator[Problem]:
+    """There is something to say about every function a student can be stuck in."""
+    methods = {f"{name}.{method}" for name, found in evidence.api.classes.items() for method in found}
+    wanted = {*evidence.api.functions, *methods}
+    for name in sorted(wanted - evidence.hints.keys()):
+        yield Problem(f"there are no hints for {name}", "Write its nudge, pointer and worked step into hints.toml")
+    for name in sorted(evidence.hints.keys() - wanted):
+        yield Problem(f"hints.toml has hints for {name}, which is not asked for", "Take them out")
 
 
 def every_contract_can_fail(evidence: Evidence) -> Iterator[Problem]:
@@ -215,6 +236,8 @@ RULES = (
     misconceptions_are_caught,
     every_check_can_fail,
     every_contract_can_fail,
+    every_misconception_is_named,
+    every_function_has_hints,
     everything_is_examined,
     chance_decides_nothing,
     nothing_stumbles,

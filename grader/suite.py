@@ -64,6 +64,7 @@ class Suite:
     salt: str = ""
     reference: Any = None
     measured: bool = True  # whether costs are looked at, too
+    diagnosed: bool = True  # whether failures are explained
 
     def files(self) -> dict[Path, SuiteName]:
         """Return the suite's files, visible checks first."""

@@ -23,6 +23,12 @@ class Verdict:
     checks: tuple[CheckResult, ...]
     endings: tuple[EndingRecord, ...]
 
+    @property
+    def ended(self) -> frozenset[str]:
+        """The targets that ended their process."""
+        during = {ending.during for ending in self.endings}
+        return frozenset(check.target for check in self.checks if check.name in during)
+
 
 def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
     """Return the result of a check that raised `problem`, or nothing."""

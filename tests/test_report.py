@@ -42,6 +42,7 @@ def report() -> Report:
         costs=(),
         forbidden=(),
         endings=(),
+        diagnoses=(),
         sandbox="none",
         environment={"python": "3.11"},
         timing={"wall_s": 0.1, "cpu_s": 0.1},

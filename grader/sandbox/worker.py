@@ -96,6 +96,19 @@ class Worker:
             results.append(result)
         return results
 
+    def do_probe(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        """Make calls that stand each by itself: a method is called on an object of its own, and errors are kept."""
+        results: list[dict[str, Any]] = []
+        name, *method = request["path"]
+        for init, args, kwargs in request["calls"]:
+            try:
+                target = self.find([0, [name]])
+                function = getattr(target(*init), method[0]) if method else target
+                results.append({"value": _snapshot(function(*args, **kwargs)), "args": args, "kwargs": kwargs})
+            except BaseException as error:  # noqa: BLE001
+                results.append({"error": self.describe(error)})
+        return results
+
     def do_vjp(self, request: dict[str, Any]) -> dict[str, Any]:
         from grader.sandbox.gradients import vjp
 

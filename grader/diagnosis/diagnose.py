@@ -1,0 +1,109 @@
+"""Diagnosing: from a submission that fails to the one thing that is worth telling about each target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grader.api import REFLECT
+from grader.diagnosis.finding import Finding, findings
+from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
+from grader.diagnosis.observe import Observed, observe, observe_constants
+from grader.diagnosis.place import Line, likely_line
+from grader.diagnosis.probe import read_probes
+from grader.diagnosis.words import growth_words, words
+from grader.golden import read_golden
+from grader.module import Module
+from grader.report import CheckResult, Diagnosis
+from grader.sandbox.client import Session
+from grader.submission import Source
+from grader.text import printable
+
+if TYPE_CHECKING:  # a student's own checks must not wait for the meters
+    from grader.complexity.accounts import Account
+
+
+@dataclass
+class Diagnoser:
+    """Diagnoses the submissions of one module; what it needs is read when the first of them fails."""
+
+    module: Module
+    _prints: list[Fingerprints | None] = field(default_factory=list)
+
+    def diagnose(
+        self, session: Session, source: Source, checks: Sequence[CheckResult], ended: frozenset[str]
+    ) -> tuple[Diagnosis, ...]:
+        """Return at most one diagnosis for each target that fails; `ended` are those that end their process.
+
+        If nothing fails that a student can see, a known wrong way is still worth a word, but no more than its name.
+        """
+        prints = self.prints()
+        if prints is None:
+            return ()
+        failing = {check.target for check in checks if check.outcome == "failed"}
+        observed = observe(session, prints.probes, ended)
+        answers = observe_constants(session, prints.api.constants) if not failing or REFLECT in failing else {}
+        found = findings(prints, observed, answers)
+        return tuple(
+            self._diagnosis(one, prints, observed, source, checks)
+            for one in found
+            if one.target in failing or (one.way and not failing)  # what else is wrong, the checks will say
+        )
+
+    def dear(self, accounts: Sequence[Account], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+        """Return a diagnosis for each function whose costs grow like those of a known wrong way."""
+        from grader.diagnosis.growth import growth, name_growth
+
+        prints = self.prints()
+        found: list[Diagnosis] = []
+        for account in accounts if prints else ():
+            contract, grown = account.profile.contract, growth(account)
+            way = name_growth(prints.ways, contract.function, grown) if prints else None
+            if way is None or any(one.target == contract.target for one in (*known, *found)):
+                continue
+            cost = next(cost for cost in account.profile.costs if cost.meter in grown)
+            line = cost.place.line if cost.place else None
+            text = f"{cost.meter} grows like {grown[cost.meter]}"
+            message = growth_words(way, contract.function, text, cost.law, line, self.module.slug)
+            found.append(Diagnosis(contract.target, way.name, message, line, contract.function))
+        return tuple(found)
+
+    def prints(self) -> Fingerprints | None:
+        """Return the module's fingerprints; None where it has no probes yet."""
+        if not self._prints:
+            golden = read_golden(self.module)
+            probes = read_probes(self.module, golden.api) if golden.probes else ()
+            self._prints.append(read_fingerprints(golden, probes) if probes else None)
+        return self._prints[0]
+
+    def _diagnosis(
+        self,
+        finding: Finding,
+        prints: Fingerprints,
+        observed: Observed,
+        source: Source,
+        checks: Sequence[CheckResult],
+    ) -> Diagnosis:
+        line = self._line(finding, observed, source)
+        text = words(finding, prints, observed, line, source.file, self.module.slug, _hidden(finding, checks))
+        name = finding.way.name if finding.way else None
+        return Diagnosis(finding.target, name, printable(text), line.number if line else None, finding.path)
+
+    def _line(self, finding: Finding, observed: Observed, source: Source) -> Line | None:
+        """Return where to look: where it raised, or where the wrong way's words stand."""
+        if finding.target == REFLECT:
+            return None
+        numbers = finding.deviation.probes if finding.deviation else ()
+        raised = next((observed[number].line for number in numbers if observed[number].line), 0)
+        if raised and not source.notebook:
+            return Line(raised, None)
+        return likely_line(source, finding.path, finding.way.look if finding.way else ())
+
+
+def _hidden(finding: Finding, checks: Sequence[CheckResult]) -> str:
+    """Return the property of the first hidden check that fails, if no visible one does: its input is nobody's."""
+    failed = [check for check in checks if check.target == finding.target and check.outcome == "failed"]
+    if any(check.suite == "visible" for check in failed):
+        return ""
+    return failed[0].property if failed else "something the visible checks do not look at"

@@ -1,0 +1,124 @@
+"""Fingerprints: what the reference and every known wrong way of a module make of its probes.
+
+Kept in the golden file, so that a bundle names a misconception as the instructor's grader does. The reference's
+answers to the questions under Reflect are not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from grader.api import Api
+from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import SAME, Outcome, compare, encode, outcome_data, outcome_of
+from grader.diagnosis.probe import Probe
+from grader.golden import Golden
+
+
+@dataclass(frozen=True)
+class Way:
+    """A known wrong way, as a golden file has it."""
+
+    name: str
+    likely: str
+    hint: str
+    look: tuple[str, ...]  # words of the lines in which it goes wrong
+    behaves: Mapping[int, int]  # by probe, which of its outcomes; 0, the reference's, if not said
+    answers: Mapping[str, Any]  # to the questions under Reflect, those that are wrong
+    grows: Mapping[str, Mapping[str, str]]  # by function and meter, for a way that is only too dear
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """All that diagnosis needs to know of a module."""
+
+    api: Api
+    probes: tuple[Probe, ...]
+    table: tuple[tuple[Mapping[str, Any], ...], ...]  # by probe, the distinct outcomes, the reference's first
+    ways: tuple[Way, ...]
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The functions and methods with probes, in the order of the module."""
+        return tuple(dict.fromkeys(probe.path for probe in self.probes))
+
+    @cached_property
+    def outcomes(self) -> tuple[tuple[Outcome, ...], ...]:
+        """The distinct outcomes of each probe."""
+        return tuple(tuple(map(outcome_of, row)) for row in self.table)
+
+    def of_path(self, path: str) -> tuple[int, ...]:
+        """Return the numbers of a function's probes."""
+        return tuple(number for number, probe in enumerate(self.probes) if probe.path == path)
+
+    def outcome(self, way: Way | None, number: int) -> Outcome:
+        """Return what a wrong way, or the reference, makes of a probe."""
+        return self.outcomes[number][way.behaves.get(number, 0) if way else 0]
+
+    @cached_property
+    def origins(self) -> dict[str, tuple[Way, ...]]:
+        """By function, the wrong ways that first show there; all that comes after may only follow from it."""
+        found: dict[str, list[Way]] = {path: [] for path in self.paths}
+        for way in self.ways:
+            numbers = sorted(way.behaves)
+            path = next((path for path in self.paths if any(n in way.behaves for n in self.of_path(path))), None)
+            if numbers and path is not None:
+                found[path].append(way)
+        return {path: tuple(ways) for path, ways in found.items()}
+
+
+def fingerprint_data(
+    probes: Sequence[Probe], reference: Observed, wrong: Mapping[str, Observed]
+) -> tuple[list[list[dict[str, Any]]], dict[str, dict[str, int]]]:
+    """Return the table of outcomes and each wrong way's places in it, as plain data."""
+    rows = [[reference[number]] for number in range(len(probes))]
+    behaves: dict[str, dict[str, int]] = {}
+    for name, observed in wrong.items():
+        behaves[name] = {}
+        for number, outcome in sorted(observed.items()):
+            if place := _place(rows[number], outcome, probes[number]):
+                behaves[name][str(number)] = place
+    return [[outcome_data(outcome) for outcome in row] for row in rows], behaves
+
+
+def _place(row: list[Outcome], outcome: Outcome, probe: Probe) -> int:
+    """Return which of the known outcomes this one is; a new one is added to them."""
+    refusing = row[0].ended == "refused"
+    for place, known in enumerate(row):
+        if compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype) == SAME:
+            return place
+    row.append(outcome)
+    return len(row) - 1
+
+
+def answer_data(names: Sequence[str], reference: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the wrong answers of a wrong way."""
+    data = {name: encode(found[name]) for name in names if name in found}
+    return {name: answer for name, answer in data.items() if answer != encode(reference.get(name))}
+
+
+def read_fingerprints(golden: Golden, probes: tuple[Probe, ...]) -> Fingerprints | None:
+    """Return the fingerprints of a golden file; None if it was made for other probes and would tell lies."""
+    if len(golden.probes) != len(probes):
+        return None
+    table = tuple(tuple(row) for row in golden.probes)
+    return Fingerprints(golden.api, probes, table, ways_of(golden.misconceptions))
+
+
+def ways_of(entries: Mapping[str, Mapping[str, Any]]) -> tuple[Way, ...]:
+    """Return the wrong ways that a golden file lists."""
+    return tuple(
+        Way(
+            name=name,
+            likely=str(entry["likely"]),
+            hint=str(entry["hint"]),
+            look=tuple(entry.get("look", ())),
+            behaves={int(number): place for number, place in entry.get("behaves", {}).items()},
+            answers=entry.get("answers", {}),
+            grows=entry.get("grows", {}),
+        )
+        for name, entry in entries.items()
+    )

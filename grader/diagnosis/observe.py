@@ -1,0 +1,103 @@
+"""Observing: a submission's probes run in a fresh worker, and what came of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.compare import EXACT, difference
+from grader.diagnosis.outcome import Ended, Outcome, Unreadable, numbers_in
+from grader.diagnosis.probe import Probe
+from grader.errors import StudentError, StudentMissingError, StudentRaisedError
+from grader.sandbox.client import MODULE, Session
+from grader.sandbox.wire import Remote
+
+Observed = Mapping[int, Outcome]  # by probe; one whose process ended is not there
+
+
+def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, Outcome]:
+    """Run all probes in a worker that has run nothing else, but for those of targets that end their process."""
+    session.close()
+    found: dict[int, Outcome] = {}
+    for path in dict.fromkeys(probe.path for probe in probes):
+        if path.partition(".")[0] in skip:
+            continue
+        numbers = [number for number, probe in enumerate(probes) if probe.path == path]
+        try:
+            results = _run(session, path, [probes[number] for number in numbers])
+        except StudentError:
+            continue
+        for number, result in zip(numbers, results, strict=True):
+            found[number] = _outcome(probes[number], result)
+    return found
+
+
+def observe_constants(session: Session, names: Sequence[str]) -> dict[str, Any]:
+    """Return the answers that a submission gives, those that it gives at all."""
+    found: dict[str, Any] = {}
+    for name in names:
+        try:
+            found[name] = _readable(session.request({"op": "get", "ref": [MODULE, [name]]}, name, name))
+        except StudentError:
+            continue
+    return found
+
+
+def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str, Any] | StudentError]:
+    owner = path.partition(".")[0]
+    calls = [[list(probe.init), list(probe.args), dict(probe.kwargs)] for probe in probes]
+    results = session.request({"op": "probe", "path": path.split("."), "calls": calls}, path, owner)
+    if type(results) is not list or len(results) != len(probes) or not all(type(one) is dict for one in results):
+        raise session.malformed(path, owner)
+    return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
+
+
+def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:
+    if "error" in result:
+        error = session.student_error(result["error"], path, probe.target)
+        if isinstance(error, StudentMissingError | StudentRaisedError):
+            return error
+        return StudentError(str(error))
+    args, kwargs = result.get("args"), result.get("kwargs")
+    whole = "value" in result and type(args) is list and len(args) == len(probe.args)
+    if not whole or type(kwargs) is not dict or kwargs.keys() != probe.kwargs.keys():
+        raise session.malformed(path, probe.target)
+    return result
+
+
+def _outcome(probe: Probe, result: dict[str, Any] | StudentError) -> Outcome:
+    if isinstance(result, StudentRaisedError):
+        named = numbers_in(result.message)
+        return Outcome(
+            _ended(result), numbers=tuple(number for number in probe.names if number in named), line=result.line
+        )
+    if isinstance(result, StudentError):
+        return Outcome("missing" if isinstance(result, StudentMissingError) else "raised")
+    before = dict(enumerate(probe.args, 1)) | dict(probe.kwargs)
+    after = dict(enumerate(result["args"], 1)) | result["kwargs"]
+    changed = {str(name): after[name] for name in before if _is_changed(after[name], before[name])}
+    return Outcome("returned", _seen(probe, result["value"]), changed=changed)
+
+
+def _ended(error: StudentRaisedError) -> Ended:
+    if "NotImplementedError" in error.types:
+        return "unwritten"
+    return "refused" if "ValueError" in error.types else "raised"
+
+
+def _is_changed(after: Any, before: Any) -> bool:
+    return difference(after, before, EXACT) is not None
+
+
+def _seen(probe: Probe, value: Any) -> Any:
+    value = _readable(value)
+    if probe.look is None:
+        return value
+    try:
+        return probe.look(value)
+    except Exception:  # noqa: BLE001 - a result may be anything at all, and an author's look need not expect it
+        return Unreadable()
+
+
+def _readable(value: Any) -> Any:
+    return Unreadable() if type(value) is Remote else value

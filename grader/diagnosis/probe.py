@@ -1,0 +1,102 @@
+"""Probes: the calls by which one wrong way is told from another, listed in a module's `probes.py`.
+
+Probes are no secret: students have them, with what the reference and every known wrong way make of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.api import Api
+from grader.module import CourseError, Module
+
+LIST = "PROBES"
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """That a result is weights, and of what: so that axis, scale and mask can be read off it.
+
+    `part` says where in the result they are: with V the identity, the output of attention is its weights.
+    """
+
+    scores: np.ndarray
+    scale: float = 1.0
+    mask: np.ndarray | None = None
+    part: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """One call; made by `probe(...)`."""
+
+    path: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    init: tuple[Any, ...]
+    look: Callable[[Any], Any] | None
+    any_dtype: bool
+    said: str
+    weights: Weights | None
+    names: tuple[float, ...]
+
+    @property
+    def target(self) -> str:
+        """The function or class that is examined."""
+        return self.path.partition(".")[0]
+
+    @property
+    def size(self) -> int:
+        """How much there is to read in the arguments."""
+        return sum(int(np.size(arg)) for arg in (*self.args, *self.kwargs.values()))
+
+
+def probe(
+    path: str,
+    *args: Any,
+    init: tuple[Any, ...] = (),
+    look: Callable[[Any], Any] | None = None,
+    any_dtype: bool = False,
+    said: str = "",
+    weights: Weights | None = None,
+    names: tuple[float, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Probe:
+    """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
+
+    `look` turns the result into what counts of it, where not every difference does; `any_dtype` says that the dtype
+    does not. `names` are the numbers that a refusal should name, where these arguments are to be refused. `said`
+    describes long arguments: "the shared example".
+    """
+    return Probe(path, args, kwargs or {}, init, look, any_dtype, said, weights, names)
+
+
+def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
+    """Run a module's `probes.py` and return its list; a mistake in it is the course's."""
+    path = module.probes
+    spec = importlib.util.spec_from_file_location(f"_probes_{module.name}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise CourseError(path, "", "is missing", f"Write the calls to tell wrong ways apart by: {LIST} = [...]")
+    made = importlib.util.module_from_spec(spec)
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(made)
+    except Exception as error:
+        problem = f"cannot be run: {type(error).__name__}: {error}"
+        raise CourseError(path, "", problem, "Mend it") from error
+    finally:
+        sys.dont_write_bytecode = bytecode
+    probes = getattr(made, LIST, None)
+    if not isinstance(probes, list) or not all(isinstance(one, Probe) for one in probes):
+        raise CourseError(path, LIST, "is no list of probes", f"Write {LIST} = [probe(...), ...]")
+    known = {*api.functions, *(f"{name}.{method}" for name, methods in api.classes.items() for method in methods)}
+    for one in probes:
+        if one.path not in known:
+            raise CourseError(path, one.path, "is not asked for", f"There are {', '.join(sorted(known))}")
+    return tuple(probes)

@@ -1,0 +1,195 @@
+"""Words: a finding as a student reads it, in at most fifteen lines of a narrow terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.api import REFLECT
+from grader.compare import as_float64, describe, shape_of
+from grader.diagnosis.finding import Finding
+from grader.diagnosis.fingerprints import Fingerprints, Way
+from grader.diagnosis.match import Side
+from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import Outcome, likeness, plain_difference
+from grader.diagnosis.place import Line
+from grader.diagnosis.probe import Probe
+from grader.diagnosis.reading import Reading, read_weights
+from grader.text import one_line
+
+WIDTH = 78
+MAX_LINES = 15
+_LONG = 220  # characters of an argument that are still shown
+
+
+def words(
+    finding: Finding, prints: Fingerprints, observed: Observed, line: Line | None, file: str, slug: str, hidden: str
+) -> str:
+    """Return what a student is told. `hidden` is the property of a hidden check, which tells nothing of its input."""
+    parts: list[list[str]] = []
+    reading = None
+    if finding.deviation is None and finding.way is None:
+        parts.append([f"{finding.path} is not written yet"])
+    elif hidden:
+        parts.append(_wrapped(f"Does not hold: {hidden}", 2))
+    elif finding.deviation is not None:
+        number = shown_probe(finding, prints, observed)
+        probe, ours, theirs = prints.probes[number], observed[number], prints.outcome(None, number)
+        reading = read_weights(ours.value, probe.weights) if probe.weights else None
+        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, ours, theirs)]
+        evidence = reading.evidence if reading else _sums(ours.value, theirs.value)
+        parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
+    parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
+    if line is not None:
+        cell = f", cell {line.cell}" if line.cell else ""
+        parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, line {line.number}", 1))
+    if finding.way:
+        parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
+    parts.append([_next_step(slug, finding)])
+    return "\n".join([text for part in parts for text in part][:MAX_LINES])
+
+
+def growth_words(way: Way, function: str, grown: str, law: str, line: int | None, slug: str) -> str:
+    """Return what a student is told about a function that is right but costs too much."""
+    parts = [
+        _wrapped(f"{function}: {grown}; {law} is allowed", 2),
+        _wrapped(f"Likely: {way.likely} ({way.name})", 3),
+        [f"Look at: line {line}"] if line else [],
+        _wrapped(f"Think: {way.hint}", 3),
+        [f"Next: change it, then run `attn profile {slug} {function}`"],
+    ]
+    return "\n".join(text for part in parts for text in part)
+
+
+def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> int:
+    """Return the smallest probe that shows a deviation, one where it can be seen if there is one."""
+    assert finding.deviation is not None
+
+    def order(number: int) -> tuple[bool, bool, int, int]:
+        probe, expected = prints.probes[number], prints.outcome(None, number)
+        near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
+        return near, any(getattr(arg, "dtype", None) == np.float32 for arg in probe.args), probe.size, number
+
+    return min(finding.deviation.probes, key=order)
+
+
+def call_of(probe: Probe) -> str:
+    """Return a probe as a call that can be tried."""
+    name, _, method = probe.path.partition(".")
+    head = f"{name}({', '.join(map(_argument, probe.init))}).{method}" if method else name
+    arguments = [_argument(arg) for arg in probe.args]
+    arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
+    text = f"{head}({', '.join(arguments)})"
+    if probe.said or len(text) > _LONG:
+        shapes = ", ".join(str(np.shape(arg)) for arg in probe.args if np.ndim(arg))
+        return f"{head} of {probe.said or f'arrays of {shapes}'}"
+    return text
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        text = _numbers(value)
+        return f"np.float32({text})" if value.dtype == np.float32 else text
+    return repr(value)
+
+
+def _numbers(array: np.ndarray) -> str:
+    """Return an array in one line, as short as it can be read."""
+    text = np.array2string(
+        array, separator=", ", max_line_width=10_000, threshold=60, formatter={"float_kind": "{:.4g}".format}
+    )
+    return " ".join(text.split())
+
+
+def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[list[str]]:
+    """Return the lines `yours` and `expected`."""
+    if side == Side.REFUSAL:
+        named = " that names " + " and ".join(f"{number:g}" for number in probe.names) if probe.names else ""
+        return _pair(_ending(ours), f"a ValueError{named}")
+    if ours.ended != "returned":
+        return _pair(_ending(ours), _shown(theirs.value))
+    if side == Side.INPUTS:
+        names = [f"argument {name}" if name.isdigit() else name for name in ours.changed]
+        return _pair(f"{names[0]} is {_shown(next(iter(ours.changed.values())))} afterwards", "it is left as it was")
+    if side == Side.DTYPE:
+        return _pair(describe(ours.value), describe(theirs.value))
+    return _values(ours.value, theirs.value)
+
+
+def _values(ours: Any, theirs: Any) -> list[list[str]]:
+    """Show two values where they first differ: the item of a tuple, the row of a long table."""
+    if type(theirs) is tuple and type(ours) is tuple and len(ours) == len(theirs):
+        # What is computed last is returned first: weights go wrong before the output does.
+        items = [item for item in reversed(range(len(theirs))) if likeness(ours[item], theirs[item])]
+        right = [item for item in range(len(theirs)) if item not in items]
+        if items:
+            lines = _values(ours[items[0]], theirs[items[0]])
+            note = f"  (item {items[0]} of the result" + (f"; item {right[0]} is right)" if right else ")")
+            return [*lines, [note]]
+    if shape_of(ours) != shape_of(theirs) or as_float64(ours) is None:
+        return [*_pair(_shown(ours), _shown(theirs)), _wrapped(f"  {plain_difference(ours, theirs)}", 2)]
+    one, other = np.asarray(as_float64(ours)), np.asarray(as_float64(theirs))
+    if one.ndim >= 2 and one.size > 16:
+        rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
+        off = next((i for i, pair in enumerate(zip(*rows, strict=True)) if likeness(*pair)), 0)
+        return [*_pair(_numbers(rows[0][off]), _numbers(rows[1][off])), [f"  (row {off})"]]
+    return _pair(_numbers(one), _numbers(other))
+
+
+def _pair(ours: str, theirs: str) -> list[list[str]]:
+    return [_wrapped(f"  yours:    {ours}", 2), _wrapped(f"  expected: {theirs}", 2)]
+
+
+def _shown(value: Any) -> str:
+    array = as_float64(value)
+    return _numbers(array) if array is not None and array.size <= 16 else describe(value)
+
+
+def _ending(outcome: Outcome) -> str:
+    if outcome.ended == "returned":
+        return f"it returns {_shown(outcome.value)}"
+    what = "a ValueError" if outcome.ended == "refused" else "an exception"
+    named = " that names " + " and ".join(f"{number:g}" for number in outcome.numbers) if outcome.numbers else ""
+    return f"{what}{named}" + (f", from line {outcome.line}" if outcome.line else "")
+
+
+def _sums(ours: Any, theirs: Any) -> str:
+    """Return the sums of rows and columns, where the rows of what is expected sum to 1."""
+    one, other = as_float64(ours), as_float64(theirs)
+    if one is None or other is None or one.shape != other.shape or one.ndim != 2 or not np.isfinite(one).all():
+        return ""
+    if not np.allclose(other.sum(axis=-1), 1) or np.allclose(one.sum(axis=-1), 1):
+        return ""
+    rows, columns = one.sum(axis=-1), one.sum(axis=0)
+    return f"your rows sum to {_numbers(rows)}, your columns to {_numbers(columns)}; each row should sum to 1"
+
+
+def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> list[str]:
+    if finding.way:
+        return _wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3)
+    if reading and reading.cause:
+        return _wrapped(f"It looks as if {reading.cause}", 2)
+    before = [
+        path for path in prints.paths[: prints.paths.index(finding.path)] if path.startswith(f"{finding.target}.")
+    ]
+    if before:
+        names = _joined([path.partition(".")[2] for path in before])
+        return _wrapped(f"What comes before is right ({names}): {finding.path} is the first to depart", 2)
+    return []
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _next_step(slug: str, finding: Finding) -> str:
+    if finding.target == REFLECT:
+        return "Next: read the question under Reflect again, and work out a small case by hand"
+    return f"Next: change it and run `attn test {slug}`; `attn hint {slug}` says more"
+
+
+def _wrapped(text: str, most: int) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …")

@@ -1,0 +1,75 @@
+"""Probes of 01_softmax: the calls by which its wrong ways are told apart."""
+
+import numpy as np
+
+from grader.diagnosis.probe import Weights, probe
+
+PAIR = np.array([0.0, 1.0])
+ROWS = np.array([[0.0, 2.0, 1.0], [1.0, 1.0, 3.0]])
+SQUARE = np.array([[0.0, 2.0], [1.0, 4.0]])
+BLOCK = np.arange(12.0).reshape(2, 3, 2) % 5
+SCORES = np.array([0.0, 2.0, 1.0, 1.0, 1.5])  # of the token "The"
+FAR = np.array([0.0, -20.0, -40.0, -300.0])
+HIGH = np.array([1000.0, 1001.0])
+LOW = np.array([-1000.0, -1001.0])
+SPIKE = np.array([2000.0, 0.0, 0.0, 1.0])
+APART = np.array([[900.0, 901.0], [-900.0, -902.0]])
+BEYOND = np.array([0.0, -2000.0])
+FLOAT32 = np.array([[0.0, 2.0, 1.0], [89.0, 90.0, 88.0]], dtype=np.float32)
+FINE = np.array([[0.0, 2.0, 1.0]], dtype=np.float32)
+
+
+def logarithms(value):
+    """Return what tells small weights apart."""
+    with np.errstate(all="ignore"):
+        return np.log(value)
+
+
+PROBES = [
+    probe("softmax", PAIR),
+    probe("softmax", SQUARE, weights=Weights(SQUARE)),
+    probe("softmax", ROWS, weights=Weights(ROWS)),
+    probe("softmax", ROWS, kwargs={"axis": 0}),
+    probe("softmax", BLOCK),
+    probe("softmax", BLOCK, kwargs={"axis": 1}),
+    probe("softmax", BLOCK, kwargs={"axis": 0}),
+    probe("softmax", np.array([0, 1, 3])),
+    probe("softmax", HIGH),
+    probe("softmax", LOW),
+    probe("softmax", SPIKE),
+    probe("softmax", np.array([0.0, 800.0])),
+    probe("softmax", APART),
+    probe("softmax", FAR, look=logarithms, said="[0, -20, -40, -300], in logarithms"),
+    probe("softmax", FINE),
+    probe("softmax", FLOAT32),
+    probe("softmax", SCORES),
+    probe("log_softmax", PAIR),
+    probe("log_softmax", SQUARE),
+    probe("log_softmax", ROWS),
+    probe("log_softmax", ROWS, kwargs={"axis": 0}),
+    probe("log_softmax", BLOCK, kwargs={"axis": 1}),
+    probe("log_softmax", np.array([0, 1, 3])),
+    probe("log_softmax", BEYOND),
+    probe("log_softmax", HIGH),
+    probe("log_softmax", LOW),
+    probe("log_softmax", APART),
+    probe("log_softmax", FINE),
+    probe("log_softmax", SCORES),
+    probe("softmax_with_temperature", PAIR, 2.0),
+    probe("softmax_with_temperature", PAIR, 0.5),
+    probe("softmax_with_temperature", ROWS, 1.0, weights=Weights(ROWS)),
+    probe("softmax_with_temperature", ROWS, 2.5, weights=Weights(ROWS, scale=2.5)),
+    probe("softmax_with_temperature", ROWS, 3.0, kwargs={"axis": 0}),
+    probe("softmax_with_temperature", np.array([0, 1, 3]), 2),
+    probe("softmax_with_temperature", PAIR, 0.01),
+    probe("softmax_with_temperature", PAIR, 100.0),
+    probe("softmax_with_temperature", PAIR / 4096, 1 / 4096),
+    probe("softmax_with_temperature", BEYOND, 1000.0),
+    probe("softmax_with_temperature", BEYOND, 500.0),
+    probe("softmax_with_temperature", HIGH, 0.5),
+    probe("softmax_with_temperature", APART, 4.0),
+    probe("softmax_with_temperature", FINE, 2.0),
+    probe("softmax_with_temperature", PAIR, 0.0, names=(0.0,)),
+    probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,)),
+    probe("softmax_with_temperature", SCORES, 2.0),
+]

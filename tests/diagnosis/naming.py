@@ -1,0 +1,98 @@
+"""What the tests of diagnosis share: the names that a text laid over a solution is given.
+
+`python -m tests.diagnosis.naming 01_softmax` shows what a module's probes do not tell apart yet.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.course import Course, read_course
+from grader.diagnosis.finding import findings, self_portrait
+from grader.diagnosis.fingerprints import Fingerprints
+from grader.diagnosis.learn import Observer, learn
+from grader.grading import full_suite
+from grader.misconceptions import as_submission, read_misconceptions
+from grader.module import Module, read_text
+from grader.percent import split_cells
+from grader.sandbox.tiers import open_spawner
+from grader.submission import Source, Submission
+
+HERE = Path(__file__).parent
+CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
+
+
+def overlays(kind: str, module: str) -> list[tuple[str, str]]:
+    """Return the cells of a file below this folder: a title, and code to be laid over the module's solution."""
+    path = HERE / kind / f"{module}.py"
+    return [(mark["name"], cell) for mark, cell in split_cells(CELL, path.read_text())[1]] if path.is_file() else []
+
+
+def submission_of(module: Module, text: str) -> Submission:
+    """Return a text as a student's file."""
+    file = f"{module.slug}.py"
+    return Submission("someone", module.name, file, {module.slug: Source(file, (text,), notebook=False)})
+
+
+def learnt(course: Course, module: Module) -> Fingerprints:
+    """Learn a module's fingerprints anew, whatever its golden file says."""
+    suite = full_suite(course, module)
+    ways = read_misconceptions(course, module)
+    solution = submission_of(module, read_text(course.solution(module)))
+    return learn(suite, solution, {way: as_submission(course, module, way) for way in ways}).prints
+
+
+def described(course: Course, module: Module, prints: Fingerprints, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield for each text what is found: `function: name`, the name missing if there is none."""
+    with open_spawner(module.backend) as spawner:
+        observer = Observer(full_suite(course, module), spawner, prints.probes)
+        for title, text in texts.items():
+            observed, answers = observer.of(submission_of(module, text))
+            found = findings(prints, observed, answers)
+            shown = [
+                f"{one.path}: {one.way.name if one.way else ''}"
+                + (f" ({one.deviation.side.name.lower()} of probes {one.deviation.probes})" if one.deviation else "")
+                for one in found
+            ]
+            yield title, "; ".join(shown)
+
+
+def main() -> None:
+    """Print what does not come out as it should."""
+    course = read_course(Path.cwd())
+    module = course.module(sys.argv[1])
+    prints = learnt(course, module)
+    solution = read_text(course.solution(module))
+    bad = 0
+    for way in prints.ways:
+        if (names := self_portrait(prints, way)) != [way.name]:
+            bad += 1
+            same = [one.name for one in prints.ways if one is not way and one.behaves == way.behaves][:4]
+            where = sorted({prints.probes[number].path for number in way.behaves})
+            print(f"NOT ITSELF {way.name}: {names}; seen in {where or 'no probe'}; like {same}")
+    rights = {path.stem: path.read_text() for path in sorted(Path(f"tests/course/right/{module.name}").glob("*.py"))}
+    for title, found in described(course, module, prints, rights):
+        if found:
+            bad += 1
+            print(f"RIGHT, BUT DEVIATES {title}: {found}")
+    styles = {title: f"{solution}\n\n{code}" for title, code in overlays("styles", module.name)}
+    for title, found in described(course, module, prints, styles):
+        if f": {title.split()[0]} " not in f"{found} ":
+            bad += 1
+            print(f"STYLE NOT NAMED {title}: {found}")
+    unknown = {title: f"{solution}\n\n{code}" for title, code in overlays("unknown", module.name)}
+    for title, found in described(course, module, prints, unknown):
+        if not found or ": (" not in found.replace(":  (", ": ("):
+            bad += 1
+            print(f"UNKNOWN, BUT {title}: {found or 'no probe sees it'}")
+    print(
+        f"{len(prints.ways)} wrong ways, {len(prints.probes)} probes, {len(rights)} right, {len(styles)} styles", end=""
+    )
+    print(f", {len(unknown)} unknown: {bad} bad")
+
+
+if __name__ == "__main__":
+    main()
