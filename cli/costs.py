@@ -26,6 +26,7 @@ def cost_lines(own: OwnCost) -> list[str]:
         lines += _wrapped(first, f"  {cost.meter:<6} ")
         for text in rest:
             lines += _wrapped(text, " " * 9)
+    lines += _wrapped(f"Likely: {own.likely}", "  ") if own.likely else []
     for one in own.account.forbidden:
         place = one.event.place
         lines += _wrapped(

@@ -15,6 +15,7 @@ from cli.dev import chosen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grader.classview import Shared
     from grader.course import Course
     from grader.report import Report
     from grader.submission import Submission
@@ -44,12 +45,17 @@ def grade(
     attn grade class/ --to reports              a whole class, one report file each
     attn grade class/ --json > reports.json     the same as one JSON array
 
+    What a submission does wrong is named where it behaves like a known misconception; for a class, the table ends with
+    how many have which, and --to writes that into misconceptions.json.
+
     Student code runs in a jail; the tier it has here is printed with the results, and `attn doctor` says more. Where
     there is none, nothing is graded without --allow-unjailed.
 
     Exit status: 0 all full marks, 1 some are not, 2 nothing to grade or no jail, 3 a fault of the grader.
     """
+    from grader.classview import shared_misconceptions
     from grader.course import find_course
+    from grader.files import write_atomically
     from grader.grading import NoJailError
     from grader.report import write_report
     from grader.submission import find_submissions
@@ -85,11 +91,14 @@ def grade(
     if any(report.sandbox == "none" for report in reports):
         click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
     whole = len(reports) == 1 and not any(path.is_dir() for path in paths)
-    click.echo(_shown(reports, as_json=as_json, whole=whole))
+    shared = shared_misconceptions(course, reports)
+    click.echo(_shown(reports, shared, as_json=as_json, whole=whole))
     if found.refused:
         click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
     if to is not None:
-        click.echo(f"one report a submission, as JSON, in {to}/", err=True)
+        class_text = json.dumps([one.as_json() for one in shared], indent=1, ensure_ascii=False)
+        write_atomically(to / "misconceptions.json", f"{class_text}\n")
+        click.echo(f"one report a submission, and the class's misconceptions, as JSON in {to}/", err=True)
     sys.exit(3 if unwritten else _exit_code(reports, refused=bool(found.refused)))
 
 
@@ -114,13 +123,13 @@ def _probe(to: Path) -> None:
         raise click.UsageError(f"reports cannot be written to {to}: {error}") from None
 
 
-def _shown(reports: list[Report], *, as_json: bool, whole: bool) -> str:
+def _shown(reports: list[Report], shared: list[Shared], *, as_json: bool, whole: bool) -> str:
     """Return the reports as JSON, as a class table, or the only one as a whole screen."""
     if as_json:
         return json.dumps([report.as_json() for report in reports], indent=1)
     from cli.screens import class_table, report_screen
 
-    return report_screen(reports[0]) if whole else class_table(reports)
+    return report_screen(reports[0]) if whole else class_table(reports, shared)
 
 
 def _exit_code(reports: list[Report], *, refused: bool) -> int:

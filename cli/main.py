@@ -13,7 +13,7 @@ from cli.doctor import doctor
 from cli.grade import grade
 from cli.profile import profile
 from cli.release import release
-from cli.student import status, test, where_am_i
+from cli.student import hint, status, test, where_am_i
 
 EXIT_USAGE = 2
 EXIT_FAULT = 3
@@ -30,6 +30,7 @@ def attn(context: click.Context) -> None:
     Students:
       attn                       where am I, and what comes next?
       attn test softmax          run the visible checks on my file
+      attn hint softmax          one more hint about the first thing that fails
       attn profile softmax       what does my code cost, and where?
     Instructors:
       attn doctor                how well is other people's code jailed here?
@@ -43,7 +44,7 @@ def attn(context: click.Context) -> None:
         where_am_i()
 
 
-for command in (status, test, profile, grade, doctor, release, dev):
+for command in (status, test, hint, profile, grade, doctor, release, dev):
     attn.add_command(command)
 
 

@@ -65,6 +65,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, as_json: b
 def _as_json(own: OwnCost) -> dict[str, Any]:
     return {
         "function": own.contract.function,
+        "likely": own.likely or None,
         "costs": [
             {
                 "meter": cost.meter,

@@ -10,6 +10,7 @@ from grader.report import CheckResult, Report
 from grader.text import one_line
 
 if TYPE_CHECKING:
+    from grader.classview import Shared
     from grader.soundness import Soundness
 
 WIDTH = 80
@@ -25,8 +26,8 @@ _WORDS = {
 _VERDICTS = {"pass": "within law", "fail": "TOO MUCH", "inconclusive": "not decided"}
 
 
-def class_table(reports: list[Report]) -> str:
-    """Return a class at a glance: one line a submission, and a summary."""
+def class_table(reports: list[Report], shared: list[Shared]) -> str:
+    """Return a class at a glance: one line a submission, the misconceptions, and a summary."""
     rows = [(one.submission, one.module, _score(one), _remark(one)) for one in reports]
     header = ("submission", "module", "score", "")
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(3)]
@@ -38,7 +39,17 @@ def class_table(reports: list[Report]) -> str:
     undecided = sum(one.score is None for one in reports)
     summary = f"{len(reports)} submissions: {full} with full marks, {len(reports) - full - undecided} with less"
     summary += f", {undecided} not graded" if undecided else ""
-    return "\n".join([*lines, "", f"{summary} (sandbox: {', '.join(dict.fromkeys(one.sandbox for one in reports))})"])
+    tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
+    return "\n".join([*lines, "", *_misconceptions(shared), f"{summary} (sandbox: {tiers})"])
+
+
+def _misconceptions(shared: list[Shared]) -> list[str]:
+    """Return what a class believes that is not so, and who does."""
+    lines = ["What they believe that is not so:"] if shared else []
+    for one in shared:
+        lines.append(_wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {one.likely}", "  "))
+        lines.append(_wrapped(", ".join(one.submissions), " " * 6))
+    return [*lines, ""] if shared else []
 
 
 def own_screen(report: Report) -> str:
@@ -54,9 +65,17 @@ def own_screen(report: Report) -> str:
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
-    if first := next((check for check in report.checks if check.outcome == "failed"), None):
-        lines.append(f"Next: {first.target}. The lesson is beside your file, in README.md.")
-    return "\n".join(lines)
+    return "\n".join(lines + _first_diagnosis(report))
+
+
+def _first_diagnosis(report: Report) -> list[str]:
+    """Return the first thing to mend: one at a time, the rest comes after it."""
+    if report.diagnoses:
+        first = report.diagnoses[0]
+        return ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
+    if failed := next((check for check in report.checks if check.outcome == "failed"), None):
+        return [f"Next: {failed.target}. The lesson is beside your file, in README.md."]
+    return []
 
 
 def _printed(report: Report) -> list[str]:
@@ -83,7 +102,7 @@ def report_screen(report: Report) -> str:
     if report.message:
         lines += [_wrapped(report.message, "  "), ""]
     if report.status in ("graded", "grader_fault"):
-        lines += [*_checks(report.checks), *_costs(report), ""]
+        lines += [*_checks(report.checks), *_costs(report), *_diagnoses(report), ""]
     lines.append(f"score {_score(report)} ({report.status}, sandbox: {report.sandbox})")
     return "\n".join(lines)
 
@@ -111,6 +130,13 @@ def _costs(report: Report) -> list[str]:
         lines.append(_wrapped(text, " " * 15))
     called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]
     return lines + [_wrapped(text, "  NOT ALLOWED  ") for text in called]
+
+
+def _diagnoses(report: Report) -> list[str]:
+    lines = ["diagnoses"] if report.diagnoses else []
+    for one in report.diagnoses:
+        lines += [f"  {one.function or one.target}", textwrap.indent(one.message, "    ")]
+    return lines
 
 
 def _check(check: CheckResult) -> list[str]:
@@ -141,6 +167,7 @@ def _remark(report: Report) -> str:
     remarks = [f"{len(lost)} of {len(report.checks)} checks not passed"] if lost else []
     remarks += [f"{len(dear)} of {len(report.costs)} costs too high"] if dear else []
     remarks += ["costs to be looked at"] if report.needs_review else []
+    remarks += dict.fromkeys(one.misconception for one in report.diagnoses if one.misconception)
     remarks += dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
     return "; ".join(remarks)
 

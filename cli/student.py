@@ -1,4 +1,4 @@
-"""`attn`, `attn status` and `attn test`: where a student is, and whether their code holds."""
+"""What a student runs: `attn`, `attn status`, `attn test` and `attn hint`."""
 
 from __future__ import annotations
 
@@ -71,6 +71,8 @@ def test(module_name: str | None, as_json: bool) -> None:
     attn test            the module you are in, or the next one to do
     attn test softmax    this one; 01_softmax and 1 mean the same
 
+    The first thing that is wrong is explained below the checks, by what your code does; `attn hint` says more.
+
     Exit status: 0 all pass, 1 some fail, 2 no such module, 3 a fault of the grader.
     """
     from cli.screens import own_screen
@@ -83,11 +85,57 @@ def test(module_name: str | None, as_json: bool) -> None:
     report = check_own_file(course, module)
     passed = sum(check.outcome == "passed" for check in report.checks)
     if report.score is not None:
-        record(course, module, passed, len(report.checks))
+        stuck = [one.function for one in report.diagnoses if one.function]
+        failed = [check.target for check in report.checks if check.outcome != "passed"]
+        record(course, module, passed, len(report.checks), next(iter(stuck + failed), ""))
     click.echo(json.dumps(report.as_json(), indent=1) if as_json else own_screen(report))
     if report.score is None:
         sys.exit(3)
     sys.exit(0 if passed == len(report.checks) else 1)
+
+
+@click.command()
+@click.argument("module_name", metavar="[MODULE]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the hint as JSON.")
+def hint(module_name: str | None, as_json: bool) -> None:
+    """Get one hint about the first thing that fails: a nudge, then a pointer, then the step worked out.
+
+    \b
+    attn test softmax    a hint is about a run that failed,
+    attn hint softmax    and the next one comes after an edit and another such run
+
+    Exit status: 0 a hint was given, 1 there is none to give now, 2 no such module.
+    """
+    from grader.course import find_course
+    from grader.hints import TIERS, read_hints
+    from grader.progress import next_hint, record_hint
+
+    course = find_course(Path.cwd())
+    module = chosen(course, (module_name,))[0] if module_name else _at_hand(course)
+    given = next_hint(course, module)
+    if given is None:
+        click.echo(f"A hint is about a run that failed. Run `attn test {module.slug}` first.", err=True)
+        sys.exit(1)
+    hints = read_hints(module)
+    function = given.function if given.function in hints else _stands_for(given.function, tuple(hints))
+    if function is None:
+        click.echo(f"There are no hints for {given.function}: the lesson is {module.lesson.name}.", err=True)
+        sys.exit(1)
+    record_hint(course, module, given)
+    text = hints[function].tier(given.tier)
+    if as_json:
+        entry = {"module": module.name, "function": function, "tier": TIERS[given.tier - 1], "hint": text}
+        click.echo(json.dumps(entry, indent=1, ensure_ascii=False))
+        return
+    click.echo(f"{function}, hint {given.tier} of {len(TIERS)}\n")
+    click.echo("\n".join(click.wrap_text(line, 80, "  ", "  ") for line in text.splitlines()))
+    if given.tier < len(TIERS):
+        click.echo(f"\nThe next one comes after an edit and another failing `attn test {module.slug}`.")
+
+
+def _stands_for(target: str, known: tuple[str, ...]) -> str | None:
+    """Return the first method with hints of a class that fails as a whole."""
+    return next((name for name in known if name.startswith(f"{target}.")), None)
 
 
 def next_up(found: list[Standing]) -> Standing | None:

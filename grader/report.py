@@ -63,7 +63,7 @@ class ForbiddenCall:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a target, in words for the student; `misconception` names the known wrong way it is, if any."""
+    """What is wrong with a target, in words for the student; `misconception` is its name, if it has one."""
 
     target: str
     misconception: str | None

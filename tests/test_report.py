@@ -160,6 +160,6 @@ class TestScreens:
 
     def test_a_fault_of_ours_has_no_score(self, report: Report) -> None:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
-        table = class_table([fault, report])
+        table = class_table([fault, report], [])
         assert "– / 20  grader fault" in table
         assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")

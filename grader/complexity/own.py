@@ -9,6 +9,8 @@ from grader.complexity.accounts import Account, accounts_of
 from grader.complexity.contract import Contract
 from grader.complexity.polynomial import Polynomial
 from grader.course import Course
+from grader.diagnosis.fingerprints import ways_of
+from grader.diagnosis.growth import growth, name_growth
 from grader.errors import StudentError
 from grader.golden import read_golden
 from grader.grading import load, program_of, require_backend
@@ -28,6 +30,7 @@ class OwnCost:
     account: Account
     source: Mapping[str, str]  # by file
     reference: Mapping[str, Polynomial]
+    likely: str = ""  # the known wrong way whose costs grow like these
 
     def line(self, file: str, number: int) -> str:
         """Return a line of the student's own file."""
@@ -53,7 +56,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
         for one in submission.sources.values()
         for number, cell in enumerate(one.cells, 1)
     }
-    golden = read_golden(module).costs
+    golden = read_golden(module)
     with open_spawner(module.backend) as spawner:
         session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
         try:
@@ -62,8 +65,11 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
                 names = contract.lattice.names
                 known_costs = {
                     meter: Polynomial.from_data(names, terms)
-                    for meter, terms in golden.get(contract.function, {}).items()
+                    for meter, terms in golden.costs.get(contract.function, {}).items()
                 }
-                yield OwnCost(contract, accounts.of(session, contract), sources, known_costs)
+                account = accounts.of(session, contract)
+                way = name_growth(ways_of(golden.misconceptions), contract.function, growth(account))
+                likely = f"{way.likely} ({way.name})" if way else ""
+                yield OwnCost(contract, account, sources, known_costs, likely)
         finally:
             session.close()

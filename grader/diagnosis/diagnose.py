@@ -45,10 +45,12 @@ class Diagnoser:
         observed = observe(session, prints.probes, ended)
         answers = observe_constants(session, prints.api.constants) if not failing or REFLECT in failing else {}
         found = findings(prints, observed, answers)
+        # A target that fails without a finding of its own may do so by what is wrong with another.
+        inherited = not failing or bool(failing - {one.target for one in found})
         return tuple(
             self._diagnosis(one, prints, observed, source, checks)
             for one in found
-            if one.target in failing or (one.way and not failing)  # what else is wrong, the checks will say
+            if one.target in failing or (one.way and inherited)
         )
 
     def dear(self, accounts: Sequence[Account], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
@@ -60,8 +62,9 @@ class Diagnoser:
         for account in accounts if prints else ():
             contract, grown = account.profile.contract, growth(account)
             way = name_growth(prints.ways, contract.function, grown) if prints else None
-            if way is None or any(one.target == contract.target for one in (*known, *found)):
-                continue
+            others = (*known, *found)
+            if way is None or any(contract.target == one.target or way.name == one.misconception for one in others):
+                continue  # one diagnosis a target, and one name for one mistake
             cost = next(cost for cost in account.profile.costs if cost.meter in grown)
             line = cost.place.line if cost.place else None
             text = f"{cost.meter} grows like {grown[cost.meter]}"

@@ -7,13 +7,13 @@ answers to the questions under Reflect are not in it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from grader.api import Api
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import SAME, Outcome, compare, encode, outcome_data, outcome_of
+from grader.diagnosis.outcome import SAME, Alike, Outcome, Side, compare, encode, outcome_data, outcome_of
 from grader.diagnosis.probe import Probe
 from grader.golden import Golden
 
@@ -39,6 +39,8 @@ class Fingerprints:
     probes: tuple[Probe, ...]
     table: tuple[tuple[Mapping[str, Any], ...], ...]  # by probe, the distinct outcomes, the reference's first
     ways: tuple[Way, ...]
+    _sides: dict[tuple[str, str], Mapping[int, frozenset[Side]]] = field(default_factory=dict)
+    _numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -52,7 +54,25 @@ class Fingerprints:
 
     def of_path(self, path: str) -> tuple[int, ...]:
         """Return the numbers of a function's probes."""
-        return tuple(number for number, probe in enumerate(self.probes) if probe.path == path)
+        if path not in self._numbers:
+            self._numbers[path] = tuple(n for n, probe in enumerate(self.probes) if probe.path == path)
+        return self._numbers[path]
+
+    def compare(self, number: int, outcome: Outcome, place: int) -> Alike:
+        """Compare an outcome of a probe with one of the known ones."""
+        row = self.outcomes[number]
+        any_dtype = self.probes[number].any_dtype
+        return compare(outcome, row[place], refusing=row[0].ended == "refused", any_dtype=any_dtype)
+
+    def wrong_sides(self, way: Way, path: str) -> Mapping[int, frozenset[Side]]:
+        """Return by probe of a function on which sides a wrong way is wrong there."""
+        if (way.name, path) not in self._sides:
+            self._sides[way.name, path] = {
+                number: self.compare(number, self.outcomes[number][way.behaves[number]], 0).wrong
+                for number in self.of_path(path)
+                if number in way.behaves
+            }
+        return self._sides[way.name, path]
 
     def outcome(self, way: Way | None, number: int) -> Outcome:
         """Return what a wrong way, or the reference, makes of a probe."""

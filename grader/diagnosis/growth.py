@@ -11,13 +11,17 @@ from grader.diagnosis.fingerprints import Way
 def growth(account: Account) -> dict[str, str]:
     """Return for each meter that breaks its law the leading terms, without their factors.
 
-    Nothing for a function that calls what it may not: there, that is what to mend.
+    Where the counts are no polynomial, how they grow along a ray says as much. Nothing for a function that calls what it may not: there, that is what to mend.
     """
     found: dict[str, str] = {}
     for cost in account.profile.costs:
         polynomial = account.profile.exact.get(cost.meter)
-        if cost.verdict == "fail" and not account.forbidden and not cost.too_little and polynomial is not None:
+        if cost.verdict != "fail" or account.forbidden or cost.too_little:
+            continue
+        if polynomial is not None:
             found[cost.meter] = " + ".join(sorted(polynomial.monomial(powers) for powers in polynomial.leading()))
+        elif cost.measured.startswith("("):
+            found[cost.meter] = cost.measured
     return found
 
 

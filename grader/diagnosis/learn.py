@@ -12,6 +12,7 @@ from grader.diagnosis.observe import observe, observe_constants
 from grader.diagnosis.outcome import Outcome
 from grader.diagnosis.place import telling_words
 from grader.diagnosis.probe import Probe, read_probes
+from grader.errors import StudentError
 from grader.grading import load, program_of
 from grader.misconceptions import Misconception
 from grader.module import CourseError
@@ -42,7 +43,8 @@ def learn(suite: Suite, solution: Submission, wrong: Mapping[Misconception, Subm
         found = {one.name: observer.of(submission) for one, submission in wrong.items() if not one.costly}
         grows = {one.name: observer.growth(submission) for one, submission in wrong.items() if one.costly}
     if len(reference) < len(probes):
-        raise CourseError(suite.module.probes, "", "a probe ends the solution's process", "Make it smaller")
+        problem = "the solution cannot be loaded, or a probe ends its process"
+        raise CourseError(suite.module.probes, "", problem, "Mend the solution, or make the probe smaller")
     table, behaves = fingerprint_data(probes, reference, {name: outcomes for name, (outcomes, _) in found.items()})
     ways: dict[str, dict[str, Any]] = {
         one.name: {"likely": one.likely, "hint": one.hint, "look": telling_words(one.code, text)} for one in wrong
@@ -63,11 +65,14 @@ class Observer:
         self.probes = probes
 
     def of(self, submission: Submission) -> tuple[dict[int, Outcome], dict[str, Any]]:
-        """Return what came of each probe, and the answers under Reflect."""
+        """Return what came of each probe, and the answers under Reflect; nothing of what cannot be loaded."""
         session = self.session(submission)
         try:
+            load(session, self.suite.module)
             outcomes = observe(session, self.probes)
             return outcomes, observe_constants(session, self.suite.api.constants)
+        except StudentError:
+            return {}, {}
         finally:
             session.close()
 
@@ -84,6 +89,4 @@ class Observer:
             session.close()
 
     def session(self, submission: Submission) -> Session:
-        session = Session(self.spawner, program_of(submission, self.suite.module, self.suite.api), Limits())
-        load(session, self.suite.module)
-        return session
+        return Session(self.spawner, program_of(submission, self.suite.module, self.suite.api), Limits())

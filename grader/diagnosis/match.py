@@ -6,21 +6,12 @@ the dtype. Students make mistakes on several sides at once, so a wrong way is he
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 
 from grader.diagnosis.fingerprints import Fingerprints, Way
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Alike, Likeness, Outcome, compare
-
-
-class Side(IntEnum):
-    """The sides of a call, the most telling first."""
-
-    VALUE = 0
-    REFUSAL = 1
-    INPUTS = 2
-    DTYPE = 3
+from grader.diagnosis.outcome import Alike, Likeness, Side
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class Matcher:
         """Return how a function departs from the reference, if it does."""
         numbers = self.prints.of_path(path)
         for side in Side:
-            off = tuple(number for number in numbers if not _agrees(self.alike(number, 0), side))
+            off = tuple(number for number in numbers if side in self.alike(number, 0).wrong)
             if off:
                 return Deviation(side, off)
         return None
@@ -70,64 +61,51 @@ class Matcher:
 
     def follows(self, way: Way, path: str, side: Side) -> bool:
         """Whether what is wrong with a function on some side follows from a wrong way that is named already."""
-        return all(
-            _agrees(self.alike(number, way.behaves.get(number, 0)), side) for number in self.prints.of_path(path)
+        return not any(
+            side in self.alike(number, way.behaves.get(number, 0)).wrong for number in self.prints.of_path(path)
         )
 
     def alike(self, number: int, place: int) -> Alike:
         """Compare what was observed with one of the known outcomes of a probe."""
         if (number, place) not in self._alike:
-            self._alike[number, place] = self._compare(number, self.observed[number], place)
+            self._alike[number, place] = self.prints.compare(number, self.observed[number], place)
         return self._alike[number, place]
-
-    def _compare(self, number: int, outcome: Outcome, place: int) -> Alike:
-        row = self.prints.outcomes[number]
-        any_dtype = self.prints.probes[number].any_dtype
-        return compare(outcome, row[place], refusing=row[0].ended == "refused", any_dtype=any_dtype)
 
     def _doubts(self, way: Way, path: str, side: Side) -> int | None:
         """Return in how many lesser ways a function differs from a wrong one; None if it is not that one."""
-        numbers = self.prints.of_path(path)
-        wrong = {number: self._own(number, way.behaves[number]) for number in numbers if number in way.behaves}
-        sides = {one for one in Side for alike in wrong.values() if not _agrees(alike, one)}
+        wrong = self.prints.wrong_sides(way, path)
+        sides = frozenset().union(*wrong.values())
         if side not in sides or not self._is_decisive(way, wrong, side):
             return None
-        doubts = 0
-        for number in numbers:
+        doubts, stumbles = 0, 0
+        for number in self.prints.of_path(path):
+            if self._stumbles(way, number):
+                stumbles += 1
+                continue
             alike = self.alike(number, way.behaves.get(number, 0))
             if Side.VALUE in sides and _excludes(alike):
                 return None
             if Side.INPUTS in sides and not alike.inputs:
                 return None
-            if not _agrees(alike, side) and side != Side.VALUE:
+            if side != Side.VALUE and side in alike.wrong:
                 return None
-            doubts += sum(not _agrees(alike, one) for one in Side)
-        return doubts
+            doubts += len(alike.wrong)
+        # What raises now and then may still be the same mistake; what hardly ever returns could be anything.
+        return doubts + stumbles if 2 * stumbles < len(self.prints.of_path(path)) else None
 
-    def _own(self, number: int, place: int) -> Alike:
-        """Return how a wrong way's outcome compares with the reference's."""
-        return self._compare(number, self.prints.outcomes[number][place], 0)
+    def _stumbles(self, way: Way, number: int) -> bool:
+        """Whether a function raises where both the reference and the wrong way return something."""
+        known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
+        return self.observed[number].ended in ("raised", "refused") and all(one.ended == "returned" for one in known)
 
-    def _is_decisive(self, way: Way, wrong: dict[int, Alike], side: Side) -> bool:
+    def _is_decisive(self, way: Way, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
         """Whether some probe shows the very mistake, and not just the lack of another."""
         return any(
-            not _agrees(own, side) and _agrees(self.alike(number, way.behaves[number]), side)
-            for number, own in wrong.items()
+            side in sides and side not in self.alike(number, way.behaves[number]).wrong
+            for number, sides in wrong.items()
         )
 
 
 def _excludes(alike: Alike) -> bool:
     """Whether values are too different; those of another dtype may overflow or be cut where the others are not."""
     return alike.value == Likeness.OTHER or (alike.value == Likeness.FAR and alike.dtype)
-
-
-def _agrees(alike: Alike, side: Side) -> bool:
-    match side:
-        case Side.VALUE:
-            return alike.value == Likeness.SAME
-        case Side.REFUSAL:
-            return alike.refusal
-        case Side.INPUTS:
-            return alike.inputs
-        case Side.DTYPE:
-            return alike.dtype

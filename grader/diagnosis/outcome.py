@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from grader.compare import Tolerance, as_float64, difference, shape_of, tolerance_of
+from grader.compare import TOLERANCES, Tolerance, as_float64, difference, shape_of, tolerance_of
 
 Ended = Literal["returned", "refused", "raised", "unwritten", "missing"]
 DIGITS = 12
@@ -43,6 +44,15 @@ class Outcome:
     line: int = 0  # where it raised; not kept
 
 
+class Side(IntEnum):
+    """The sides of a call, the most telling first."""
+
+    VALUE = 0
+    REFUSAL = 1
+    INPUTS = 2
+    DTYPE = 3
+
+
 @dataclass(frozen=True)
 class Alike:
     """In what two outcomes of a probe agree."""
@@ -51,6 +61,12 @@ class Alike:
     refusal: bool
     inputs: bool
     dtype: bool
+
+    @cached_property
+    def wrong(self) -> frozenset[Side]:
+        """The sides on which they differ."""
+        same = (self.value == Likeness.SAME, self.refusal, self.inputs, self.dtype)
+        return frozenset(side for side, good in zip(Side, same, strict=True) if not good)
 
 
 SAME = Alike(Likeness.SAME, refusal=True, inputs=True, dtype=True)
@@ -94,30 +110,32 @@ def _numbers(ours: Any, theirs: Any) -> Likeness:
     array = type(ours) is type(theirs) if shape else _is_number(ours)
     if not array or (shape_of(ours) or ()) != shape:
         return Likeness.OTHER
-    mine, other = as_float64(ours), as_float64(theirs)
+    mine, other = _doubles(ours), _doubles(theirs)
     if mine is None or other is None:
         return Likeness.OTHER
-    wide = tolerance_of(theirs)
-    close = wide if wide.relative > _STRICT.relative and not _is_double(theirs) else _STRICT
-    if _within(mine, other, close):
+    if (mine == other).all():
         return Likeness.SAME
-    return Likeness.NEAR if _within(mine, other, _NEAR) else Likeness.FAR
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)))
+        gap, size = np.abs(mine[off] - other[off]), np.abs(other[off])
+    for level, tolerance in ((Likeness.SAME, _tolerance(theirs)), (Likeness.NEAR, _NEAR)):
+        if (gap <= tolerance.absolute + tolerance.relative * size).all() and np.isfinite(size).all():
+            return level
+    return Likeness.FAR
+
+
+def _doubles(value: Any) -> np.ndarray | None:
+    return value if type(value) is np.ndarray and value.dtype == np.float64 else as_float64(value)
+
+
+def _tolerance(theirs: Any) -> Tolerance:
+    """Return the dtype's own tolerance, but for float64 one that is closer: it tells a 1e-9 beside a sum from none."""
+    own = tolerance_of(theirs)
+    return own if own.relative > TOLERANCES[8].relative else _STRICT
 
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) or isinstance(value, np.number) or (shape_of(value) == ())
-
-
-def _is_double(value: Any) -> bool:
-    return type(value) in (int, float) or "float64" in str(value.dtype)
-
-
-def _within(ours: np.ndarray, theirs: np.ndarray, tolerance: Tolerance) -> bool:
-    with np.errstate(invalid="ignore", over="ignore"):
-        allowed = tolerance.absolute + tolerance.relative * np.abs(theirs)
-        good = (np.abs(ours - theirs) <= allowed) & np.isfinite(theirs)
-        good |= (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-    return bool(good.all())
 
 
 def same_dtype(ours: Any, theirs: Any) -> bool:

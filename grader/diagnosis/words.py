@@ -12,9 +12,8 @@ from grader.api import REFLECT
 from grader.compare import as_float64, describe, shape_of
 from grader.diagnosis.finding import Finding
 from grader.diagnosis.fingerprints import Fingerprints, Way
-from grader.diagnosis.match import Side
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Outcome, likeness, plain_difference
+from grader.diagnosis.outcome import Outcome, Side, likeness, plain_difference
 from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
 from grader.diagnosis.reading import Reading, read_weights

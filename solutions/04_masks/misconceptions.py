@@ -112,6 +112,15 @@ def create_causal_mask(seq_len):
     return np.tri(max(seq_len, 0))
 
 
+# %% causal_left_to_numpy
+LIKELY = "seq_len is not checked: 0 gives an empty mask, and a negative one is refused by NumPy, which does not name it"
+HINT = "What does np.ones((0, 0)) give, and what does the message of np.ones((-1, -1)) tell you?"
+
+
+def create_causal_mask(seq_len):
+    return np.tril(np.ones((seq_len, seq_len)))
+
+
 # %% causal_zero_not_refused
 LIKELY = "only negative numbers are refused, and 0 gives an empty mask"
 HINT = "What should create_causal_mask(0) do? Compare `< 0` with `< 1`."
@@ -362,6 +371,15 @@ def create_padding_mask(lengths, max_length):
     return mask
 
 
+# %% padding_nothing_refused
+LIKELY = "no length is refused: one above max_length counts as max_length, one below 0 as 0"
+HINT = "What should become of a sentence of 9 tokens in 5 places? And of one of -1 tokens?"
+
+
+def create_padding_mask(lengths, max_length):
+    return (np.arange(max_length) < np.asarray(lengths)[:, None])[:, None, None, :]
+
+
 # %% padding_only_first_checked
 LIKELY = "only the first length is checked"
 HINT = "Try lengths [2, 9] in 5 places. Which of the two is checked?"
@@ -400,6 +418,18 @@ def create_padding_mask(lengths, max_length):
             raise ValueError(f"the length {length} is impossible")
     lengths = np.asarray(lengths)
     return (np.arange(max_length) < lengths[:, None])[:, None, None]
+
+
+# %% padding_error_without_numbers
+LIKELY = "the ValueError names neither the length nor max_length"
+HINT = "Imagine reading your message in a long log. Which two numbers would you want to see?"
+
+
+def create_padding_mask(lengths, max_length):
+    lengths = np.asarray(lengths)
+    if (lengths > max_length).any() or (lengths < 0).any():
+        raise ValueError("a sentence does not fit")
+    return (np.arange(max_length) < lengths[:, None])[:, None, None, :]
 
 
 # %% padding_full_refused
@@ -932,7 +962,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% small_mask_asked
 LIKELY = "fully blocked slices are looked for in the mask before it has the shape of the scores"
-HINT = "Try scores (3, 4), a mask (1, 4) with zeros, and axis=0. Broadcast the mask first, then ask it."
+HINT = "Try scores (3, 4), a mask of 4 entries with a zero, and axis=0. Broadcast the mask first, then ask it."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1080,9 +1110,9 @@ def masked_softmax(scores, mask, axis=-1):
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
 
 
-# %% mask_is_true_only
-LIKELY = "the mask is compared with `is True`, which no array is, so everything is blocked"
-HINT = "What is np.array([True]) is True? Ask for the truth of each entry instead."
+# %% everything_blocked
+LIKELY = "every weight is 0, as if the mask allowed nothing (`mask is True` does that: no array is True itself)"
+HINT = "Print the mask as your code sees it, just before it is used. Which entries count as allowed there?"
 
 
 def masked_softmax(scores, mask, axis=-1):

@@ -410,3 +410,62 @@ class TestContracts:
         for module in course.modules:
             golden = json.loads(module.golden.read_text())
             assert set(golden["costs"]) == set(module.complexity), module.name
+
+
+ALIKE = """
+
+# %% cubes
+LIKELY = "the values are cubed"
+HINT = "Try 2."
+
+
+def tiny(x):
+    return np.asarray(x) ** 3
+"""
+
+
+def test_a_misconception_that_no_probe_tells_from_another(tiny: Course) -> None:
+    path = misconceptions_of(tiny)
+    path.write_text(path.read_text() + ALIKE)
+    assert "is not diagnosed" not in problems(tiny)
+    probes = tiny.modules[0].probes
+    probes.write_text(probes.read_text().replace("[3.0]", "[1.0]").replace("[[1.0, -1.0], [0.5, 4.0]]", "[0.0]"))
+    found = problems(tiny)
+    assert "the misconception cubes is not diagnosed | Add a probe that tells it from the others" in found
+    assert "the misconception squares is not diagnosed" in found
+
+
+def test_probes_that_are_none(tiny: Course) -> None:
+    probes = tiny.modules[0].probes
+    edit(probes, 'probe("tiny", np.array([3.0]))', 'probe("twice", np.array([3.0]))')
+    assert "probes.py: twice: is not asked for. There are tiny" in problems(tiny)
+    probes.write_text("PROBES = [1]\n")
+    assert "probes.py: PROBES: is no list of probes" in problems(tiny)
+    probes.write_text("1 / 0\n")
+    assert "probes.py: cannot be run: ZeroDivisionError" in problems(tiny)
+    probes.unlink()
+    assert "probes.py: is missing" in problems(tiny)
+
+
+def test_hints_that_are_missing_or_of_no_use(tiny: Course) -> None:
+    hints = tiny.modules[0].hints
+    edit(hints, "[tiny]", "[other]")
+    found = problems(tiny)
+    assert "there are no hints for tiny | Write its nudge, pointer and worked step" in found
+    assert "hints.toml has hints for other, which is not asked for" in found
+    edit(hints, 'pointer = "It is one line."', "")
+    assert "hints.toml: other: needs nudge, pointer, worked" in problems(tiny)
+    hints.write_text("[tiny\n")
+    assert "hints.toml: is not TOML" in problems(tiny)
+
+
+def test_a_golden_file_of_another_machine_is_fresh(tiny: Course) -> None:
+    golden = tiny.modules[0].golden
+    document = json.loads(golden.read_text())
+    outcome = document["probes"][0][0]["value"]
+    outcome["array"][0] += 1e-12
+    golden.write_text(json.dumps(document))
+    assert problems(tiny) == ""
+    outcome["array"][0] += 1e-3
+    golden.write_text(json.dumps(document))
+    assert problems(tiny) == "golden.json is stale | Run `attn dev build`"

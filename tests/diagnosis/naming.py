@@ -28,20 +28,23 @@ CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 def overlays(kind: str, module: str) -> list[tuple[str, str]]:
     """Return the cells of a file below this folder: a title, and code to be laid over the module's solution."""
     path = HERE / kind / f"{module}.py"
-    return [(mark["name"], cell) for mark, cell in split_cells(CELL, path.read_text())[1]] if path.is_file() else []
+    imports, cells = split_cells(CELL, path.read_text())
+    return [(mark["name"], f"{imports}\n\n{cell}") for mark, cell in cells]
 
 
-def submission_of(module: Module, text: str) -> Submission:
-    """Return a text as a student's file."""
-    file = f"{module.slug}.py"
-    return Submission("someone", module.name, file, {module.slug: Source(file, (text,), notebook=False)})
+def submission_of(course: Course, module: Module, text: str) -> Submission:
+    """Return a text as the file of a student whose earlier modules are right."""
+    earlier = {one.slug: read_text(course.solution(one)) for one in course.modules if one.order < module.order}
+    texts = earlier | {module.slug: text}
+    sources = {slug: Source(f"{slug}.py", (one,), notebook=False) for slug, one in texts.items()}
+    return Submission("someone", module.name, f"{module.slug}.py", sources)
 
 
 def learnt(course: Course, module: Module) -> Fingerprints:
     """Learn a module's fingerprints anew, whatever its golden file says."""
     suite = full_suite(course, module)
     ways = read_misconceptions(course, module)
-    solution = submission_of(module, read_text(course.solution(module)))
+    solution = submission_of(course, module, read_text(course.solution(module)))
     return learn(suite, solution, {way: as_submission(course, module, way) for way in ways}).prints
 
 
@@ -50,7 +53,7 @@ def described(course: Course, module: Module, prints: Fingerprints, texts: dict[
     with open_spawner(module.backend) as spawner:
         observer = Observer(full_suite(course, module), spawner, prints.probes)
         for title, text in texts.items():
-            observed, answers = observer.of(submission_of(module, text))
+            observed, answers = observer.of(submission_of(course, module, text))
             found = findings(prints, observed, answers)
             shown = [
                 f"{one.path}: {one.way.name if one.way else ''}"
