@@ -11,7 +11,8 @@ from grader.diagnosis.fingerprints import Way
 def growth(account: Account) -> dict[str, str]:
     """Return for each meter that breaks its law the leading terms, without their factors.
 
-    Where the counts are no polynomial, how they grow along a ray says as much. Nothing for a function that calls what it may not: there, that is what to mend.
+    Where the counts are no polynomial, how they grow along a ray says as much. Nothing for a function that calls what
+    it may not: there, that is what to mend.
     """
     found: dict[str, str] = {}
     for cost in account.profile.costs:

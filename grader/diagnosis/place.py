@@ -35,7 +35,7 @@ def telling_words(wrong: str, right: str) -> list[str]:
 
 def likely_line(source: Source, path: str, words: Sequence[str]) -> Line | None:
     """Return the line of a function that has most of these words, its first line if none has any."""
-    for cell, text in enumerate(source.cells, 1):
+    for cell, text in reversed(list(enumerate(source.cells, 1))):
         if block := _block(text.splitlines(), path):
             best = _best(block, words)
             return Line(best, cell if source.notebook else None)
@@ -58,16 +58,16 @@ def _block(lines: list[str], path: str) -> list[tuple[int, str]]:
 
 
 def _body(lines: list[tuple[int, str]], opening: str) -> list[tuple[int, str]]:
+    """Return the block that begins so: the outermost, and of those the last, as Python would have it."""
     start = re.compile(rf"(\s{{0,80}})(?:async\s+)?{opening}")
-    for position, (_, line) in enumerate(lines):
-        if not (matched := start.match(line)):
-            continue
-        depth = len(matched[1])
-        end = position + 1
-        while end < len(lines) and (_is_bare(lines[end][1]) or _indent(lines[end][1]) > depth):
-            end += 1
-        return lines[position:end]
-    return []
+    found = [(len(m[1]), position) for position, (_, line) in enumerate(lines) if (m := start.match(line))]
+    if not found:
+        return []
+    depth, position = min(found, key=lambda one: (one[0], -one[1]))
+    end = position + 1
+    while end < len(lines) and (_is_bare(lines[end][1]) or _indent(lines[end][1]) > depth):
+        end += 1
+    return lines[position:end]
 
 
 def _is_bare(line: str) -> bool:

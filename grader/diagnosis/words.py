@@ -82,7 +82,7 @@ def call_of(probe: Probe) -> str:
     arguments = [_argument(arg) for arg in probe.args]
     arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
     text = f"{head}({', '.join(arguments)})"
-    if probe.said or len(text) > _LONG:
+    if probe.said or len(text) > _LONG or "..." in text:
         shapes = ", ".join(str(np.shape(arg)) for arg in probe.args if np.ndim(arg))
         return f"{head} of {probe.said or f'arrays of {shapes}'}"
     return text

@@ -29,9 +29,11 @@ def weights(q: np.ndarray, k: np.ndarray, allowed: np.ndarray | None = None) -> 
 
 
 def unclaimed(module: Module, computed: Iterable[float]) -> list[str]:
-    """Return the decimals in a module's lesson and stub that are no rounding of anything computed."""
+    """Return the decimals in a module's lesson, stub and hints that are no rounding of anything computed."""
     claims = [abs(float(number)) for number in computed]
-    written = [number for path in (module.lesson, module.stub) for number in DECIMAL.findall(path.read_text())]
+    written = [
+        number for path in (module.lesson, module.stub, module.hints) for number in DECIMAL.findall(path.read_text())
+    ]
     assert written, f"{module.name} has no decimals at all"
     return [number for number in written if not any(_is_rounded(number, claim) for claim in claims)]
 

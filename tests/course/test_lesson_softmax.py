@@ -26,6 +26,7 @@ def numbers() -> Iterable[float]:
         yield temperature
         yield from softmax(SCORES / temperature)
     yield -0.5  # an example of a score
+    yield from SCORES / 2
     yield from (0.1, 0.01)  # temperatures to try
 
 

@@ -1,0 +1,205 @@
+"""The parts of diagnosis: what can be read off weights, where to look, how alike two outcomes are, what is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.course import Course
+from grader.diagnosis.outcome import Likeness, Outcome, Side, compare, likeness, outcome_data, outcome_of
+from grader.diagnosis.place import Line, likely_line, telling_words
+from grader.diagnosis.probe import Weights, probe
+from grader.diagnosis.reading import read_weights
+from grader.diagnosis.words import call_of
+from grader.submission import Source
+from tests.conftest import GradeSource
+
+SCORES = np.array([[0.0, 2.0, 1.0], [4.0, 1.0, 3.0]])
+CAUSAL = np.array([[1, 0, 0], [1, 1, 0]])
+
+
+def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    exps = np.exp(scores)
+    return np.asarray(exps / exps.sum(axis=axis, keepdims=True))
+
+
+class TestReading:
+    def test_right_weights_say_nothing(self) -> None:
+        assert read_weights(softmax(SCORES / 2), Weights(SCORES, scale=2)) is None
+
+    @pytest.mark.parametrize("divisor", [1.0, 4.0, 0.5, 1.7])
+    def test_the_scale_is_read_off(self, divisor: float) -> None:
+        found = read_weights((softmax(SCORES / divisor), None), Weights(SCORES, scale=2, part=0))
+        assert found is not None
+        assert f"the scores divided by {divisor:g}; 2 is right" in found.evidence
+
+    def test_the_axis_is_read_off(self) -> None:
+        found = read_weights(softmax(SCORES, axis=0), Weights(SCORES))
+        assert found is not None
+        assert found.cause == "the softmax runs over the queries, not over the keys"
+        found = read_weights(np.exp(SCORES) / np.exp(SCORES).sum(), Weights(SCORES))
+        assert found is not None
+        assert "all weights of the table together sum to 1" in found.cause
+
+    def test_the_mask_is_read_off(self) -> None:
+        of = Weights(SCORES, mask=CAUSAL)
+        for weights, cause in [
+            (softmax(SCORES), "the mask is not used"),
+            (softmax(SCORES) * CAUSAL, "the mask comes after the softmax"),
+            (softmax(np.where(CAUSAL, -np.inf, SCORES)), "the mask is read the wrong way round"),
+        ]:
+            found = read_weights(weights, of)
+            assert found is not None
+            assert cause in found.cause
+        assert read_weights(softmax(np.where(CAUSAL, SCORES, -np.inf)), of) is None
+
+    def test_equal_weights_come_from_no_scores(self) -> None:
+        found = read_weights(np.full((2, 3), 1 / 3), Weights(SCORES))
+        assert found is not None
+        assert found.cause == "the scores do not come into the weights"
+
+    @pytest.mark.parametrize(
+        "value", [None, (), "text", np.zeros(3), np.full((2, 3), np.nan), np.array([["a"] * 3] * 2)]
+    )
+    def test_what_is_no_table_of_weights_says_nothing(self, value: object) -> None:
+        assert read_weights(value, Weights(SCORES)) is None
+
+
+FILE = '''import numpy as np
+
+def softmax(x, axis=-1):
+    """Return e ** x over its sum along axis 0.
+
+    exps.sum(axis=0) is not code.
+    """
+    shifted = x - x.max(axis=-1, keepdims=True)  # axis=0
+    exps = np.exp(shifted)
+    return exps / exps.sum(axis=0)
+
+class Head:
+    def forward(
+        self, q,
+    ):
+        return q @ q.T
+
+    def other(self):
+        return 0
+
+def forward(q): return q
+'''
+
+
+class TestPlace:
+    def test_the_line_with_the_telling_words(self) -> None:
+        words = telling_words("def f(x):\n    return exps / exps.sum(axis=0)\n", "    exps = np.exp(x)\n")
+        assert set(words) == {"return", "exps", "sum", "axis", "0"}
+        assert likely_line(Source("a.py", (FILE,), notebook=False), "softmax", words) == Line(10, None)
+
+    def test_a_method_is_looked_for_in_its_class(self) -> None:
+        source = Source("a.py", (FILE,), notebook=False)
+        assert likely_line(source, "Head.forward", ["T", "@"]) == Line(16, None)
+        assert likely_line(source, "Head.forward", ["nothing", "like", "it"]) == Line(13, None)
+        assert likely_line(source, "forward", ["q"]) == Line(21, None)
+        assert likely_line(source, "missing", ["q"]) is None
+
+    def test_a_notebook_has_cells(self) -> None:
+        source = Source("a.ipynb", ("import numpy", FILE), notebook=True)
+        assert likely_line(source, "softmax", ["max"]) == Line(8, 2)
+
+    def test_a_hostile_text_is_only_text(self) -> None:
+        text = "def softmax(x):\n" + "(" * 100_000 + "\n" + '"""' * 3 + "\n" * 5000
+        assert likely_line(Source("a.py", (text,), notebook=False), "softmax", ["x"]) == Line(1, None)
+
+
+class TestOutcome:
+    def test_how_alike_values_are(self) -> None:
+        x = np.array([0.25, 0.75])
+        assert likeness(x.copy(), x) == Likeness.SAME
+        assert likeness(x * (1 + 1e-12), x) == Likeness.SAME
+        assert likeness(x * (1 + 1e-9), x) == Likeness.NEAR
+        assert likeness(x[::-1].copy(), x) == Likeness.FAR
+        assert likeness(x[None], x) == Likeness.OTHER
+        assert likeness(x.tolist(), x) == Likeness.OTHER
+        assert likeness(x.astype(np.float32), x.astype(np.float32) * np.float32(1 + 1e-6)) == Likeness.SAME
+        assert likeness(np.array([np.nan, np.inf]), np.array([np.nan, np.inf])) == Likeness.SAME
+        assert likeness(np.array([np.nan, np.inf]), np.array([np.nan, -np.inf])) == Likeness.FAR
+        assert likeness((1.0, x), (np.float64(1), x)) == Likeness.SAME
+        assert likeness(np.array([True, False]), np.array([1, 0])) == Likeness.SAME
+
+    def test_a_golden_file_keeps_all_of_it(self) -> None:
+        values: list[object] = [None, True, 3, 0.1, np.float32(2.5), "text", (np.eye(2), [1, 2]), {"a": np.arange(3)}]
+        values += [np.array([np.nan, np.inf, -np.inf]), np.zeros((2, 0, 3)), np.array(2.0), np.array([0.1], np.float32)]
+        for value in values:
+            kept = outcome_of(outcome_data(Outcome("returned", value, changed={"1": np.zeros(2)})))
+            alike = compare(
+                Outcome("returned", value, changed={"1": np.zeros(2)}), kept, refusing=False, any_dtype=False
+            )
+            assert alike.wrong == frozenset(), value
+
+    def test_every_side_is_seen(self) -> None:
+        good = Outcome("returned", np.ones(2))
+        refusal = Outcome("refused", numbers=(3.0,))
+        for other, known, side in [
+            (Outcome("returned", np.zeros(2)), good, Side.VALUE),
+            (Outcome("raised"), good, Side.VALUE),
+            (Outcome("returned", np.ones(2), changed={"1": np.ones(2)}), good, Side.INPUTS),
+            (Outcome("returned", np.ones(2, np.float32)), good, Side.DTYPE),
+            (Outcome("refused"), refusal, Side.REFUSAL),
+            (Outcome("raised", numbers=(3.0,)), refusal, Side.REFUSAL),
+        ]:
+            assert compare(other, known, refusing=known is refusal, any_dtype=False).wrong == {side}
+
+
+NO_MAXIMUM = """
+def softmax(x, axis=-1):
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+
+
+class TestWords:
+    def test_a_call_can_be_tried(self) -> None:
+        assert call_of(probe("softmax", np.array([[0.0, 2.5]]), kwargs={"axis": 0})) == "softmax([[0, 2.5]], axis=0)"
+        assert call_of(probe("A.f", np.zeros((9, 9)), init=(4,), said="a table")) == "A(4).f of a table"
+        assert call_of(probe("f", np.zeros((20, 20)))) == "f of arrays of (20, 20)"
+
+    def test_what_a_hidden_check_sees_stays_hidden(self, grade_source: GradeSource, course: Course) -> None:
+        solution = course.solution(course.module("01_softmax")).read_text()
+        report = grade_source(solution + NO_MAXIMUM)
+        (one,) = report.diagnoses
+        assert one.misconception == "no_max_subtraction"
+        assert one.message.startswith("Does not hold: ")
+        assert "yours" not in one.message
+        assert one.line == len(solution.splitlines()) + 3
+
+    def test_what_raises_is_told_with_its_line(self, grade_source: GradeSource, course: Course) -> None:
+        solution = course.solution(course.module("01_softmax")).read_text()
+        report = grade_source(f"{solution}\n\ndef softmax(x, axis=-1):\n    return x.nothing\n")
+        one = report.diagnoses[0]
+        assert (one.target, one.misconception) == ("softmax", None)
+        assert f"yours:    an exception, from line {len(solution.splitlines()) + 4}" in one.message
+
+    def test_the_stub_is_told_what_to_write(self, grade_source: GradeSource, course: Course) -> None:
+        report = grade_source(course.module("01_softmax").stub.read_text())
+        functions = ["softmax", "log_softmax", "softmax_with_temperature"]
+        assert [one.message.splitlines()[0] for one in report.diagnoses] == [
+            f"{name} is not written yet" for name in functions
+        ]
+
+    def test_what_never_returns_costs_no_second_wait(self, grade_source: GradeSource) -> None:
+        report = grade_source("def softmax(x, axis=-1):\n    while True:\n        pass\n")
+        assert [one for one in report.diagnoses if one.target == "softmax"] == []
+        assert {ending.kind for ending in report.endings} == {"deadline"}
+
+    @pytest.mark.parametrize(
+        "lie",
+        ["None", "True", "'x' * 70", "(x, x)", "object()", "float('nan')", "np.zeros(0)", "{1: x}", "[[x]]", "1 / 0"],
+    )
+    def test_whatever_is_returned_is_diagnosed_without_a_stumble(self, grade_source: GradeSource, lie: str) -> None:
+        names = ("softmax", "log_softmax", "softmax_with_temperature")
+        report = grade_source(
+            "import numpy as np\n" + "".join(f"def {name}(x, *a, **k):\n    return {lie}\n" for name in names)
+        )
+        assert report.diagnoses
+        assert {one.misconception for one in report.diagnoses} == {None}
+        assert not any("fault of the grader" in one.message for one in report.diagnoses)
