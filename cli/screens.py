@@ -47,8 +47,9 @@ def _misconceptions(shared: list[Shared]) -> list[str]:
     """Return what a class believes that is not so, and who does."""
     lines = ["What they believe that is not so:"] if shared else []
     for one in shared:
-        lines.append(_wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {one.likely}", "  "))
-        lines.append(_wrapped(", ".join(one.submissions), " " * 6))
+        who = ", ".join(one.submissions)
+        lines.append(_wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
+        lines.append(_wrapped(one.likely, " " * 6))
     return [*lines, ""] if shared else []
 
 
@@ -167,7 +168,6 @@ def _remark(report: Report) -> str:
     remarks = [f"{len(lost)} of {len(report.checks)} checks not passed"] if lost else []
     remarks += [f"{len(dear)} of {len(report.costs)} costs too high"] if dear else []
     remarks += ["costs to be looked at"] if report.needs_review else []
-    remarks += dict.fromkeys(one.misconception for one in report.diagnoses if one.misconception)
     remarks += dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
     return "; ".join(remarks)
 

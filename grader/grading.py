@@ -285,7 +285,7 @@ class _Job:
             if own or any(check.outcome == "failed" for check in verdict.checks):
                 source = self.submission.sources[self.module.slug]
                 found = self.diagnoser.diagnose(session, source, verdict.checks, verdict.ended)
-            if any(cost.verdict == "fail" for account in accounts for cost in account.profile.costs):
+            if any(cost.verdict == "fail" for account in accounts for cost in account.costs):
                 found += self.diagnoser.dear(accounts, found)
         except (WorkerLostError, CourseError):
             raise

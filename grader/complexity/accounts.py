@@ -58,9 +58,9 @@ class Accounts:
         expected = None if self.reference is None else self._expected(contract.function)
         found = _doubted(profile(session, _at_secret_sizes(contract, seed), seed, expected), session.program.files)
         forbidden = tuple(
-            Forbidden(event, self.forbidden[_kind(event.call)])
+            Forbidden(event, self.forbidden[kind_of(event.call)])
             for event in found.events
-            if _kind(event.call) in self.forbidden
+            if kind_of(event.call) in self.forbidden
         )
         return Account(found, _without_forbidden(found.costs, forbidden), forbidden)
 
@@ -109,7 +109,8 @@ def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
     return found
 
 
-def _kind(call: str) -> str:
+def kind_of(call: str) -> str:
+    """Return which rule of `[forbidden]` a call falls under."""
     return "exec" if call in EXECUTING else "products"
 
 

@@ -55,7 +55,7 @@ class Diagnoser:
 
     def dear(self, accounts: Sequence[Account], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
         """Return a diagnosis for each function whose costs grow like those of a known wrong way."""
-        from grader.diagnosis.growth import growth, name_growth
+        from grader.diagnosis.growth import growth, name_growth, offence
 
         prints = self.prints()
         found: list[Diagnosis] = []
@@ -65,10 +65,9 @@ class Diagnoser:
             others = (*known, *found)
             if way is None or any(contract.target == one.target or way.name == one.misconception for one in others):
                 continue  # one diagnosis a target, and one name for one mistake
-            cost = next(cost for cost in account.profile.costs if cost.meter in grown)
-            line = cost.place.line if cost.place else None
-            text = f"{cost.meter} grows like {grown[cost.meter]}"
-            message = growth_words(way, contract.function, text, cost.law, line, self.module.slug)
+            text, place = offence(account, grown)
+            line = place.line if place else None
+            message = growth_words(way, contract.function, text, line, self.module.slug)
             found.append(Diagnosis(contract.target, way.name, message, line, contract.function))
         return tuple(found)
 

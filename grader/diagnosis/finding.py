@@ -29,7 +29,8 @@ class Finding:
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
     """Return at most one finding a target, in the order of the module.
 
-    What follows from a wrong way that is named already is not found again: one mistake, one name.
+    What follows from a wrong way that is named already is not found again: one mistake, one name. And nothing is named
+    that builds on something wrong without a name: its own code may be right.
     """
     matcher = Matcher(prints, observed)
     found: list[Finding] = []
@@ -45,7 +46,9 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
             continue
         if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
             continue
-        found.append(Finding(target, path, deviation, matcher.name(path, deviation)))
+        unknown = {one.path for one in found if one.way is None}
+        way = None if unknown & prints.builds_on[path] else matcher.name(path, deviation)
+        found.append(Finding(target, path, deviation, way))
     return found + _wrong_answers(prints, answers)
 
 

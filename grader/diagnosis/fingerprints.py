@@ -89,6 +89,15 @@ class Fingerprints:
                 found[path].append(way)
         return {path: tuple(ways) for path, ways in found.items()}
 
+    @cached_property
+    def builds_on(self) -> dict[str, frozenset[str]]:
+        """By function, those that it builds on: where one of them is wrong, so may it be."""
+        found: dict[str, set[str]] = {path: set() for path in self.paths}
+        for origin, ways in self.origins.items():
+            for number in (number for way in ways for number in way.behaves):
+                found[self.probes[number].path].add(origin)
+        return {path: frozenset(origins - {path}) for path, origins in found.items()}
+
 
 def fingerprint_data(
     probes: Sequence[Probe], reference: Observed, wrong: Mapping[str, Observed]

@@ -81,6 +81,8 @@ def compare(ours: Outcome, theirs: Outcome, *, refusing: bool, any_dtype: bool) 
         value, dtype = Likeness.OTHER, True
     elif ours.ended == "returned":
         value, dtype = likeness(ours.value, theirs.value), any_dtype or same_dtype(ours.value, theirs.value)
+        if value == Likeness.FAR and not dtype and not _both_floats(ours.value, theirs.value):
+            value = Likeness.OTHER  # numbers cut to integers are other numbers
     else:
         value, dtype = Likeness.SAME, True
     if not refusing:
@@ -144,6 +146,10 @@ def same_dtype(ours: Any, theirs: Any) -> bool:
         return all(same_dtype(a, b) for a, b in zip(ours, theirs, strict=False))
     mine, other = getattr(ours, "dtype", None), getattr(theirs, "dtype", None)
     return mine is None or other is None or mine == other
+
+
+def _both_floats(ours: Any, theirs: Any) -> bool:
+    return all("float" in str(getattr(value, "dtype", "float")) for value in (ours, theirs))
 
 
 def numbers_in(message: str) -> set[float]:

@@ -51,10 +51,10 @@ def words(
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
 
 
-def growth_words(way: Way, function: str, grown: str, law: str, line: int | None, slug: str) -> str:
+def growth_words(way: Way, function: str, offence: str, line: int | None, slug: str) -> str:
     """Return what a student is told about a function that is right but costs too much."""
     parts = [
-        _wrapped(f"{function}: {grown}; {law} is allowed", 2),
+        _wrapped(f"{function}: {offence}", 2),
         _wrapped(f"Likely: {way.likely} ({way.name})", 3),
         [f"Look at: line {line}"] if line else [],
         _wrapped(f"Think: {way.hint}", 3),

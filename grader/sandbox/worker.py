@@ -97,13 +97,22 @@ class Worker:
         return results
 
     def do_probe(self, request: dict[str, Any]) -> list[dict[str, Any]]:
-        """Make calls that stand each by itself: a method is called on an object of its own, and errors are kept."""
-        results: list[dict[str, Any]] = []
+        """Make calls whose errors are kept; a method is called on an object for each way to make one.
+
+        The objects are made first and used again, or nobody would see what they keep, of each other or of a call.
+        """
         name, *method = request["path"]
+        results: list[dict[str, Any]] = []
+        made: dict[str, Any] = {}
+        for init, *_ in request["calls"] if method else ():
+            if repr(init) not in made:
+                try:
+                    made[repr(init)] = self.find([0, [name]])(*init)
+                except BaseException as error:  # noqa: BLE001
+                    return [{"error": self.describe(error)} for _ in request["calls"]]
         for init, args, kwargs in request["calls"]:
             try:
-                target = self.find([0, [name]])
-                function = getattr(target(*init), method[0]) if method else target
+                function = getattr(made[repr(init)], method[0]) if method else self.find([0, [name]])
                 results.append({"value": _snapshot(function(*args, **kwargs)), "args": args, "kwargs": kwargs})
             except BaseException as error:  # noqa: BLE001
                 results.append({"error": self.describe(error)})

@@ -88,7 +88,7 @@ def main() -> None:
             print(f"STYLE NOT NAMED {title}: {found}")
     unknown = {title: f"{solution}\n\n{code}" for title, code in overlays("unknown", module.name)}
     for title, found in described(course, module, prints, unknown):
-        if not found or ": (" not in found.replace(":  (", ": ("):
+        if not found or any(":  (" not in one for one in found.split("; ")):
             bad += 1
             print(f"UNKNOWN, BUT {title}: {found or 'no probe sees it'}")
     print(
