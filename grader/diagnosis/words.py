@@ -47,7 +47,7 @@ def words(
         parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, line {line.number}", 1))
     if finding.way:
         parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
-    parts.append([_next_step(slug, finding)])
+    parts.append(_wrapped(_next_step(slug, finding), 2))
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
 
 
@@ -58,7 +58,7 @@ def growth_words(way: Way, function: str, offence: str, line: int | None, slug: 
         _wrapped(f"Likely: {way.likely} ({way.name})", 3),
         [f"Look at: line {line}"] if line else [],
         _wrapped(f"Think: {way.hint}", 3),
-        [f"Next: change it, then run `attn profile {slug} {function}`"],
+        _wrapped(f"Next: change it, then run `attn profile {slug} {function}`", 2),
     ]
     return "\n".join(text for part in parts for text in part)
 

@@ -112,7 +112,6 @@ def test_there_are_enough_of_each(course: Course) -> None:
         for title, _ in overlays("styles", name):
             bug, style = title.split()
             bugs.setdefault((name, bug), set()).add(style)
-    assert len(bugs) >= BUGS
-    assert {bug: styles for bug, styles in bugs.items() if len(styles) < STYLES} == {}
+    assert sum(len(styles) >= STYLES for styles in bugs.values()) >= BUGS
     assert sum(len(overlays("unknown", name)) for name in MODULES) >= UNKNOWN
     assert [module.name for module in course.modules if not Path(module.probes).is_file()] == []

@@ -221,17 +221,6 @@ def masked_softmax(scores, mask, axis=-1):
     return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
 
 
-# %% fills_minus_1e30
-def masked_softmax(scores, mask, axis=-1):
-    scores = np.asarray(scores)
-    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
-    allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
-    kept = np.where(allowed, scores, scores.dtype.type(-1e30))
-    exps = np.exp(kept - kept.max(axis=axis, keepdims=True))
-    weights = exps / exps.sum(axis=axis, keepdims=True)
-    return np.where(allowed.any(axis=axis, keepdims=True), weights, 0)
-
-
 # %% powers_of_two
 def masked_softmax(scores, mask, axis=-1):
     scores = np.asarray(scores)
