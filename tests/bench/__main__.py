@@ -21,6 +21,7 @@ from grader.report import Report
 from grader.student import Arguments, Call, Student
 from grader.submission import Source, Submission
 from grader.suite import Judge, run_suite
+from tests.bench.diagnosis import print_diagnoses
 from tests.bench.profiles import print_profiles
 from tests.bench.sandbox import print_calls, print_class, print_spawning
 
@@ -150,8 +151,9 @@ def main() -> None:
     allowed = 3 * student.seconds * each + 60
     print(f"  allowed: 3 x bare + 60 ms        {allowed:7.2f} ms, used {session * each / allowed:.2f} of it")
     profiles = print_profiles(course)
+    diagnoses = print_diagnoses(course)
     print("the jail")
-    good = [profiles, session * each <= allowed, print_spawning("numpy"), print_spawning("torch")]
+    good = [profiles, diagnoses, session * each <= allowed, print_spawning("numpy"), print_spawning("torch")]
     print_calls()
     good.append(print_class(course, class_of(course, SUBMISSIONS // 4)))
     sys.exit(not all(good))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.course import Course
-from tests.course.lessons import TOKENS, K, Q, V, row, unclaimed, weights
+from tests.course.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 # Two tokens and their projections
 X = np.array([[1, 0, 2], [0, 1, 1]])
@@ -55,6 +55,11 @@ def numbers() -> Iterable[float]:
     yield from (weights(SAME, SAME) @ SAME_VALUES).ravel()
     yield from orthogonal()
     yield from weights(np.eye(2), PAGE_KEYS)[0]
+    yield from softmax(np.array([1.0, 1, 0]))  # the same without a scale, and with one that is too large
+    yield from softmax(np.array([0.5, 0.5, 0]))
+    yield 1 + np.exp(-1.5)  # the exponentials of The and cat, where cat sees no more
+    for scale in (8, np.sqrt(2)):
+        yield from Q[1] @ K.T / scale
     yield from (weights(np.eye(2), PAGE_KEYS) @ PAGE_VALUES)[0]
     yield from (0.382, 0.236)  # what the page printed, quoted as wrong
     yield 1.0  # `1.0 * x`, which makes floats of integers

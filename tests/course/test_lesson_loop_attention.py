@@ -15,11 +15,13 @@ def numbers() -> Iterable[float]:
     """Every number of the lesson, from the formula."""
     yield from K.ravel()
     yield from (Q @ K.T).ravel()
-    scaled = Q[0] @ K.T / 2
-    yield from scaled
-    yield from scaled - scaled.max()
-    yield from np.exp(scaled - scaled.max())
-    yield np.exp(scaled - scaled.max()).sum()
+    for scaled in (Q[:2] @ K.T) / 2:  # The, in the lesson; cat, in the hints
+        yield from scaled
+        yield from scaled - scaled.max()
+        yield from np.exp(scaled - scaled.max())
+        yield np.exp(scaled - scaled.max()).sum()
+    yield 1 + np.exp(-1.5)  # the exponentials of The and cat, where cat sees no more
+    yield np.sqrt(2)
     yield from weights(Q, K).ravel()
     yield from (weights(Q, K) @ V).ravel()
     yield from weights(Q, K, np.tri(5)).ravel()

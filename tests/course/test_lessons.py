@@ -18,7 +18,8 @@ def test_an_unclaimed_decimal_is_found(course_copy: Course) -> None:
     module = course_copy.module("01_softmax")
     module.lesson.write_text("Weights of .0546, 0.25 and −0.5, not 1 and not v2.0")
     module.stub.write_text("x = 1e3  # or .4037\n")
-    assert unclaimed(module, [0.05464, -0.5]) == ["0.25", ".4037"]
+    module.hints.write_text("Try 0.77.\n")
+    assert unclaimed(module, [0.05464, -0.5]) == ["0.25", ".4037", "0.77"]
 
 
 def test_the_shared_example_is_the_published_one() -> None:
