@@ -1,6 +1,6 @@
 """Golden files: what a bundle knows about a module in place of its solution and hidden suite.
 
-Generated from the evidence: the hash of the untouched stub, the names it asks for, the points of each target, what
+Generated from the evidence: the untouched stub, the names it asks for, the points of each target, what
 the reference costs, and of each misconception which visible checks it fails and what it makes of the probes.
 """
 
@@ -27,12 +27,17 @@ _ROUNDING = 1e-6  # between two machines
 class Golden:
     """A golden file as read."""
 
-    stub_sha256: str
+    stub: str
     api: Api
     targets: Mapping[str, Mapping[str, float]]
     misconceptions: Mapping[str, Mapping[str, Any]]
     costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial, as data
     probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its distinct outcomes, the reference's first
+
+    @property
+    def stub_sha256(self) -> str:
+        """The hash by which an untouched stub is known."""
+        return sha256(self.stub.encode())
 
 
 def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]:
@@ -55,7 +60,7 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
     return {
         "schema": SCHEMA,
         "module": module.name,
-        "stub_sha256": sha256(stub.encode()),
+        "stub": stub,
         "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
         "targets": targets,
         "costs": {
@@ -110,12 +115,12 @@ def read_golden(module: Module) -> Golden:
         classes = {name: tuple(methods) for name, methods in names["classes"].items()}
         api = Api(tuple(names["functions"]), classes, tuple(names["constants"]))
         fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
-        return Golden(document["stub_sha256"], api, *fields)
+        return Golden(str(document["stub"]), api, *fields)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         mend = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", mend) from None
 
 
 def sha256(data: bytes) -> str:
-    """Return the hash by which an untouched stub is known."""
+    """Return the hash by which a file is known."""
     return hashlib.sha256(data).hexdigest()

@@ -24,7 +24,7 @@ from grader.reference import load_reference
 from grader.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
 from grader.sandbox.client import IMPORT, Program, Session
 from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import JailError, Spawner, WorkerLostError
+from grader.sandbox.spawn import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.tiers import open_spawner
 from grader.sandbox.view import view_for
 from grader.sandbox.wire import UnsendableError
@@ -68,13 +68,24 @@ def full_suite(course: Course, module: Module) -> Suite:
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
-def check_own_file(course: Course, module: Module) -> Report:
+def check_own_file(course: Course, module: Module, begun: ZygoteSpawner | None = None) -> Report:
     """Run the visible checks on the student's own file, with their other modules beside it."""
     reports: list[Report] = []
-    suite = Suite(module, course.api(module), module.checks)
-    run_grading(suite, [own_submission(course, module)], reports.append, allow_unjailed=True)
+    check_own_files(course, module, [own_submission(course, module)], reports.append, begun)
     (report,) = reports
     return report
+
+
+def check_own_files(
+    course: Course,
+    module: Module,
+    submissions: Iterable[Submission],
+    on_report: Callable[[Report], None],
+    begun: ZygoteSpawner | None = None,
+) -> None:
+    """Run the visible checks on one state of the student's file after another, as they come."""
+    suite = Suite(module, course.api(module), module.checks)
+    run_grading(suite, submissions, on_report, allow_unjailed=True, begun=begun)
 
 
 def run_grading(
@@ -84,6 +95,7 @@ def run_grading(
     limits: Limits | None = None,
     *,
     allow_unjailed: bool = False,
+    begun: ZygoteSpawner | None = None,
 ) -> None:
     """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
@@ -95,7 +107,7 @@ def run_grading(
             job = _Job(suite.module, suite.api, checks, judge, accounts, diagnoser, limits or Limits(), submission)
             on_report(spawning.tried_twice(job.run, job.not_graded))
 
-    with _Spawning(suite.module, allow_unjailed=allow_unjailed) as spawning:
+    with _Spawning(suite.module, begun, allow_unjailed=allow_unjailed) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects
 
 
@@ -180,19 +192,34 @@ class NoJailError(Exception):
 
 
 class _Spawning:
-    """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades."""
+    """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
 
-    def __init__(self, module: Module, *, allow_unjailed: bool) -> None:
-        self.spawner: Spawner = open_spawner(module.backend)
-        if self.spawner.tier == "none" and not allow_unjailed:
+    Whether there is a jail is asked at once, unless it does not matter: then the zygote gets ready while we do.
+    """
+
+    def __init__(self, module: Module, begun: ZygoteSpawner | None, *, allow_unjailed: bool) -> None:
+        self.module = module
+        self.begun = begun
+        self._spawner: Spawner | None = None
+        if not allow_unjailed and self.spawner.tier == "none":
             self.spawner.close()
             raise NoJailError
+
+    @property
+    def spawner(self) -> Spawner:
+        """The spawner, opened when it is first asked for."""
+        if self._spawner is None:
+            begun, self.begun = self.begun, None
+            self._spawner = open_spawner(self.module.backend, begun) if begun else open_spawner(self.module.backend)
+        return self._spawner
 
     def __enter__(self) -> _Spawning:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.spawner.close()
+        for one in (self._spawner, self.begun):
+            if one is not None:
+                one.close()
 
     def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[Spawner, str], Report]) -> Report:
         """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
@@ -201,7 +228,7 @@ class _Spawning:
         except WorkerLostError:
             self.spawner.close()
         try:
-            self.spawner = self.spawner.again()
+            self._spawner = self.spawner.again()
             return run(self.spawner)
         except (WorkerLostError, JailError) as error:
             return give_up(self.spawner, str(error))

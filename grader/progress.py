@@ -9,9 +9,9 @@ from typing import Literal
 
 from grader.course import Course
 from grader.files import write_atomically
-from grader.golden import read_golden, sha256
 from grader.hints import TIERS
 from grader.module import Module
+from grader.work import is_untouched, own_sha256
 
 State = Literal["untouched", "started", "failing", "passing"]
 
@@ -42,24 +42,29 @@ class Standing:
     module: Module
     state: State
     tested: Tested | None
-
-
-def own_file(module: Module) -> Path:
-    """Return the file a student works on: script or notebook, whichever changed last."""
-    files = [path for path in (module.stub, module.notebook) if path.is_file()]
-    return max(files, key=lambda path: path.stat().st_mtime, default=module.stub)
+    completed: bool  # at some time; what was written since may be anything
+    missing: tuple[str, ...]  # what it builds on and is not completed: until then it is locked
 
 
 def standings(course: Course) -> list[Standing]:
     """Return where the student stands with every module, without running anything."""
     noted = _read(course)
-    return [_standing(module, noted.modules.get(module.name)) for module in course.modules]
+    here = {module.name for module in course.modules}  # a bundle may lack what a module builds on
+    return [
+        _standing(module, noted, tuple(name for name in module.requires if name in here - noted.completed.keys()))
+        for module in course.modules
+    ]
+
+
+def standing(course: Course, module: Module) -> Standing:
+    """Return where the student stands with one module."""
+    return next(one for one in standings(course) if one.module == module)
 
 
 def record(course: Course, module: Module, passed: int, total: int, function: str = "") -> None:
     """Note what a test of the student's file said, and in which function its first failure is."""
     noted = _read(course)
-    tested = Tested(_now(module), passed, total, function)
+    tested = Tested(own_sha256(module), passed, total, function)
     _write(course, replace(noted, modules=noted.modules | {module.name: tested}))
 
 
@@ -70,7 +75,7 @@ def next_hint(course: Course, module: Module) -> Given | None:
     """
     noted = _read(course)
     tested, given = noted.modules.get(module.name), noted.hints.get(module.name)
-    if tested is None or tested.passed == tested.total or tested.file_sha256 != _now(module):
+    if tested is None or tested.passed == tested.total or tested.file_sha256 != own_sha256(module):
         return None
     if given is None or given.function != tested.function:
         return Given(tested.function, 1, tested.file_sha256)
@@ -84,27 +89,41 @@ def record_hint(course: Course, module: Module, given: Given) -> None:
     _write(course, replace(noted, hints=noted.hints | {module.name: given}))
 
 
+def record_completed(course: Course, module: Module) -> None:
+    """Note that a module is done: it unlocks those that build on it."""
+    noted = _read(course)
+    _write(course, replace(noted, completed=noted.completed | {module.name: own_sha256(module)}))
+
+
+def known_student(course: Course) -> str:
+    """Return who is working here, if they ever said so."""
+    return _read(course).student
+
+
+def record_student(course: Course, student: str) -> None:
+    """Note who is working here."""
+    _write(course, replace(_read(course), student=student))
+
+
 @dataclass(frozen=True)
 class _Noted:
     """The whole file."""
 
     modules: dict[str, Tested]
     hints: dict[str, Given]
+    completed: dict[str, str]  # by module, the hash of the file that was
+    student: str
 
 
-def _now(module: Module) -> str:
-    path = own_file(module)
-    return sha256(path.read_bytes()) if path.is_file() else ""
-
-
-def _standing(module: Module, tested: Tested | None) -> Standing:
-    path = own_file(module)
-    now = _now(module)
-    if path == module.stub and now == read_golden(module).stub_sha256:
-        return Standing(module, "untouched", None)
-    if tested is None or tested.file_sha256 != now:
-        return Standing(module, "started", None)
-    return Standing(module, "passing" if tested.passed == tested.total else "failing", tested)
+def _standing(module: Module, noted: _Noted, missing: tuple[str, ...]) -> Standing:
+    tested = noted.modules.get(module.name)
+    completed = module.name in noted.completed
+    if is_untouched(module):
+        return Standing(module, "untouched", None, completed, missing)
+    if tested is None or tested.file_sha256 != own_sha256(module):
+        return Standing(module, "started", None, completed, missing)
+    state: State = "passing" if tested.passed == tested.total else "failing"
+    return Standing(module, state, tested, completed, missing)
 
 
 def _path(course: Course) -> Path:
@@ -116,6 +135,8 @@ def _write(course: Course, noted: _Noted) -> None:
         "schema": 1,
         "modules": {name: asdict(one) for name, one in sorted(noted.modules.items())},
         "hints": {name: asdict(one) for name, one in sorted(noted.hints.items())},
+        "completed": dict(sorted(noted.completed.items())),
+        "student": noted.student,
     }
     write_atomically(_path(course), json.dumps(document, indent=1) + "\n")
 
@@ -126,6 +147,8 @@ def _read(course: Course) -> _Noted:
         document = json.loads(_path(course).read_text(encoding="utf-8"))
         modules = {str(name): Tested(**entry) for name, entry in document["modules"].items()}
         hints = {str(name): Given(**entry) for name, entry in document.get("hints", {}).items()}
+        completed = {str(name): str(file) for name, file in document.get("completed", {}).items()}
+        student = str(document.get("student", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return _Noted({}, {})
-    return _Noted(modules, hints)
+        return _Noted({}, {}, {}, "")
+    return _Noted(modules, hints, completed, student)

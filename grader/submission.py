@@ -13,6 +13,7 @@ from grader.archive import ARCHIVE, NOTEBOOK, SCRIPT, Entry, UnreadableError
 from grader.course import Course
 from grader.module import CourseError, Module
 from grader.notebook import NotebookError, read_cells
+from grader.work import own_file
 
 # What a script may declare: plain encodings, none of those that transform text or take their time over it.
 ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso-8859-1", "latin-1", "cp1252")
@@ -198,11 +199,7 @@ def find_submissions(course: Course, paths: Iterable[Path], module: Module | Non
 
 def own_submission(course: Course, module: Module) -> Submission:
     """Return a student's own work in their course or bundle: one module, with their others beside it."""
-    files = {
-        other.name: path
-        for other in course.modules
-        for path in sorted((p for p in (other.notebook, other.stub) if p.is_file()), key=lambda p: p.stat().st_mtime)
-    }
+    files = {other.name: path for other in course.modules if (path := own_file(other)).is_file()}
     if module.name not in files:
         raise CourseError(module.stub, "", "is missing", "Unpack the bundle again, or restore the file")
     finder = _Finder(course, None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from grader.module import Backend
+if TYPE_CHECKING:  # a zygote is to start quickly
+    from grader.module import Backend
 
 Tier = Literal["strict", "contained", "none"]
 Layer = Literal["view", "user", "namespaces", "capabilities", "limits", "landlock", "undumpable", "seccomp"]
@@ -34,6 +35,7 @@ class Plan:
     may_thread: bool = True  # not as root, whose threads the kernel does not count
     readable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
+    meters: bool = True  # whether workers will be asked to measure
 
     def has(self, layer: Layer) -> bool:
         return layer in self.layers

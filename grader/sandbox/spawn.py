@@ -93,7 +93,8 @@ class ZygoteSpawner(_Closing):
     The zygote dies with the thread that started it: the kernel takes a thread for the parent.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, wait: bool = True) -> None:
+        """Start a zygote; without waiting, `confirm` says later whether its jail holds."""
         self.plan = plan
         self.backend: Backend = plan.backend
         self.tier: Tier = plan.tier
@@ -101,6 +102,7 @@ class ZygoteSpawner(_Closing):
         self._ended: dict[int, Exit] = {}
         self._born: deque[_Born] = deque()
         self._ordered: socket.socket | None = None
+        self._confirmed = False
         try:
             with theirs:
                 self._process = subprocess.Popen(
@@ -117,10 +119,22 @@ class ZygoteSpawner(_Closing):
             raise JailError(str(error)) from None
         try:
             self._tell(plan)
+            if wait:
+                self.confirm()
+        except BaseException:
+            self.close()
+            raise
+
+    def confirm(self) -> None:
+        """Wait for the word that the jail has been tried and holds; JailError, and nothing left, if it does not."""
+        if self._confirmed:
+            return
+        try:
             self._expect_ready()
         except BaseException:
             self.close()
             raise
+        self._confirmed = True
 
     def _tell(self, plan: Plan) -> None:
         assert self._process.stdin is not None
@@ -128,7 +142,6 @@ class ZygoteSpawner(_Closing):
             stdin.write(json.dumps(plan.as_data()).encode())
 
     def _expect_ready(self) -> None:
-        """Wait for the word that the jail has been tried and holds."""
         try:
             message = self._receive(START_SECONDS)
         except WorkerLostError:
@@ -138,6 +151,7 @@ class ZygoteSpawner(_Closing):
 
     def spawn(self) -> Process:
         """Return the worker that was ordered last time, and order the next: it is forked while this one works."""
+        self.confirm()
         ours = self._ordered or self._order()
         self._ordered = None
         try:

@@ -29,14 +29,33 @@ class Attempt:
     problem: str
 
 
-def open_spawner(backend: Backend) -> ZygoteSpawner | ColdSpawner:
-    """Return a spawner of the best tier this machine gives."""
+def begin_spawner(backend: Backend) -> ZygoteSpawner | None:
+    """Start what `open_spawner` would try first, without waiting for it; for one's own checks, so without meters.
+
+    To be closed by whoever began it, if nothing else comes of it.
+    """
     for plan in plans(backend):
         try:
-            return ZygoteSpawner(plan)
+            return ZygoteSpawner(replace(plan, meters=False), wait=False)
+        except JailError:
+            return None
+    return None
+
+
+def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> ZygoteSpawner | ColdSpawner:
+    """Return a spawner of the best tier this machine gives: the one that was begun, if its jail holds."""
+    meters = begun is None or begun.plan.meters
+    for plan in plans(backend):
+        try:
+            if begun is None:
+                return ZygoteSpawner(replace(plan, meters=meters))
+            first, begun = begun, None
+            first.confirm()
         except JailError:
             if not plan.layers:
                 raise
+        else:
+            return first
     return ColdSpawner(backend)
 
 
