@@ -11,9 +11,12 @@ import click
 from cli.dev import dev
 from cli.doctor import doctor
 from cli.grade import grade
+from cli.journey import complete, next_module, start
+from cli.paint import register_fallback, wants_colour
 from cli.profile import profile
 from cli.release import release
 from cli.student import hint, status, test, where_am_i
+from cli.watch import watch
 
 EXIT_USAGE = 2
 EXIT_FAULT = 3
@@ -22,16 +25,21 @@ EXIT_INTERRUPTED = 130  # as every shell has it
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="attnlab", prog_name="attn")
+@click.option("--plain", is_flag=True, help="No colours and no clearing of the screen; NO_COLOR does the same.")
 @click.pass_context
-def attn(context: click.Context) -> None:
+def attn(context: click.Context, plain: bool) -> None:
     """Build attention piece by piece, and have every piece checked.
 
     \b
     Students:
       attn                       where am I, and what comes next?
+      attn start softmax         begin a module (--notebook: as a notebook)
       attn test softmax          run the visible checks on my file
+      attn watch softmax         run them whenever I save
       attn hint softmax          one more hint about the first thing that fails
       attn profile softmax       what does my code cost, and where?
+      attn complete softmax      checks and costs; then it goes into my package `mylab`
+      attn next                  begin the next module
     Instructors:
       attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class by the hidden checks too
@@ -40,11 +48,12 @@ def attn(context: click.Context) -> None:
       attn dev new rope          begin a module
       attn dev check             prove the course sound
     """
+    context.color = wants_colour(plain=plain)
     if context.invoked_subcommand is None:
         where_am_i()
 
 
-for command in (status, test, hint, profile, grade, doctor, release, dev):
+for command in (start, status, test, watch, hint, profile, complete, next_module, grade, doctor, release, dev):
     attn.add_command(command)
 
 
@@ -54,7 +63,7 @@ def main() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character shows its number
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=register_fallback())
     try:
         attn.main(prog_name="attn", standalone_mode=False)
         sys.exit(0)

@@ -53,13 +53,14 @@ def _misconceptions(shared: list[Shared]) -> list[str]:
     return [*lines, ""] if shared else []
 
 
-def own_screen(report: Report) -> str:
-    """Return what a student sees of their own file: every visible check, and where to look next."""
+def own_screen(report: Report, *, first: bool = False) -> str:
+    """Return what a student sees of their own file: every visible check, or the first that fails, and what to mend."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
         lines += [_wrapped(report.message, "  "), *_printed(report)]
         return "\n".join([*lines, "", "No check could run. Mend this first, then run it again."])
-    for check in report.checks:
+    shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
+    for check in shown:
         lines.append(f"  {_WORDS[check.outcome]:<12} {check.property}")
         if check.outcome != "passed":
             lines.append(_wrapped(check.message, " " * 15))

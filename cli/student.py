@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.dev import chosen
+from cli.names import modules_here
+from cli.paint import paint
 
 if TYPE_CHECKING:
     from grader.course import Course
     from grader.module import Module
-    from grader.progress import Standing
+    from grader.progress import Given, Standing
     from grader.report import Report
 
 WORDS = {
@@ -34,12 +36,23 @@ def where_am_i() -> None:
     ahead = next_up(standings(course))
     click.echo(f"AttnLab in {course.root}" + (" (a student's bundle)" if course.is_bundle else " (a full course)"))
     if ahead is None:
-        click.echo("Every module passes its visible checks. Hand in your work.")
+        click.echo("Every module is complete. Hand in your work: attn submit")
         return
     click.echo(f"Next: {ahead.module.name}, {ahead.module.title} ({ahead.module.minutes} min): {in_words(ahead)}")
-    click.echo(f"  read   {ahead.module.lesson.relative_to(course.root)}")
-    click.echo(f"  edit   {ahead.module.stub.relative_to(course.root)}")
-    click.echo(f"  run    attn test {ahead.module.slug}")
+    click.echo("\n".join(what_to_do(course, ahead)))
+
+
+def what_to_do(course: Course, standing: Standing) -> list[str]:
+    """Return the lesson to read, the file to edit and the command to run."""
+    from grader.work import own_file
+
+    module = standing.module
+    command = "complete" if standing.state == "passing" else "test"
+    return [
+        f"  read   {module.lesson.relative_to(course.root)}",
+        f"  edit   {own_file(module).relative_to(course.root)}",
+        f"  run    attn {command} {module.slug}",
+    ]
 
 
 @click.command()
@@ -52,7 +65,13 @@ def status(as_json: bool) -> None:
     found = standings(find_course(Path.cwd()))
     if as_json:
         entries = [
-            {"module": one.module.name, "title": one.module.title, "state": one.state}
+            {
+                "module": one.module.name,
+                "title": one.module.title,
+                "state": one.state,
+                "completed": one.completed,
+                "needs": list(one.missing),
+            }
             | ({"passed": one.tested.passed, "total": one.tested.total} if one.tested else {})
             for one in found
         ]
@@ -63,14 +82,17 @@ def status(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("module_name", metavar="[MODULE]", required=False)
+@click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
+@click.option("--case", default="", metavar="TEXT", help="Run only checks with this in their name or property.")
+@click.option("--first", is_flag=True, help="Show only the first check that fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def test(module_name: str | None, as_json: bool) -> None:
+def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None:
     """Run the visible checks on your own file.
 
     \b
-    attn test            the module you are in, or the next one to do
-    attn test softmax    this one; 01_softmax and 1 mean the same
+    attn test                       the module you are in, or the next one to do
+    attn test softmax               this one; 01_softmax and 1 mean the same
+    attn test softmax --case rows   only the checks about rows
 
     The first thing that is wrong is explained below the checks, by what your code does; `attn hint` says more.
 
@@ -79,23 +101,30 @@ def test(module_name: str | None, as_json: bool) -> None:
     from grader.course import find_course
 
     course = find_course(Path.cwd())
-    module = chosen(course, (module_name,))[0] if module_name else _at_hand(course)
-    report = _checked(course, module)
+    module = chosen(course, (module_name,))[0] if module_name else at_hand(course)
+    report = checked(course, module, case)
     from cli.screens import own_screen
-    from grader.progress import record
+    from grader.progress import record_report
 
-    passed = sum(check.outcome == "passed" for check in report.checks)
-    if report.score is not None:
-        stuck = [one.function for one in report.diagnoses if one.function]
-        failed = [check.target for check in report.checks if check.outcome != "passed"]
-        record(course, module, passed, len(report.checks), next(iter(stuck + failed), ""))
-    click.echo(json.dumps(report.as_json(), indent=1) if as_json else own_screen(report))
+    if not case:
+        record_report(course, module, report)
+    tell_which_counts(module)
+    click.echo(json.dumps(report.as_json(), indent=1) if as_json else paint(own_screen(report, first=first)))
     if report.score is None:
         sys.exit(3)
-    sys.exit(0 if passed == len(report.checks) else 1)
+    sys.exit(0 if all(check.outcome == "passed" for check in report.checks) else 1)
 
 
-def _checked(course: Course, module: Module) -> Report:
+def tell_which_counts(module: Module) -> None:
+    """Say so where there are two versions of a student's work."""
+    from grader.work import left_behind, own_file
+
+    if (older := left_behind(module)) is not None:
+        newer = own_file(module).name
+        click.echo(f"attn: {older.name} differs from {newer}, which was changed last and is what counts", err=True)
+
+
+def checked(course: Course, module: Module, case: str = "") -> Report:
     """Run the visible checks; the process they run in starts while this one is still at its imports."""
     from grader.sandbox.tiers import begin_spawner
 
@@ -103,14 +132,14 @@ def _checked(course: Course, module: Module) -> Report:
     try:
         from grader.grading import check_own_file
 
-        return check_own_file(course, module, begun)
+        return check_own_file(course, module, begun, case)
     finally:
         if begun is not None:
             begun.close()
 
 
 @click.command()
-@click.argument("module_name", metavar="[MODULE]", required=False)
+@click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
 @click.option("--json", "as_json", is_flag=True, help="Print the hint as JSON.")
 def hint(module_name: str | None, as_json: bool) -> None:
     """Get one hint about the first thing that fails: a nudge, then a pointer, then the step worked out.
@@ -122,30 +151,46 @@ def hint(module_name: str | None, as_json: bool) -> None:
     Exit status: 0 a hint was given, 1 there is none to give now, 2 no such module.
     """
     from grader.course import find_course
-    from grader.hints import TIERS, read_hints
+    from grader.hints import TIERS
     from grader.progress import next_hint, record_hint
 
     course = find_course(Path.cwd())
-    module = chosen(course, (module_name,))[0] if module_name else _at_hand(course)
+    module = chosen(course, (module_name,))[0] if module_name else at_hand(course)
     given = next_hint(course, module)
     if given is None:
         click.echo(f"A hint is about a run that failed. Run `attn test {module.slug}` first.", err=True)
         sys.exit(1)
-    hints = read_hints(module)
-    function = given.function if given.function in hints else _stands_for(given.function, tuple(hints))
-    if function is None:
+    told = hint_text(module, given)
+    if told is None:
         click.echo(f"There are no hints for {given.function}: the lesson is {module.lesson.name}.", err=True)
         sys.exit(1)
     record_hint(course, module, given)
-    text = hints[function].tier(given.tier)
+    function, text = told
     if as_json:
         entry = {"module": module.name, "function": function, "tier": TIERS[given.tier - 1], "hint": text}
         click.echo(json.dumps(entry, indent=1, ensure_ascii=False))
         return
-    click.echo(f"{function}, hint {given.tier} of {len(TIERS)}\n")
-    click.echo("\n".join(click.wrap_text(line, 80, "  ", "  ") for line in text.splitlines()))
+    click.echo("\n".join(hint_lines(module, given, function, text)))
+
+
+def hint_text(module: Module, given: Given) -> tuple[str, str] | None:
+    """Return the function that a hint is about, and the hint."""
+    from grader.hints import read_hints
+
+    hints = read_hints(module)
+    function = given.function if given.function in hints else _stands_for(given.function, tuple(hints))
+    return None if function is None else (function, hints[function].tier(given.tier))
+
+
+def hint_lines(module: Module, given: Given, function: str, text: str) -> list[str]:
+    """Return a hint as it is shown."""
+    from grader.hints import TIERS
+
+    lines = [f"{function}, hint {given.tier} of {len(TIERS)}", ""]
+    lines += [click.wrap_text(line, 80, "  ", "  ") for line in text.splitlines()]
     if given.tier < len(TIERS):
-        click.echo(f"\nThe next one comes after an edit and another failing `attn test {module.slug}`.")
+        lines += ["", f"The next one comes after an edit and another failing `attn test {module.slug}`."]
+    return lines
 
 
 def _stands_for(target: str, known: tuple[str, ...]) -> str | None:
@@ -154,17 +199,20 @@ def _stands_for(target: str, known: tuple[str, ...]) -> str | None:
 
 
 def next_up(found: list[Standing]) -> Standing | None:
-    """Return the first module that does not pass yet."""
-    return next((one for one in found if one.state != "passing"), None)
+    """Return the first module that is not complete yet."""
+    return next((one for one in found if not one.completed), None)
 
 
 def in_words(standing: Standing) -> str:
     """Return a standing as a phrase."""
     counts = {} if standing.tested is None else {"passed": standing.tested.passed, "total": standing.tested.total}
-    return WORDS[standing.state].format(**counts)
+    words = WORDS[standing.state].format(**counts)
+    if standing.missing and not standing.completed:
+        return f"{words}; locked until {', '.join(standing.missing)} is complete"
+    return f"complete; {words}" if standing.completed else words
 
 
-def _at_hand(course: Course) -> Module:
+def at_hand(course: Course) -> Module:
     """Return the module whose folder this is, else the next one to do, else the first."""
     from grader.progress import standings
 

@@ -68,10 +68,10 @@ def full_suite(course: Course, module: Module) -> Suite:
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
-def check_own_file(course: Course, module: Module, begun: ZygoteSpawner | None = None) -> Report:
+def check_own_file(course: Course, module: Module, begun: ZygoteSpawner | None = None, case: str = "") -> Report:
     """Run the visible checks on the student's own file, with their other modules beside it."""
     reports: list[Report] = []
-    check_own_files(course, module, [own_submission(course, module)], reports.append, begun)
+    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case)
     (report,) = reports
     return report
 
@@ -82,9 +82,10 @@ def check_own_files(
     submissions: Iterable[Submission],
     on_report: Callable[[Report], None],
     begun: ZygoteSpawner | None = None,
+    case: str = "",
 ) -> None:
     """Run the visible checks on one state of the student's file after another, as they come."""
-    suite = Suite(module, course.api(module), module.checks)
+    suite = Suite(module, course.api(module), module.checks, case=case)
     run_grading(suite, submissions, on_report, allow_unjailed=True, begun=begun)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from grader.course import Course
 from grader.files import write_atomically
 from grader.hints import TIERS
 from grader.module import Module
 from grader.work import is_untouched, own_sha256
+
+if TYPE_CHECKING:
+    from grader.report import Report
 
 State = Literal["untouched", "started", "failing", "passing"]
 
@@ -66,6 +69,15 @@ def record(course: Course, module: Module, passed: int, total: int, function: st
     noted = _read(course)
     tested = Tested(own_sha256(module), passed, total, function)
     _write(course, replace(noted, modules=noted.modules | {module.name: tested}))
+
+
+def record_report(course: Course, module: Module, report: Report) -> None:
+    """Note what all visible checks said of the student's file."""
+    stuck = [one.function for one in report.diagnoses if one.function]
+    failed = [check.target for check in report.checks if check.outcome != "passed"]
+    if report.score is not None:
+        passed = len(report.checks) - len(failed)
+        record(course, module, passed, len(report.checks), next(iter(stuck + failed), ""))
 
 
 def next_hint(course: Course, module: Module) -> Given | None:

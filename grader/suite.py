@@ -50,6 +50,7 @@ _ARGUMENTS = (
     *(f"-pno:{name}" for name in _UNUSED),
     f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
 )
+_NO_CASE = "Leave --case out to see what the checks are called"
 _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
@@ -65,6 +66,7 @@ class Suite:
     reference: Any = None
     measured: bool = True  # whether costs are looked at, too
     diagnosed: bool = True  # whether failures are explained
+    case: str = ""  # only checks whose name or property has this in it
 
     def files(self) -> dict[Path, SuiteName]:
         """Return the suite's files, visible checks first."""
@@ -78,6 +80,10 @@ class Suite:
         from grader.complexity.accounts import accounts_of
 
         return accounts_of(self.module, self.salt, self.reference)
+
+    def wants(self, check: Check) -> bool:
+        """Whether a check is to be run."""
+        return self.case.casefold() in f"{check.name} {check.property}".casefold()
 
     def require_points(self, checks: list[Check]) -> None:
         """See that the checks and costs of a whole suite add up to what the module says."""
@@ -160,8 +166,10 @@ class _SuitePlugin:
                 items = [item for item in session.items if isinstance(item, pytest.Function)]
                 checks = read_checks(items, self.suite.files(), self.suite.api.targets)
                 self.suite.require_points(checks)
-                paired = list(zip(items, checks, strict=True))
-                self.body(tuple(checks), lambda student: self.judge(student, paired))
+                paired = [pair for pair in zip(items, checks, strict=True) if self.suite.wants(pair[1])]
+                if not paired:
+                    raise CourseError(self.suite.visible, self.suite.case, "is in no check", _NO_CASE, usage=True)
+                self.body(tuple(check for _, check in paired), lambda student: self.judge(student, paired))
         except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
             self.error = error
         return True
@@ -193,7 +201,7 @@ class _SuitePlugin:
         endings: list[EndingRecord] = []
         retry = True
         for item, check in paired:
-            if check.needs is not None and results[check.needs].outcome != "passed":
+            if check.needs in results and results[check.needs].outcome != "passed":
                 text = f"held back until {check.needs} passes"
                 results[check.name] = result_of(check, "held_back", text, text)
                 continue

@@ -100,7 +100,8 @@ class Diagnoser:
         raised = next((observed[number].line for number in numbers if observed[number].line), 0)
         if raised and not source.notebook:
             return Line(raised, None)
-        return likely_line(source, finding.path, finding.way.look if finding.way else ())
+        unwritten = ("NotImplementedError",) if finding.deviation is None else ()
+        return likely_line(source, finding.path, finding.way.look if finding.way else unwritten)
 
 
 def _hidden(finding: Finding, checks: Sequence[CheckResult]) -> str:

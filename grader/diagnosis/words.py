@@ -185,6 +185,8 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def _next_step(slug: str, finding: Finding) -> str:
+    if finding.deviation is None and finding.way is None:
+        return f"Next: read its part of the lesson (README.md), write it, and run `attn test {slug}`"
     if finding.target == REFLECT:
         return "Next: read the question under Reflect again, and work out a small case by hand"
     return f"Next: change it and run `attn test {slug}`; `attn hint {slug}` says more"

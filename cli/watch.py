@@ -1,0 +1,167 @@
+"""`attn watch`: the checks run whenever the file is saved, until somebody presses q."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.dev import chosen
+from cli.keys import Keys
+from cli.names import modules_here
+from cli.paint import paint
+from cli.student import at_hand, hint_lines, hint_text, next_up
+
+if TYPE_CHECKING:
+    from grader.course import Course
+    from grader.module import Module
+    from grader.report import Report
+    from grader.submission import Submission
+
+POLL_SECONDS = 0.01
+KEYS = "Keys: n next module, h hint, p profile, r run again, q quit"
+
+
+@click.command()
+@click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
+def watch(module_name: str | None) -> None:
+    """Run the visible checks whenever you save, and show what got better.
+
+    \b
+    attn watch            the module you are in, or the next one to do
+    attn watch softmax    this one
+
+    While it waits: n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
+    """
+    from grader.course import find_course
+
+    course = find_course(Path.cwd())
+    module: Module | None = chosen(course, (module_name,))[0] if module_name else at_hand(course)
+    with Keys() as keys:
+        while module is not None:
+            watching = _Watching(course, module, keys)
+            watching.run()
+            module = watching.then
+
+
+@dataclass
+class _Watching:
+    """One module being watched; `then` is the module to go on with."""
+
+    course: Course
+    module: Module
+    keys: Keys
+    then: Module | None = None
+    before: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Check the file now and after every change; the process that checks is kept warm in between."""
+        from grader.sandbox.tiers import begin_spawner
+
+        begun = begin_spawner(self.module.backend)
+        try:
+            from grader.grading import check_own_files
+
+            click.echo(f"Watching {self.module.stub.parent.name}. Save your file to check it. {KEYS}")
+            check_own_files(self.course, self.module, self.states(), self.show, begun)
+        finally:
+            if begun is not None:
+                begun.close()
+
+    def states(self) -> Iterator[Submission]:
+        """Yield the student's work as it is, and again whenever a file of the module was saved."""
+        from grader.module import CourseError
+        from grader.submission import own_submission
+
+        seen = None
+        while True:
+            now = self.stamp()
+            if now != seen and any(now):
+                seen = now
+                try:
+                    yield own_submission(self.course, self.module)
+                except CourseError:  # an editor is between two steps of saving
+                    seen = None
+            match self.keys.wait(POLL_SECONDS):
+                case "q" | "\x04":
+                    return
+                case "n":
+                    self.then = self.following()
+                    return
+                case "r":
+                    seen = None
+                case "h":
+                    self.hint()
+                case "p":
+                    self.profile()
+
+    def stamp(self) -> tuple[tuple[int, int] | None, ...]:
+        """Return what changes when a file of the module is saved."""
+        return tuple(_stamp(path) for path in (self.module.stub, self.module.notebook))
+
+    def show(self, report: Report) -> None:
+        """Print the report, and what is better and worse than before."""
+        from cli.screens import own_screen
+        from grader.progress import record_report
+
+        record_report(self.course, self.module, report)
+        now = {check.property: check.outcome for check in report.checks}
+        if sys.stdout.isatty() and click.get_current_context().color is not False:
+            click.clear()
+        click.echo(paint(own_screen(report)))
+        for word, better in (("Now passing", True), ("No longer passing", False)):
+            changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
+            click.echo("".join(f"\n{word}: {text}" for text in changed).lstrip("\n"), nl=bool(changed))
+        self.before = now
+        click.echo(KEYS)
+
+    def _changed(self, text: str, outcome: str, *, better: bool) -> bool:
+        before = self.before.get(text)
+        return before is not None and before != outcome and (outcome == "passed") == better
+
+    def hint(self) -> None:
+        from grader.progress import next_hint, record_hint
+
+        given = next_hint(self.course, self.module)
+        told = None if given is None else hint_text(self.module, given)
+        if given is None or told is None:
+            click.echo("There is no hint to give: nothing fails.")
+            return
+        record_hint(self.course, self.module, given)
+        click.echo("\n".join(hint_lines(self.module, given, *told)))
+
+    def profile(self) -> None:
+        from cli.costs import cost_lines
+        from grader.complexity.own import own_costs
+        from grader.errors import StudentError
+        from grader.module import CourseError
+        from grader.text import printable
+
+        try:
+            for cost in own_costs(self.course, self.module):
+                click.echo(paint("\n".join(cost_lines(cost))) + "\n")
+        except (StudentError, CourseError) as error:
+            click.echo(f"It could not be measured: {printable(str(error))}")
+        click.echo(KEYS)
+
+    def following(self) -> Module | None:
+        """Return the next module: the first that is not complete after this one, else the one behind it."""
+        from grader.progress import standings
+
+        later = [one for one in standings(self.course) if one.module.order > self.module.order]
+        ahead = next_up(later) or (later[0] if later else None)
+        if ahead is None:
+            click.echo("This is the last module.")
+        return ahead.module if ahead else None
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
