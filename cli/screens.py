@@ -72,8 +72,9 @@ def own_screen(report: Report, *, first: bool = False) -> str:
 
 def _first_diagnosis(report: Report) -> list[str]:
     """Return the first thing to mend: one at a time, the rest comes after it."""
+    failing = {check.target for check in report.checks if check.outcome == "failed"}
     if report.diagnoses:
-        first = report.diagnoses[0]
+        first = min(report.diagnoses, key=lambda one: one.target not in failing)
         return ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
     if failed := next((check for check in report.checks if check.outcome == "failed"), None):
         return [f"Next: {failed.target}. The lesson is beside your file, in README.md."]

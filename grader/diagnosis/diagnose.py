@@ -45,8 +45,10 @@ class Diagnoser:
         observed = observe(session, prints.probes, ended)
         answers = observe_constants(session, prints.api.constants) if not failing or REFLECT in failing else {}
         found = findings(prints, observed, answers)
-        # A target that fails without a finding of its own may do so by what is wrong with another.
-        inherited = not failing or bool(failing - {one.target for one in found})
+        # A target that fails without a finding of its own may do so by what is wrong with another; and where there
+        # are visible checks only, a name is all that is told of what they do not see.
+        own = all(check.suite == "visible" for check in checks)
+        inherited = own or bool(failing - {one.target for one in found})
         return tuple(
             self._diagnosis(one, prints, observed, source, checks)
             for one in found
@@ -59,12 +61,12 @@ class Diagnoser:
 
         prints = self.prints()
         found: list[Diagnosis] = []
-        for account in accounts if prints else ():
+        dear = [account for account in accounts if prints and growth(account)]
+        for account in dear[:1]:  # the others may only call it
             contract, grown = account.profile.contract, growth(account)
             way = name_growth(prints.ways, contract.function, grown) if prints else None
-            others = (*known, *found)
-            if way is None or any(contract.target == one.target or way.name == one.misconception for one in others):
-                continue  # one diagnosis a target, and one name for one mistake
+            if way is None or any(contract.target == one.target for one in known):
+                continue  # one diagnosis a target
             text, place = offence(account, grown)
             line = place.line if place else None
             message = growth_words(way, contract.function, text, line, self.module.slug)
@@ -97,11 +99,12 @@ class Diagnoser:
         if finding.target == REFLECT:
             return None
         numbers = finding.deviation.probes if finding.deviation else ()
-        raised = next((observed[number].line for number in numbers if observed[number].line), 0)
-        if raised and not source.notebook:
-            return Line(raised, None)
+        raised = [observed[number].place for number in numbers if observed[number].place]
+        if raised and finding.way is None:
+            return raised[0]
         unwritten = ("NotImplementedError",) if finding.deviation is None else ()
-        return likely_line(source, finding.path, finding.way.look if finding.way else unwritten)
+        likely = finding.way.likely if finding.way else ""
+        return likely_line(source, finding.path, finding.way.look if finding.way else unwritten, likely)
 
 
 def _hidden(finding: Finding, checks: Sequence[CheckResult]) -> str:

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.api import REFLECT
+from grader.compare import EXACT, Tolerance, difference
 from grader.diagnosis.fingerprints import Fingerprints, Way
 from grader.diagnosis.match import Deviation, Matcher
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Likeness, decode, likeness
+from grader.diagnosis.outcome import decode
+
+BY_HAND = Tolerance(5e-4, 0.0)  # decimals are typed, as many as somebody had the patience for
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Finding:
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
     """Return at most one finding a target, in the order of the module.
 
-    What follows from a wrong way that is named already is not found again: one mistake, one name. And nothing is named
-    that builds on something wrong without a name: its own code may be right.
+    What follows from a wrong way that is named already is not found again: one mistake, one name. Nor is what builds on
+    something wrong without a name: its own code may be right.
     """
     matcher = Matcher(prints, observed)
     found: list[Finding] = []
@@ -46,22 +49,21 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
             continue
         if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
             continue
-        unknown = {one.path for one in found if one.way is None}
-        way = None if unknown & prints.builds_on[path] else matcher.name(path, deviation)
-        found.append(Finding(target, path, deviation, way))
+        if {one.path for one in found if one.way is None} & prints.builds_on[path]:
+            continue
+        found.append(Finding(target, path, deviation, matcher.name(path, deviation)))
     return found + _wrong_answers(prints, answers)
 
 
 def _wrong_answers(prints: Fingerprints, answers: Mapping[str, Any]) -> list[Finding]:
-    for name in prints.api.constants:
-        ways = [way for way in prints.ways if name in answers and _answers_so(way, name, answers[name])]
-        if len(ways) == 1:
-            return [Finding(REFLECT, name, None, ways[0])]
-    return []
+    ways = [way for way in prints.ways if way.answers and all(_answers_so(way, name, answers) for name in way.answers)]
+    return [Finding(REFLECT, next(iter(ways[0].answers)), None, ways[0])] if len(ways) == 1 else []
 
 
-def _answers_so(way: Way, name: str, answer: Any) -> bool:
-    return name in way.answers and likeness(answer, decode(way.answers[name])) == Likeness.SAME
+def _answers_so(way: Way, name: str, answers: Mapping[str, Any]) -> bool:
+    wrong = decode(way.answers[name])
+    whole = type(wrong) is not float or wrong.is_integer()
+    return name in answers and difference(answers[name], wrong, EXACT if whole else BY_HAND) is None
 
 
 def self_portrait(prints: Fingerprints, way: Way) -> list[str]:

@@ -40,10 +40,13 @@ def offence(account: Account, grown: Mapping[str, str]) -> tuple[str, Place | No
         event = account.forbidden[0].event
         return f"it calls {one_line(event.call, 60)}, which is not allowed here", event.place
     cost = next(cost for cost in account.profile.costs if cost.meter in grown)
-    return f"its {cost.meter} grows like {grown[cost.meter]}; {cost.law or '1'} is allowed", cost.place
+    return f"{cost.meter} like {grown[cost.meter]}; {cost.law or '1'} is allowed", cost.place
 
 
 def name_growth(ways: tuple[Way, ...], function: str, grown: Mapping[str, str]) -> Way | None:
-    """Return the one wrong way whose costs grow just so; None if there is none, or several."""
-    found = [way for way in ways if grown and way.grows.get(function) == grown]
+    """Return the one wrong way that begins in this function and grows just so; None if there is none, or several.
+
+    What only calls a function that costs too much grows like it, but the mistake is not there.
+    """
+    found = [way for way in ways if grown and next(iter(way.grows), None) == function and way.grows[function] == grown]
     return found[0] if len(found) == 1 else None

@@ -85,9 +85,9 @@ class Matcher:
             alike = self.alike(number, way.behaves.get(number, 0))
             if Side.VALUE in sides and _excludes(alike):
                 return None
-            if Side.INPUTS in sides and not alike.inputs:
+            if Side.INPUTS in sides and not alike.touched:
                 return None
-            if side != Side.VALUE and side in alike.wrong:
+            if side in (Side.REFUSAL, Side.DTYPE) and side in alike.wrong:
                 return None
             doubts += len(alike.wrong)
         # What raises now and then may still be the same mistake; what hardly ever returns could be anything.
@@ -96,14 +96,19 @@ class Matcher:
     def _stumbles(self, way: Way, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return something."""
         known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
-        return self.observed[number].ended in ("raised", "refused") and all(one.ended == "returned" for one in known)
+        raised = self.observed[number].ended in ("raised", "refused")
+        return raised and all(one.ended == "returned" for one in known)
 
     def _is_decisive(self, way: Way, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
         """Whether some probe shows the very mistake, and not just the lack of another."""
         return any(
-            side in sides and side not in self.alike(number, way.behaves[number]).wrong
+            side in sides and self._shows(self.alike(number, way.behaves[number]), side)
             for number, sides in wrong.items()
         )
+
+    def _shows(self, alike: Alike, side: Side) -> bool:
+        # What an argument was overwritten with depends on the handwriting; that it was is the mistake.
+        return alike.touched if side == Side.INPUTS else side not in alike.wrong
 
 
 def _excludes(alike: Alike) -> bool:

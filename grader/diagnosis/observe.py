@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 
 from grader.compare import EXACT, difference
 from grader.diagnosis.outcome import Ended, Outcome, Unreadable, numbers_in
+from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
-from grader.errors import StudentError, StudentMissingError, StudentRaisedError
+from grader.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
 from grader.sandbox.client import MODULE, Session
 from grader.sandbox.wire import Remote
+from grader.text import one_line
 
 Observed = Mapping[int, Outcome]  # by probe; one whose process ended is not there
 
@@ -26,11 +29,11 @@ def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = fr
             continue
         numbers = [number for number, probe in enumerate(probes) if probe.path == path]
         try:
-            results = _run(session, path, [probes[number] for number in numbers])
+            results = _all_or_each(session, path, [probes[number] for number in numbers])
         except StudentError:
             continue
         for number, result in zip(numbers, results, strict=True):
-            found[number] = _outcome(probes[number], result)
+            found[number] = _outcome(probes[number], result, str(session.program.files[session.program.main]["file"]))
     return found
 
 
@@ -43,6 +46,20 @@ def observe_constants(session: Session, names: Sequence[str]) -> dict[str, Any]:
         except StudentError:
             continue
     return found
+
+
+def _all_or_each(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str, Any] | StudentError]:
+    """Run probes at once; one by one if a result among them cannot travel, or it would cost us all the others."""
+    try:
+        return _run(session, path, probes)
+    except StudentReturnedError:
+        results: list[dict[str, Any] | StudentError] = []
+        for probe in probes:
+            try:
+                results += _run(session, path, [probe])
+            except StudentReturnedError as error:
+                results.append(error)
+        return results
 
 
 def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str, Any] | StudentError]:
@@ -67,23 +84,31 @@ def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -
     return result
 
 
-def _outcome(probe: Probe, result: dict[str, Any] | StudentError) -> Outcome:
+def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> Outcome:
     if isinstance(result, StudentRaisedError):
         named = numbers_in(result.message)
-        return Outcome(
-            _ended(result), numbers=tuple(number for number in probe.names if number in named), line=result.line
-        )
+        numbers = tuple(number for number in probe.names if number in named)
+        place = _place(result.file, result.line, file)
+        return Outcome(_ended(result), numbers=numbers, error=one_line(result.types[0], 60), place=place)
     if isinstance(result, StudentError):
         return Outcome("missing" if isinstance(result, StudentMissingError) else "raised")
     before = dict(enumerate(probe.args, 1)) | dict(probe.kwargs)
     after = dict(enumerate(result["args"], 1)) | result["kwargs"]
     changed = {str(name): after[name] for name in before if _is_changed(after[name], before[name])}
-    return Outcome("returned", _seen(probe, result["value"]), changed=changed)
+    return Outcome("returned", _seen(probe, result["value"]), changed=changed, raw=_readable(result["value"]))
+
+
+def _place(raised_in: str, line: int, file: str) -> Line | None:
+    """Return the line if it is in the graded file, or in a cell of it."""
+    cell = re.fullmatch(rf"{re.escape(file)}(?:\[(\d{{1,6}})\])?", raised_in)
+    return Line(line, int(cell[1]) if cell[1] else None) if cell and line else None
 
 
 def _ended(error: StudentRaisedError) -> Ended:
     if "NotImplementedError" in error.types:
         return "unwritten"
+    if "ArithmeticError" in error.types or error.message == "math domain error":
+        return "overflowed"
     return "refused" if "ValueError" in error.types else "raised"
 
 

@@ -13,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from grader.compare import TOLERANCES, Tolerance, as_float64, difference, shape_of, tolerance_of
+from grader.diagnosis.place import Line
 
-Ended = Literal["returned", "refused", "raised", "unwritten", "missing"]
+Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
 DIGITS = 12
 LARGEST = 10_000  # entries of a result that are still looked at
 # Rounding is well below, and the smallest mistake worth a name, 1e-9 beside a sum, well above.
@@ -41,7 +42,9 @@ class Outcome:
     value: Any = None
     numbers: tuple[float, ...] = ()  # of those that a refusal should name, the ones that it does
     changed: Mapping[str, Any] = field(default_factory=dict)
-    line: int = 0  # where it raised; not kept
+    error: str = ""  # what it raised, and where: not kept
+    place: Line | None = None
+    raw: Any = None  # what it returned before anybody looked at it: not kept
 
 
 class Side(IntEnum):
@@ -61,6 +64,7 @@ class Alike:
     refusal: bool
     inputs: bool
     dtype: bool
+    touched: bool = True  # whether the same arguments were changed, to whatever
 
     @cached_property
     def wrong(self) -> frozenset[Side]:
@@ -74,10 +78,13 @@ SAME = Alike(Likeness.SAME, refusal=True, inputs=True, dtype=True)
 
 def compare(ours: Outcome, theirs: Outcome, *, refusing: bool, any_dtype: bool) -> Alike:
     """Compare two outcomes of a probe; `refusing` says that the reference refuses these arguments."""
-    inputs = ours.changed.keys() == theirs.changed.keys() and all(
+    touched = ours.changed.keys() == theirs.changed.keys()
+    inputs = touched and all(
         likeness(ours.changed[name], value) == Likeness.SAME for name, value in theirs.changed.items()
     )
-    if ours.ended != theirs.ended:
+    if ours.ended == "overflowed" and theirs.ended == "returned" and _overflows(theirs.value):
+        value, dtype = Likeness.SAME, True  # plain Python raises where NumPy goes on with NaN
+    elif ours.ended != theirs.ended:
         value, dtype = Likeness.OTHER, True
     elif ours.ended == "returned":
         value, dtype = likeness(ours.value, theirs.value), any_dtype or same_dtype(ours.value, theirs.value)
@@ -86,8 +93,9 @@ def compare(ours: Outcome, theirs: Outcome, *, refusing: bool, any_dtype: bool) 
     else:
         value, dtype = Likeness.SAME, True
     if not refusing:
-        return Alike(value, True, inputs, dtype)
-    return Alike(Likeness.SAME, value <= Likeness.NEAR and ours.numbers == theirs.numbers, inputs, True)
+        return Alike(value, refusal=True, inputs=inputs, dtype=dtype, touched=touched)
+    refusal = value <= Likeness.NEAR and ours.numbers == theirs.numbers
+    return Alike(Likeness.SAME, refusal=refusal, inputs=inputs, dtype=True, touched=touched)
 
 
 def likeness(ours: Any, theirs: Any) -> Likeness:
@@ -119,6 +127,9 @@ def _numbers(ours: Any, theirs: Any) -> Likeness:
         return Likeness.SAME
     with np.errstate(invalid="ignore", over="ignore"):
         off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)))
+        guarded = off & np.isnan(other) & (mine == 0)  # 0/0 comes out as 0 where somebody took care of it
+        if guarded.any() and not (off & ~guarded).any():
+            return Likeness.NEAR
         gap, size = np.abs(mine[off] - other[off]), np.abs(other[off])
     for level, tolerance in ((Likeness.SAME, _tolerance(theirs)), (Likeness.NEAR, _NEAR)):
         if (gap <= tolerance.absolute + tolerance.relative * size).all() and np.isfinite(size).all():
@@ -140,6 +151,13 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) or isinstance(value, np.number) or (shape_of(value) == ())
 
 
+def _overflows(value: Any) -> bool:
+    if type(value) is tuple:
+        return any(map(_overflows, value))
+    array = as_float64(value)
+    return array is not None and not np.isfinite(array).all()
+
+
 def same_dtype(ours: Any, theirs: Any) -> bool:
     """Whether two values of the same make have the same dtypes; a plain number may stand for any."""
     if type(theirs) in (tuple, list) and type(ours) is type(theirs):
@@ -149,7 +167,7 @@ def same_dtype(ours: Any, theirs: Any) -> bool:
 
 
 def _both_floats(ours: Any, theirs: Any) -> bool:
-    return all("float" in str(getattr(value, "dtype", "float")) for value in (ours, theirs))
+    return all(str(getattr(value, "dtype", "float64")) in ("float32", "float64") for value in (ours, theirs))
 
 
 def numbers_in(message: str) -> set[float]:

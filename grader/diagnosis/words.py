@@ -13,7 +13,7 @@ from grader.compare import as_float64, describe, shape_of
 from grader.diagnosis.finding import Finding
 from grader.diagnosis.fingerprints import Fingerprints, Way
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Outcome, Side, likeness, plain_difference
+from grader.diagnosis.outcome import Outcome, Side, Unreadable, likeness, plain_difference
 from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
 from grader.diagnosis.reading import Reading, read_weights
@@ -34,7 +34,7 @@ def words(
         parts.append([f"{finding.path} is not written yet"])
     elif hidden:
         parts.append(_wrapped(f"Does not hold: {hidden}", 2))
-    elif finding.deviation is not None:
+    if finding.deviation is not None and not (hidden and finding.way):  # a probe is nobody's secret
         number = shown_probe(finding, prints, observed)
         probe, ours, theirs = prints.probes[number], observed[number], prints.outcome(None, number)
         reading = read_weights(ours.value, probe.weights) if probe.weights else None
@@ -43,7 +43,7 @@ def words(
         parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
     parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
     if line is not None:
-        cell = f", cell {line.cell}" if line.cell else ""
+        cell = f", code cell {line.cell}" if line.cell else ""
         parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, line {line.number}", 1))
     if finding.way:
         parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
@@ -70,7 +70,8 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
     def order(number: int) -> tuple[bool, bool, int, int]:
         probe, expected = prints.probes[number], prints.outcome(None, number)
         near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
-        return near, any(getattr(arg, "dtype", None) == np.float32 for arg in probe.args), probe.size, number
+        odd = any(np.ndim(arg) > 2 or getattr(arg, "dtype", None) == np.float32 for arg in probe.args)
+        return near, odd, probe.size, number
 
     return min(finding.deviation.probes, key=order)
 
@@ -90,17 +91,17 @@ def call_of(probe: Probe) -> str:
 
 def _argument(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        text = _numbers(value)
-        return f"np.float32({text})" if value.dtype == np.float32 else text
+        maker = "np.float32" if value.dtype == np.float32 else "np.array"
+        return f"{maker}({_numbers(value, digits=12)})"
     return repr(value)
 
 
-def _numbers(array: np.ndarray) -> str:
+def _numbers(array: np.ndarray, digits: int = 4) -> str:
     """Return an array in one line, as short as it can be read."""
     text = np.array2string(
-        array, separator=", ", max_line_width=10_000, threshold=60, formatter={"float_kind": "{:.4g}".format}
+        array, separator=", ", max_line_width=10_000, threshold=60, formatter={"float_kind": f"{{:.{digits}g}}".format}
     )
-    return " ".join(text.split())
+    return " ".join(text.split()).replace("[ ", "[")
 
 
 def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[list[str]]:
@@ -115,7 +116,17 @@ def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[l
         return _pair(f"{names[0]} is {_shown(next(iter(ours.changed.values())))} afterwards", "it is left as it was")
     if side == Side.DTYPE:
         return _pair(describe(ours.value), describe(theirs.value))
+    if probe.look is not None and type(theirs.value) in (dict, str):
+        return _facts(ours, theirs.value)
     return _values(ours.value, theirs.value)
+
+
+def _facts(ours: Outcome, theirs: Any) -> list[list[str]]:
+    """Show what of a free form is not as it was asked for."""
+    if type(ours.value) is not dict or type(theirs) is not dict:
+        return [_wrapped(f"  yours:    {describe(ours.raw)}", 2)]
+    off = [str(key) for key, value in theirs.items() if likeness(ours.value.get(key), value)]
+    return [_wrapped(f"  yours:    {describe(ours.raw)}; not as asked for: {_joined(off)}", 3)]
 
 
 def _values(ours: Any, theirs: Any) -> list[list[str]]:
@@ -128,6 +139,8 @@ def _values(ours: Any, theirs: Any) -> list[list[str]]:
             lines = _values(ours[items[0]], theirs[items[0]])
             note = f"  (item {items[0]} of the result" + (f"; item {right[0]} is right)" if right else ")")
             return [*lines, [note]]
+    if isinstance(ours, Unreadable):
+        return _pair("something that is no array, number or text", _shown(theirs))
     if shape_of(ours) != shape_of(theirs) or as_float64(ours) is None:
         return [*_pair(_shown(ours), _shown(theirs)), _wrapped(f"  {plain_difference(ours, theirs)}", 2)]
     one, other = np.asarray(as_float64(ours)), np.asarray(as_float64(theirs))
@@ -143,6 +156,8 @@ def _pair(ours: str, theirs: str) -> list[list[str]]:
 
 
 def _shown(value: Any) -> str:
+    if type(value) is tuple and value:
+        return f"a tuple: {_joined([_shown(item) for item in value])}"
     array = as_float64(value)
     return _numbers(array) if array is not None and array.size <= 16 else describe(value)
 
@@ -150,9 +165,9 @@ def _shown(value: Any) -> str:
 def _ending(outcome: Outcome) -> str:
     if outcome.ended == "returned":
         return f"it returns {_shown(outcome.value)}"
-    what = "a ValueError" if outcome.ended == "refused" else "an exception"
     named = " that names " + " and ".join(f"{number:g}" for number in outcome.numbers) if outcome.numbers else ""
-    return f"{what}{named}" + (f", from line {outcome.line}" if outcome.line else "")
+    where = f", from line {outcome.place.number}" if outcome.place else ""
+    return f"it raises {outcome.error or 'an exception'}{named}{where}"
 
 
 def _sums(ours: Any, theirs: Any) -> str:
@@ -176,7 +191,7 @@ def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> l
     ]
     if before:
         names = _joined([path.partition(".")[2] for path in before])
-        return _wrapped(f"What comes before is right ({names}): {finding.path} is the first to depart", 2)
+        return _wrapped(f"What comes before is right ({names}): {finding.path} is the first to depart", 3)
     return []
 
 

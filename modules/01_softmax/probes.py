@@ -36,6 +36,7 @@ PROBES = [
     probe("softmax", np.array([0, 1, 3])),
     probe("softmax", HIGH),
     probe("softmax", LOW),
+    probe("softmax", np.array([-400.0, -402.0])),
     probe("softmax", SPIKE),
     probe("softmax", np.array([0.0, 800.0])),
     probe("softmax", APART),
@@ -69,7 +70,7 @@ PROBES = [
     probe("softmax_with_temperature", HIGH, 0.5),
     probe("softmax_with_temperature", APART, 4.0),
     probe("softmax_with_temperature", FINE, 2.0),
-    probe("softmax_with_temperature", PAIR, 0.0, names=(0.0,)),
+    probe("softmax_with_temperature", PAIR, 0.0),  # whose message names a 0 anyway
     probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,)),
     probe("softmax_with_temperature", SCORES, 2.0),
 ]

@@ -46,6 +46,11 @@ def padding(lengths, max_length, **more):
     return probe("create_padding_mask", lengths, max_length, any_dtype=True, **more)
 
 
+def accepted(_value):
+    """Return the same for whatever is made of arguments that should be refused."""
+    return "not refused"
+
+
 def combined(*masks, **more):
     """Return a call of combine_masks; its mask may be of any dtype."""
     return probe("combine_masks", *masks, any_dtype=True, **more)
@@ -109,7 +114,7 @@ PROBES = [
     combined(THREE_WORDS, np.tri(5, dtype=bool), said="the padding mask of 5 and 3 tokens, and the causal mask"),
     combined(HEADS, np.array([[[[True, False]]], [[[True, True]]]])),
     combined(np.array([1, 0, 1]), np.array([[[[True, True, False]]]])),
-    combined(),
+    combined(look=accepted),
     weighed(TRIPLE, np.array([True, True, False])),
     weighed(TRIPLE, np.array([1, 0, 1])),
     weighed(TRIPLE, np.array([0.0, 0.0, 0.0])),

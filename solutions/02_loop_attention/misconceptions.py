@@ -186,7 +186,7 @@ def attention_scores(Q, K):
 
 
 # %% widths_not_checked
-LIKELY = "queries and keys of different widths are not refused"
+LIKELY = "queries and keys of different widths are not refused, or not always"
 HINT = "What should attention_scores do with queries of 3 entries and keys of 6? See its docstring."
 VALUES_RIGHT = True
 
@@ -1070,7 +1070,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% attention_widths_not_checked
-LIKELY = "queries and keys of different widths are not refused"
+LIKELY = "queries and keys of different widths are not refused, or not always"
 HINT = "What should happen to queries of 3 entries and keys of 6? The docstring says what the message must name."
 VALUES_RIGHT = True
 
@@ -1099,7 +1099,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% lengths_not_checked
-LIKELY = "a different number of keys and values is not refused"
+LIKELY = "a different number of keys and values is not refused, or not always"
 HINT = "What should happen with four keys and six values? The docstring says what the message must name."
 VALUES_RIGHT = True
 

@@ -173,7 +173,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scores_already_scaled
-LIKELY = "compute_scores divides by the scale, and then scale_scores does it again"
+LIKELY = "compute_scores divides by the scale, which is the part of scale_scores"
 HINT = "compute_scores of [[2]] and [[3]] with d_k = 1 is 6, but for d_k = 4? The raw scores are asked for."
 
 
