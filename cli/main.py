@@ -12,6 +12,7 @@ from cli.dev import dev
 from cli.doctor import doctor
 from cli.grade import grade
 from cli.journey import complete, next_module, start
+from cli.look import explain, show
 from cli.paint import register_fallback, wants_colour
 from cli.profile import profile
 from cli.release import release
@@ -38,6 +39,8 @@ def attn(context: click.Context, plain: bool) -> None:
       attn watch softmax         run them whenever I save
       attn hint softmax          one more hint about the first thing that fails
       attn profile softmax       what does my code cost, and where?
+      attn explain cat           what does one token look at, by my own code?
+      attn show --svg map.svg    the attention map of the lesson's sentence
       attn complete softmax      checks and costs; then it goes into my package `mylab`
       attn next                  begin the next module
     Instructors:
@@ -53,7 +56,10 @@ def attn(context: click.Context, plain: bool) -> None:
         where_am_i()
 
 
-for command in (start, status, test, watch, hint, profile, complete, next_module, grade, doctor, release, dev):
+for command in (
+    *(start, status, test, watch, hint, profile, explain, show, complete, next_module),
+    *(grade, doctor, release, dev),
+):
     attn.add_command(command)
 
 
