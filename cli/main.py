@@ -11,6 +11,7 @@ import click
 from cli.dev import dev
 from cli.doctor import doctor
 from cli.grade import grade
+from cli.handin import reset, submit, update
 from cli.journey import complete, next_module, start
 from cli.look import explain, show
 from cli.paint import register_fallback, wants_colour
@@ -43,6 +44,9 @@ def attn(context: click.Context, plain: bool) -> None:
       attn show --svg map.svg    the attention map of the lesson's sentence
       attn complete softmax      checks and costs; then it goes into my package `mylab`
       attn next                  begin the next module
+      attn reset softmax         begin again; what I have is kept in a backup
+      attn submit                test everything and make the zip to hand in
+      attn update week2.zip      take new lessons and modules; my work is kept
     Instructors:
       attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class by the hidden checks too
@@ -57,7 +61,7 @@ def attn(context: click.Context, plain: bool) -> None:
 
 
 for command in (
-    *(start, status, test, watch, hint, profile, explain, show, complete, next_module),
+    *(start, status, test, watch, hint, profile, explain, show, complete, next_module, reset, submit, update),
     *(grade, doctor, release, dev),
 ):
     attn.add_command(command)

@@ -7,7 +7,7 @@ import io
 import os
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -66,18 +66,18 @@ def walk(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def read_archive(entry: Entry) -> list[Entry]:
-    """Return the scripts and notebooks of a zip; one hostile name or size refuses the whole archive."""
+def read_archive(entry: Entry, kinds: Collection[str] = (SCRIPT, NOTEBOOK)) -> list[Entry]:
+    """Return the files of some kinds in a zip; one hostile name or size refuses the whole archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(entry.data)) as archive:
-            return _members(archive)
+            return _members(archive, kinds)
     except UnreadableError:
         raise
     except Exception as error:  # noqa: BLE001 - the reader and its decompressors raise a dozen kinds on broken zips
         raise UnreadableError(f"is not a zip that can be read ({type(error).__name__})") from None
 
 
-def _members(archive: zipfile.ZipFile) -> list[Entry]:
+def _members(archive: zipfile.ZipFile, kinds: Collection[str]) -> list[Entry]:
     infos = archive.infolist()
     if len(infos) > MAX_FILES:
         raise UnreadableError(f"holds {len(infos)} files; the most is {MAX_FILES}")
@@ -85,10 +85,10 @@ def _members(archive: zipfile.ZipFile) -> list[Entry]:
     total = 0
     for info in infos:
         path = _safe_path(info)
-        if info.is_dir() or path.suffix.lower() not in (SCRIPT, NOTEBOOK) or any(map(_ignored, path.parts)):
+        if info.is_dir() or path.suffix.lower() not in kinds or any(map(_ignored, path.parts)):
             continue
         if info.flag_bits & 1:
-            raise UnreadableError("is encrypted; hand in a zip without a password")
+            raise UnreadableError("is encrypted; it must be a zip without a password")
         with archive.open(info) as file:
             data = _read_limited(file, path.suffix.lower(), path.name)
         total += len(data)
@@ -106,7 +106,7 @@ def _safe_path(info: zipfile.ZipInfo) -> PurePosixPath:
     if path.is_absolute() or ".." in path.parts or ":" in name or "\0" in info.orig_filename:
         raise UnreadableError("holds a path that leads out of it")
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise UnreadableError("holds a link; hand in the files themselves")
+        raise UnreadableError("holds a link; it must hold the files themselves")
     return path
 
 

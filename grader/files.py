@@ -8,13 +8,18 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, text: str, *, secret: bool = False) -> None:
-    """Write a file so that a reader, or a crash, never sees half of it; a secret one is its owner's alone."""
+    """Write a text so that a reader, or a crash, never sees half of it; a secret one is its owner's alone."""
+    write_bytes_atomically(path, text.encode("utf-8"), secret=secret)
+
+
+def write_bytes_atomically(path: Path, data: bytes, *, secret: bool = False) -> None:
+    """Write a file of any kind in the same way."""
     mode = 0o600 if secret else 0o644
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
-        with os.fdopen(fd, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(mode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -72,12 +73,21 @@ def record(course: Course, module: Module, passed: int, total: int, function: st
 
 
 def record_report(course: Course, module: Module, report: Report) -> None:
-    """Note what all visible checks said of the student's file."""
+    """Note what a report on the student's file said; a fault of ours says nothing about it."""
+    if report.score is None:
+        return
+    passed = sum(check.outcome == "passed" for check in report.checks)
     stuck = [one.function for one in report.diagnoses if one.function]
     failed = [check.target for check in report.checks if check.outcome != "passed"]
-    if report.score is not None:
-        passed = len(report.checks) - len(failed)
-        record(course, module, passed, len(report.checks), next(iter(stuck + failed), ""))
+    record(course, module, passed, len(report.checks), next(iter(stuck + failed), ""))
+
+
+def forget_tests(course: Course, names: Collection[str]) -> None:
+    """Forget the last tests of some modules: their checks are not the same any more."""
+    noted = _read(course)
+    kept = {name: tested for name, tested in noted.modules.items() if name not in names}
+    if kept != noted.modules:
+        _write(course, replace(noted, modules=kept))
 
 
 def next_hint(course: Course, module: Module) -> Given | None:

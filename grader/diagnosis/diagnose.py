@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.api import REFLECT
@@ -102,9 +102,11 @@ class Diagnoser:
         raised = [observed[number].place for number in numbers if observed[number].place]
         if raised and finding.way is None:
             return raised[0]
-        unwritten = ("NotImplementedError",) if finding.deviation is None else ()
-        likely = finding.way.likely if finding.way else ""
-        return likely_line(source, finding.path, finding.way.look if finding.way else unwritten, likely)
+        if finding.way is None and finding.deviation is None:
+            found = likely_line(source, finding.path, ["NotImplementedError"])
+            return replace(found, exact=True) if found else None
+        way = finding.way
+        return likely_line(source, finding.path, way.look, way.likely) if way else likely_line(source, finding.path, ())
 
 
 def _hidden(finding: Finding, checks: Sequence[CheckResult]) -> str:

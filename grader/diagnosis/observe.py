@@ -101,7 +101,7 @@ def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> 
 def _place(raised_in: str, line: int, file: str) -> Line | None:
     """Return the line if it is in the graded file, or in a cell of it."""
     cell = re.fullmatch(rf"{re.escape(file)}(?:\[(\d{{1,6}})\])?", raised_in)
-    return Line(line, int(cell[1]) if cell[1] else None) if cell and line else None
+    return Line(line, int(cell[1]) if cell[1] else None, exact=True) if cell and line else None
 
 
 def _ended(error: StudentRaisedError) -> Ended:

@@ -26,6 +26,7 @@ class Line:
 
     number: int
     cell: int | None
+    exact: bool = False  # whether it is known, and not guessed
 
 
 def telling_words(wrong: str, right: str) -> list[str]:

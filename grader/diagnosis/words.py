@@ -44,7 +44,8 @@ def words(
     parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
     if line is not None:
         cell = f", code cell {line.cell}" if line.cell else ""
-        parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, line {line.number}", 1))
+        near = "" if line.exact else "near "
+        parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
     if finding.way:
         parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
     parts.append(_wrapped(_next_step(slug, finding), 2))

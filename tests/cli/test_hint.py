@@ -42,12 +42,12 @@ def test_a_failure_is_explained_once(attn: Attn, bundle: Path) -> None:
     line = path.read_text().splitlines().index("    exps = np.exp(x - x.max(axis=0))") + 1
     assert done.stdout.endswith(f"""
 softmax:
-  softmax([[0, 2], [1, 4]])
+  softmax(np.array([[0, 2], [1, 4]]))
     yours:    [[0.2689, 0.1192], [0.7311, 0.8808]]
     expected: [[0.1192, 0.8808], [0.04743, 0.9526]]
     evidence: your rows sum to 0.3881, 1.612, your columns to 1
   Likely: softmax over axis 0, whatever axis is asked for (axis_zero)
-  Look at: softmax.py, line {line}
+  Look at: softmax.py, near line {line}
   Think: Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3
       array. Which of them is all ones?
   Next: change it and run `attn test softmax`; `attn hint softmax` says more

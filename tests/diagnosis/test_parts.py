@@ -159,7 +159,10 @@ def softmax(x, axis=-1):
 
 class TestWords:
     def test_a_call_can_be_tried(self) -> None:
-        assert call_of(probe("softmax", np.array([[0.0, 2.5]]), kwargs={"axis": 0})) == "softmax([[0, 2.5]], axis=0)"
+        assert (
+            call_of(probe("softmax", np.array([[0.0, 2.5]]), kwargs={"axis": 0}))
+            == "softmax(np.array([[0, 2.5]]), axis=0)"
+        )
         assert call_of(probe("A.f", np.zeros((9, 9)), init=(4,), said="a table")) == "A(4).f of a table"
         assert call_of(probe("f", np.zeros((20, 20)))) == "f of arrays of (20, 20)"
 
@@ -177,7 +180,7 @@ class TestWords:
         report = grade_source(f"{solution}\n\ndef softmax(x, axis=-1):\n    return x.nothing\n")
         one = report.diagnoses[0]
         assert (one.target, one.misconception) == ("softmax", None)
-        assert f"yours:    an exception, from line {len(solution.splitlines()) + 4}" in one.message
+        assert f"yours:    it raises AttributeError, from line {len(solution.splitlines()) + 4}" in one.message
 
     def test_the_stub_is_told_what_to_write(self, grade_source: GradeSource, course: Course) -> None:
         report = grade_source(course.module("01_softmax").stub.read_text())
