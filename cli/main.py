@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import io
+import os
 import sys
 import traceback
 
 import click
 
-from cli.dev import dev
-from cli.doctor import doctor
-from cli.grade import grade
-from cli.handin import reset, submit, update
-from cli.journey import complete, next_module, start
-from cli.look import explain, show
 from cli.paint import register_fallback, wants_colour
-from cli.profile import profile
-from cli.release import release
-from cli.student import hint, status, test, where_am_i
-from cli.watch import watch
 
 EXIT_USAGE = 2
 EXIT_FAULT = 3
 EXIT_INTERRUPTED = 130  # as every shell has it
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+# Each command is imported when it is asked for: a student waits for every file that is read.
+COMMANDS = {
+    "cli.journey": ("start", "complete", "next"),
+    "cli.student": ("status", "test", "hint"),
+    "cli.watch": ("watch",),
+    "cli.profile": ("profile",),
+    "cli.look": ("explain", "show"),
+    "cli.handin": ("reset", "submit", "update"),
+    "cli.grade": ("grade",),
+    "cli.doctor": ("doctor",),
+    "cli.release": ("release",),
+    "cli.dev": ("dev",),
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(name for names in COMMANDS.values() for name in names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        for module, names in COMMANDS.items():
+            if cmd_name in names:
+                found = vars(importlib.import_module(module)).values()
+                return next(one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
+        return None
+
+
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="attnlab", prog_name="attn")
 @click.option("--plain", is_flag=True, help="No colours and no clearing of the screen; NO_COLOR does the same.")
 @click.pass_context
@@ -57,17 +79,21 @@ def attn(context: click.Context, plain: bool) -> None:
     """
     context.color = wants_colour(plain=plain)
     if context.invoked_subcommand is None:
+        from cli.student import where_am_i
+
         where_am_i()
 
 
-for command in (
-    *(start, status, test, watch, hint, profile, explain, show, complete, next_module, reset, submit, update),
-    *(grade, doctor, release, dev),
-):
-    attn.add_command(command)
-
-
 def main() -> None:
+    """Run `attn`, and leave at once when it is done: to take all its modules down again takes Python a while."""
+    code = run()
+    with contextlib.suppress(OSError, ValueError):  # nobody is listening any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def run() -> int:
     """Run `attn`; whatever goes wrong that is not a student's doing or a wrong command ends with status 3."""
     from grader.module import CourseError
 
@@ -76,17 +102,19 @@ def main() -> None:
             stream.reconfigure(errors=register_fallback())
     try:
         attn.main(prog_name="attn", standalone_mode=False)
-        sys.exit(0)
+        return 0
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 0 if left.code is None else EXIT_FAULT
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("attn: interrupted; reports already written are whole", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        click.echo("attn: interrupted; what was written is whole", err=True)
+        return EXIT_INTERRUPTED
     except (CourseError, OSError) as error:
         click.echo(f"attn: {error}", err=True)
-        sys.exit(EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT)
+        return EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT
     except Exception:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
         click.echo(traceback.format_exc(), err=True)
         click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)
-    sys.exit(EXIT_FAULT)
+    return EXIT_FAULT

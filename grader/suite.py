@@ -24,7 +24,7 @@ from grader.report import CheckResult, EndingRecord, SuiteName
 from grader.sandbox.spawn import WorkerLostError
 from grader.seeds import PUBLIC_SALT, seed_of
 from grader.student import Student
-from grader.verdict import Verdict, is_students, judge_check, result_of
+from grader.verdict import Verdict, judge_check, may_be_anothers, result_of
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.accounts import Accounts
@@ -207,7 +207,7 @@ class _SuitePlugin:
                 continue
             student._session.begin_check()
             problem = self.run(item)
-            if problem is not None and is_students(problem) and student._session.start_afresh():
+            if problem is not None and may_be_anothers(problem) and student._session.start_afresh():
                 problem = self.run(item)
             if isinstance(problem, StudentEndedError) and problem.waited and retry:
                 # Waiting may have been the machine's doing, so it counts only if it happens twice.

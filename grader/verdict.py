@@ -55,6 +55,12 @@ def is_students(problem: BaseException) -> bool:
     return isinstance(problem, AssertionError | StudentError | pytest.fail.Exception)
 
 
+def may_be_anothers(problem: BaseException) -> bool:
+    """Whether another function, run before in the same process, could be to blame for a student's failure."""
+    unwritten = isinstance(problem, StudentRaisedError) and problem.types[0] == "NotImplementedError"
+    return is_students(problem) and not unwritten
+
+
 def _public(check: Check, problem: BaseException) -> str:
     """Return what the student may read: of a hidden check nothing that student code could have written."""
     if check.suite == "visible":

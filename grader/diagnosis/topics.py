@@ -67,7 +67,7 @@ _TOPICS = (
 GUARD = re.compile(r"\braise\b|^\s*(?:el)?if\b.*(?:[<>]|!=|==)")
 CONVERSION = re.compile(r"asarray|astype|dtype")
 PREPARATION = re.compile(
-    r"\bNone\b|^\s*return \w+(?:, \w+)*\s*$|broadcast_to|broadcast_shapes|\.tolist\(\)$|moveaxis|np\.empty|np\.zeros|np\.errstate"
+    r"\bNone\b|^\s*return \w+(?:, \w+)*\s*$|broadcast_(?:to|shapes)|\.tolist\(\)$|moveaxis|np\.(?:empty|zeros|errstate)"
 )
 
 

@@ -237,6 +237,8 @@ class ZygoteSpawner(_Closing):
             self._ordered.close()
             self._ordered = None
         self._control.close()
+        if self.plan.has("namespaces"):  # all below it dies with it; it would only tidy up before it goes
+            self._process.kill()
         try:
             # Unjailed workers may have started others, which only the zygote can take along.
             self._process.wait(CLOSE_SECONDS if self.plan.layers else START_SECONDS)
