@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.api import Api
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import SAME, Alike, Outcome, Side, compare, encode, outcome_data, outcome_of
+from grader.diagnosis.outcome import Alike, Outcome, Side, compare, encode, outcome_data, outcome_of
 from grader.diagnosis.probe import Probe
 from grader.golden import Golden
 
@@ -117,7 +117,7 @@ def _place(row: list[Outcome], outcome: Outcome, probe: Probe) -> int:
     """Return which of the known outcomes this one is; a new one is added to them."""
     refusing = row[0].ended == "refused"
     for place, known in enumerate(row):
-        if compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype) == SAME:
+        if not compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype).wrong:
             return place
     row.append(outcome)
     return len(row) - 1

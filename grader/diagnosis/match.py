@@ -85,7 +85,7 @@ class Matcher:
             alike = self.alike(number, way.behaves.get(number, 0))
             if Side.VALUE in sides and _excludes(alike):
                 return None
-            if Side.INPUTS in sides and not alike.touched:
+            if Side.INPUTS in sides and alike.touched == "others":
                 return None
             if side in (Side.REFUSAL, Side.DTYPE) and side in alike.wrong:
                 return None
@@ -108,7 +108,7 @@ class Matcher:
 
     def _shows(self, alike: Alike, side: Side) -> bool:
         # What an argument was overwritten with depends on the handwriting; that it was is the mistake.
-        return alike.touched if side == Side.INPUTS else side not in alike.wrong
+        return alike.touched == "these" if side == Side.INPUTS else side not in alike.wrong
 
 
 def _excludes(alike: Alike) -> bool:

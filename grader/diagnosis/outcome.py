@@ -56,6 +56,9 @@ class Side(IntEnum):
     DTYPE = 3
 
 
+Touched = Literal["these", "none", "others"]
+
+
 @dataclass(frozen=True)
 class Alike:
     """In what two outcomes of a probe agree."""
@@ -64,7 +67,7 @@ class Alike:
     refusal: bool
     inputs: bool
     dtype: bool
-    touched: bool = True  # whether the same arguments were changed, to whatever
+    touched: Touched = "none"  # of the arguments that the known outcome changes: these, to whatever; none; or others
 
     @cached_property
     def wrong(self) -> frozenset[Side]:
@@ -73,15 +76,12 @@ class Alike:
         return frozenset(side for side, good in zip(Side, same, strict=True) if not good)
 
 
-SAME = Alike(Likeness.SAME, refusal=True, inputs=True, dtype=True)
-
-
 def compare(ours: Outcome, theirs: Outcome, *, refusing: bool, any_dtype: bool) -> Alike:
     """Compare two outcomes of a probe; `refusing` says that the reference refuses these arguments."""
-    touched = ours.changed.keys() == theirs.changed.keys()
-    inputs = touched and all(
+    inputs = ours.changed.keys() == theirs.changed.keys() and all(
         likeness(ours.changed[name], value) == Likeness.SAME for name, value in theirs.changed.items()
     )
+    touched: Touched = "others" if ours.changed.keys() - theirs.changed.keys() else "these" if ours.changed else "none"
     if ours.ended == "overflowed" and theirs.ended == "returned" and _overflows(theirs.value):
         value, dtype = Likeness.SAME, True  # plain Python raises where NumPy goes on with NaN
     elif ours.ended != theirs.ended:
