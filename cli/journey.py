@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,12 +152,15 @@ def _screen(module: Module, report: Report, costs: list[OwnCost], unlocked: list
         broken = [one for one in cost.account.costs if one.verdict == "fail"]
         word = "TOO MUCH" if broken else "within its law"
         meters = ", ".join(f"{one.meter} {one.measured or '?'}" for one in broken or cost.account.costs[:1])
-        lines.append(f"  {word:<15} {cost.contract.function}: {meters}")
+        lines += textwrap.wrap(
+            f"{word:<15} {cost.contract.function}: {meters}", 80, initial_indent="  ", subsequent_indent=" " * 20
+        )
     if not done:
         what = "costs too much" if costs else "does not pass yet"
         more = f": `attn profile {module.slug}` shows where" if costs else ""
         return "\n".join([*lines, "", f"{module.name} {what}{more}."])
-    lines += ["", f"{module.name} is complete, and in your package: from mylab.{module.slug} import ..."]
+    lines += ["", f"{module.name} is complete, and in your package:"]
+    lines += [f"  from mylab.{module.slug} import {report.checks[0].target}"]
     lines += [f"Unlocked: {', '.join(unlocked)}"] if unlocked else []
     return "\n".join([*lines, "Next: attn next"])
 

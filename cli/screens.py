@@ -61,7 +61,7 @@ def own_screen(report: Report, *, first: bool = False) -> str:
         return "\n".join([*lines, "", "No check could run. Mend this first, then run it again."])
     shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
     for check in shown:
-        lines.append(f"  {_WORDS[check.outcome]:<12} {check.property}")
+        lines.append(_wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
         if check.outcome != "passed":
             lines.append(_wrapped(check.message, " " * 15))
     lines += _printed(report)

@@ -79,7 +79,7 @@ def status(as_json: bool) -> None:
         click.echo(json.dumps(entries, indent=1))
         return
     for one in found:
-        click.echo(f"{one.module.name:<26} {one.module.title:<26} {in_words(one)}")
+        click.echo(f"{one.module.name:<20} {in_words(one)}")
 
 
 @click.command()

@@ -96,8 +96,9 @@ class Matcher:
     def _stumbles(self, way: Way, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return something."""
         known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
-        raised = self.observed[number].ended in ("raised", "refused")
-        return raised and all(one.ended == "returned" for one in known)
+        differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER
+        raised = self.observed[number].ended in ("raised", "refused", "overflowed")
+        return differs and raised and all(one.ended == "returned" for one in known)
 
     def _is_decisive(self, way: Way, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
         """Whether some probe shows the very mistake, and not just the lack of another."""

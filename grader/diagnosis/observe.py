@@ -107,7 +107,7 @@ def _place(raised_in: str, line: int, file: str) -> Line | None:
 def _ended(error: StudentRaisedError) -> Ended:
     if "NotImplementedError" in error.types:
         return "unwritten"
-    if "ArithmeticError" in error.types or error.message == "math domain error":
+    if "OverflowError" in error.types or error.message == "math domain error":
         return "overflowed"
     return "refused" if "ValueError" in error.types else "raised"
 

@@ -1155,7 +1155,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% attention_modifies_input
-LIKELY = "the scale is divided out of the caller's own array"
+LIKELY = "the caller's own array is changed, such as by dividing the scale out of it"
 HINT = "Print Q before and after the call. What is the difference between Q /= 2 and Q = Q / 2?"
 VALUES_RIGHT = True
 

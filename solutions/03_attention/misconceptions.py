@@ -538,7 +538,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scores_blocked_in_place
-LIKELY = "compute_weights writes -inf into the caller's scores"
+LIKELY = "compute_weights writes into the caller's scores, such as -inf for a blocked key"
 HINT = "Print the scores before and after a call with a mask. Which line of yours writes into them?"
 VALUES_RIGHT = True
 
@@ -1032,7 +1032,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_scales_queries_in_place
-LIKELY = "the function divides the caller's queries in place"
+LIKELY = "the function changes the caller's queries, such as by dividing them in place"
 HINT = "Print Q before and after the call. What is the difference between Q /= 2 and Q = Q / 2?"
 VALUES_RIGHT = True
 

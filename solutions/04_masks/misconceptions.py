@@ -315,7 +315,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_sorts_the_lengths_given
-LIKELY = "the caller's list of lengths is sorted"
+LIKELY = "the caller's list of lengths is changed, such as by sorting it"
 HINT = "Print lengths before and after the call. What is the difference between lengths.sort() and sorted(lengths)?"
 VALUES_RIGHT = True
 
@@ -1233,7 +1233,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% softmax_modifies_scores
-LIKELY = "minus infinity is written into the caller's own scores"
+LIKELY = "the caller's own scores are overwritten, such as with minus infinity"
 HINT = "Print the scores before and after the call. What does scores[...] = do to an array that was handed in?"
 VALUES_RIGHT = True
 
