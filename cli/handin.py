@@ -193,7 +193,7 @@ def _outcome_lines(one: Outcome) -> list[str]:
         words = one.problem if one.state != "fault" else f"could not be tested: {one.problem}"
     lines = [f"{one.module.name:<26} {words}"]
     if one.piece is not None and one.piece.behind:
-        lines.append(f"{'':<26} {one.piece.file} is handed in, as it was changed last; {one.piece.behind} is not")
+        lines.append(f"  {one.piece.file} is handed in, as it was changed last; {one.piece.behind} is not")
     return lines
 
 

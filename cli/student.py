@@ -122,7 +122,7 @@ def tell_which_counts(module: Module) -> None:
 
     if (older := left_behind(module)) is not None:
         newer = own_file(module).name
-        click.echo(f"attn: {older.name} differs from {newer}, which was changed last and is what counts", err=True)
+        click.echo(f"attn: {newer} counts: it is newer than {older.name}, and they differ", err=True)
 
 
 def checked(course: Course, module: Module, case: str = "") -> Report:

@@ -308,6 +308,7 @@ class _Job:
         if self.diagnoser is None:
             return ()
         found: tuple[Diagnosis, ...] = ()
+        printed = session.printed
         own = all(check.suite == "visible" for check in verdict.checks)
         try:
             if own or any(check.outcome == "failed" for check in verdict.checks):
@@ -320,6 +321,8 @@ class _Job:
         except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost anybody a grade
             message = f"no diagnosis: a fault of the grader, not of your code ({type(error).__name__})"
             return (Diagnosis("", None, message, None),)
+        finally:
+            session.printed = printed  # the file is loaded again for this, and prints again
         return found
 
     def not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Outcome:
