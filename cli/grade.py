@@ -56,8 +56,8 @@ def grade(
     from grader.classview import shared_misconceptions
     from grader.course import find_course
     from grader.files import write_atomically
-    from grader.grading import NoJailError
     from grader.report import write_report
+    from grader.spawning import NoJailError
     from grader.submission import find_submissions
     from grader.text import one_line
 

@@ -78,7 +78,7 @@ def _begin(course: Course, standing: Standing, *, notebook: bool, anyway: bool) 
 def _require_unlocked(standing: Standing, *, anyway: bool) -> None:
     if standing.missing and not anyway:
         first = ", ".join(standing.missing)
-        raise click.UsageError(f"{standing.module.name} builds on {first}; complete that first, or add --anyway")
+        raise click.UsageError(f"{standing.module.name} builds on {first}; complete it, or say --anyway")
 
 
 def _make_notebook(module: Module) -> None:

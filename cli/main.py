@@ -64,7 +64,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn profile softmax       what does my code cost, and where?
       attn explain cat           what does one token look at, by my own code?
       attn show --svg map.svg    the attention map of the lesson's sentence
-      attn complete softmax      checks and costs; then it goes into my package `mylab`
+      attn complete softmax      checks and costs; then it is in my package
       attn next                  begin the next module
       attn reset softmax         begin again; what I have is kept in a backup
       attn submit                test everything and make the zip to hand in

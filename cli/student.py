@@ -211,7 +211,7 @@ def in_words(standing: Standing) -> str:
     counts = {} if standing.tested is None else {"passed": standing.tested.passed, "total": standing.tested.total}
     words = WORDS[standing.state].format(**counts)
     if standing.missing and not standing.completed:
-        return f"{words}; locked until {', '.join(standing.missing)} is complete"
+        return f"{words}; locked, needs {', '.join(standing.missing)}"
     return f"complete; {words}" if standing.completed else words
 
 

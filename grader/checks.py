@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType
-
-import pytest
 
 from grader.module import CourseError
 from grader.report import SuiteName
 
 ORACLES = ("reference", "oracle")
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What `@worth` says of a test function; as an author wrote it, so anything may be wrong with it."""
+
+    points: float
+    property: str
+    target: str | None
+    needs: str | None
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test function of a suite, and what it asks for by the names of its arguments."""
+
+    name: str
+    path: Path
+    function: FunctionType
+    fixtures: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -27,19 +46,19 @@ class Check:
     oracle: bool  # whether it compares with a whole answer computed another way, rather than show a property
 
 
-def read_checks(items: list[pytest.Function], files: dict[Path, SuiteName], targets: tuple[str, ...]) -> list[Check]:
+def read_checks(tests: Sequence[Test], files: dict[Path, SuiteName], targets: tuple[str, ...]) -> list[Check]:
     """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
     checks: list[Check] = []
-    for item in items:
-        check = _read_check(item, files[item.path], targets)
+    for test in tests:
+        check = _read_check(test, files[test.path], targets)
         names = [other.name for other in checks]
         if check.name in names:
-            raise _suite_error(item, "there is another check of this name", "Rename one of the two")
+            raise _suite_error(test, "there is another check of this name", "Rename one of the two")
         if check.needs is not None and check.needs not in names:
-            raise _suite_error(item, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
+            raise _suite_error(test, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
         checks.append(check)
     for path in files:
-        if not any(item.path == path for item in items):
+        if not any(test.path == path for test in tests):
             raise CourseError(path, "", "holds no checks", "Write at least one function test_... with @worth")
     return checks
 
@@ -49,26 +68,26 @@ def check_name(test: str) -> str:
     return test.removeprefix("test_")
 
 
-def _read_check(item: pytest.Function, suite: SuiteName, targets: tuple[str, ...]) -> Check:
-    mark = item.get_closest_marker("worth")
-    if mark is None:
-        raise _suite_error(item, "has no @worth", 'Write @worth(2, "what it shows") above it')
-    points, text = mark.args
+def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check:
+    worth = getattr(test.function, "worth", None)
+    if not isinstance(worth, Worth):
+        raise _suite_error(test, "has no @worth", 'Write @worth(2, "what it shows") above it')
+    points, text = worth.points, worth.property
     if type(points) not in (int, float) or type(text) is not str:
-        raise _suite_error(item, "has points that are no number, or no property", 'Write @worth(2, "what it shows")')
-    target = mark.kwargs["target"] or targets[0]
+        raise _suite_error(test, "has points that are no number, or no property", 'Write @worth(2, "what it shows")')
+    target = worth.target or targets[0]
     if target not in targets:
-        raise _suite_error(item, f"examines {target!r}", f"The targets are {', '.join(targets)}")
+        raise _suite_error(test, f"examines {target!r}", f"The targets are {', '.join(targets)}")
     if not points > 0 or not text.strip():
-        raise _suite_error(item, "is worth nothing, or shows nothing", "Give it points and a property")
+        raise _suite_error(test, "is worth nothing, or shows nothing", "Give it points and a property")
     return Check(
-        name=check_name(item.name),
+        name=check_name(test.name),
         suite=suite,
         target=target,
         points=float(points),
         property=text,
-        needs=mark.kwargs["needs"],
-        oracle=any(name.startswith(ORACLES) for name in item.fixturenames) or _asks_an_oracle(item.function),
+        needs=worth.needs,
+        oracle=any(name.startswith(ORACLES) for name in test.fixtures) or _asks_an_oracle(test.function),
     )
 
 
@@ -94,5 +113,5 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, nested))
 
 
-def _suite_error(item: pytest.Function, problem: str, mend: str) -> CourseError:
-    return CourseError(item.path, item.name, problem, mend)
+def _suite_error(test: Test, problem: str, mend: str) -> CourseError:
+    return CourseError(test.path, test.name, problem, mend)

@@ -24,11 +24,12 @@ from grader.reference import load_reference
 from grader.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
 from grader.sandbox.client import IMPORT, Program, Session
 from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import JailError, Spawner, WorkerLostError, ZygoteSpawner
+from grader.sandbox.spawn import Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.tiers import open_spawner
 from grader.sandbox.view import view_for
 from grader.sandbox.wire import UnsendableError
 from grader.seeds import secret_salt
+from grader.spawning import Spawning
 from grader.student import Student
 from grader.submission import Source, Submission, own_submission
 from grader.suite import Judge, Suite, run_suite
@@ -108,7 +109,7 @@ def run_grading(
             job = _Job(suite.module, suite.api, checks, judge, accounts, diagnoser, limits or Limits(), submission)
             on_report(spawning.tried_twice(job.run, job.not_graded))
 
-    with _Spawning(suite.module, begun, allow_unjailed=allow_unjailed) as spawning:
+    with Spawning(suite.module, begun, allow_unjailed=allow_unjailed) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects
 
 
@@ -186,53 +187,6 @@ def environment() -> dict[str, str | None]:
         except importlib.metadata.PackageNotFoundError:
             versions[package] = None
     return versions | {"attnlab": __version__}
-
-
-class NoJailError(Exception):
-    """This machine gives no jail, and the code to be graded is somebody else's."""
-
-
-class _Spawning:
-    """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
-
-    Whether there is a jail is asked at once, unless it does not matter: then the zygote gets ready while we do.
-    """
-
-    def __init__(self, module: Module, begun: ZygoteSpawner | None, *, allow_unjailed: bool) -> None:
-        self.module = module
-        self.begun = begun
-        self._spawner: Spawner | None = None
-        if not allow_unjailed and self.spawner.tier == "none":
-            self.spawner.close()
-            raise NoJailError
-
-    @property
-    def spawner(self) -> Spawner:
-        """The spawner, opened when it is first asked for."""
-        if self._spawner is None:
-            begun, self.begun = self.begun, None
-            self._spawner = open_spawner(self.module.backend, begun) if begun else open_spawner(self.module.backend)
-        return self._spawner
-
-    def __enter__(self) -> _Spawning:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for one in (self._spawner, self.begun):
-            if one is not None:
-                one.close()
-
-    def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[Spawner, str], Report]) -> Report:
-        """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
-        try:
-            return run(self.spawner)
-        except WorkerLostError:
-            self.spawner.close()
-        try:
-            self._spawner = self.spawner.again()
-            return run(self.spawner)
-        except (WorkerLostError, JailError) as error:
-            return give_up(self.spawner, str(error))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import traceback
 from dataclasses import dataclass, replace
-
-import pytest
 
 from grader.checks import Check
 from grader.errors import StudentError, StudentGoneError, StudentRaisedError
@@ -14,6 +14,7 @@ from grader.text import printable
 
 FAULT = "a fault of the grader, not of your code"
 FAULT_LINES = 8
+_EXPRESSION = re.compile(r"(?<=.)\nassert .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
     """Return the result of a check that raised `problem`, or nothing."""
     if problem is None:
         return replace(result_of(check, "passed", "", ""), earned=check.points)
-    if isinstance(problem, pytest.skip.Exception):
+    if isinstance(problem, _of_pytest("skip")):
         text = f"not run: {problem}"
         return result_of(check, "not_run", text, text)
     if isinstance(problem, StudentGoneError):
@@ -52,7 +53,13 @@ def is_students(problem: BaseException) -> bool:
     """Whether an exception out of a check is the student's failure; any other is the grader's fault."""
     if isinstance(problem, BaseExceptionGroup):  # how Hypothesis reports several failures at once
         return all(is_students(part) for part in problem.exceptions)
-    return isinstance(problem, AssertionError | StudentError | pytest.fail.Exception)
+    return isinstance(problem, (AssertionError, StudentError, *_of_pytest("fail")))
+
+
+def _of_pytest(name: str) -> tuple[type[BaseException], ...]:
+    """Return the exception by which a test skips or fails itself; nothing if nobody has loaded pytest."""
+    pytest = sys.modules.get("pytest")
+    return () if pytest is None else (getattr(pytest, name).Exception,)
 
 
 def may_be_anothers(problem: BaseException) -> bool:
@@ -64,14 +71,19 @@ def may_be_anothers(problem: BaseException) -> bool:
 def _public(check: Check, problem: BaseException) -> str:
     """Return what the student may read: of a hidden check nothing that student code could have written."""
     if check.suite == "visible":
-        return str(problem)
+        return _told(problem)
     if isinstance(problem, StudentError):
         return f"does not hold: {check.property} ({problem.public})"
     return f"does not hold: {check.property}"
 
 
+def _told(problem: BaseException) -> str:
+    """Return what an assertion says, without the expression that pytest puts below the author's words."""
+    return _EXPRESSION.sub("", str(problem)) or str(problem)
+
+
 def _detail(problem: BaseException) -> str:
-    parts = [str(problem)]
+    parts = [_told(problem)]
     if isinstance(problem, StudentRaisedError):
         parts.append(problem.traceback)
     if isinstance(problem, StudentError) and problem.ending is not None:

@@ -177,7 +177,7 @@ def test_a_worker_that_waits_is_tried_once_more(
     course_copy: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without a jail: only there can a worker leave a mark for the next one.
-    monkeypatch.setattr("grader.grading.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+    monkeypatch.setattr("grader.spawning.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
     mark = tmp_path / "been here"
     nap = (
         "import os, time\nimport numpy as np\ndef softmax(x, axis=-1):\n"

@@ -138,7 +138,7 @@ def _values(ours: Any, theirs: Any) -> list[list[str]]:
         right = [item for item in range(len(theirs)) if item not in items]
         if items:
             lines = _values(ours[items[0]], theirs[items[0]])
-            note = f"  (item {items[0]} of the result" + (f"; item {right[0]} is right)" if right else ")")
+            note = f"  (item {items[0]} of the tuple" + (f"; item {right[0]} is right)" if right else ")")
             return [*lines, [note]]
     if isinstance(ours, Unreadable):
         return _pair("something that is no array, number or text", _shown(theirs))

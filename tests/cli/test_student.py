@@ -46,7 +46,7 @@ def test_status_follows_the_work(attn: Attn, bundle: Path) -> None:
     attn("test", "softmax", cwd=bundle)
     assert state() == "passing"
     assert "run    attn complete softmax" in attn(cwd=bundle).stdout
-    assert "locked until 01_softmax is complete" in attn("status", cwd=bundle).stdout
+    assert "locked, needs 01_softmax" in attn("status", cwd=bundle).stdout
     stub_of(bundle).write_text(text)
     assert state() == "untouched"
 

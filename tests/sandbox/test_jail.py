@@ -341,7 +341,7 @@ class TestNoJail:
 
     @pytest.fixture(autouse=True)
     def _no_jail(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("grader.grading.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+        monkeypatch.setattr("grader.spawning.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
 
     def test_grading_is_refused(self, course: Course) -> None:
         with pytest.raises(NoJailError):

@@ -1,0 +1,157 @@
+"""Collected suites: the checks of a module as pytest finds and runs them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.checks import Test, check_name
+from grader.judging import raised_by
+from grader.module import CourseError
+from grader.pytest_plugin import MARK
+from grader.seeds import seed_of
+from grader.student import Student
+from grader.suite import Body, Suite, run_tests, visible_rng
+
+# No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
+_UNUSED = (
+    "terminal",
+    "cacheprovider",
+    "capture",
+    "logging",
+    "warnings",
+    "faulthandler",
+    "unraisableexception",
+    "threadexception",
+    "junitxml",
+    "doctest",
+    "unittest",
+)
+_ARGUMENTS = (
+    "--import-mode=importlib",
+    "--noconftest",
+    "--disable-plugin-autoload",
+    *(f"-pno:{name}" for name in _UNUSED),
+    f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
+)
+_VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+
+def run_collected(suite: Suite, body: Body) -> None:
+    """Have pytest collect a suite, and run `body` in its session."""
+    plugin = _SuitePlugin(suite, body)
+    files = [str(path) for path in suite.files()]
+    root = suite.module.folder.parent.parent
+    with _untouched_process(files):
+        code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])
+    if plugin.error is not None:
+        raise plugin.error
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"pytest ended with {code!r} before the suite of {suite.module.name} was run")
+
+
+@contextlib.contextmanager
+def _untouched_process(files: list[str]) -> Iterator[None]:
+    """Keep what this process has from a suite, and a suite from this process."""
+    modules = set(sys.modules)
+    environment = {name: os.environ.pop(name) for name in _VARIABLES if name in os.environ}
+    # A stale .pyc would be a stale suite, and an imported suite would not be read again.
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = bytecode
+        os.environ.update(environment)
+        for name in set(sys.modules) - modules:
+            if getattr(sys.modules[name], "__file__", None) in files:
+                del sys.modules[name]
+
+
+class SuiteFaultError(Exception):
+    """A check that failed outside its own body: in a fixture, or in pytest itself."""
+
+
+class _SuitePlugin:
+    def __init__(self, suite: Suite, body: Body) -> None:
+        self.suite = suite
+        self.body = body
+        self.error: BaseException | None = None
+        self.current: Student | None = None
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", MARK)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Iterator[None]:
+        with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
+            return (yield)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and self.error is None:
+            path = report.fspath or str(self.suite.module.folder)
+            self.error = CourseError(Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Mend the suite")
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        try:
+            if self.error is None:
+                items = [item for item in session.items if isinstance(item, pytest.Function)]
+                run_tests(self.suite, [(_test(item), partial(self.run, item)) for item in items], self.body)
+        except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
+            self.error = error
+        return True
+
+    @pytest.fixture
+    def student(self) -> Student | None:
+        """The student's module."""
+        return self.current
+
+    @pytest.fixture
+    def reference(self) -> Any:
+        """The reference solution, in the trusted process."""
+        if self.suite.reference is None:
+            raise RuntimeError("there is no reference here: visible checks must not use it")
+        return self.suite.reference
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
+        """Random numbers that are this check's own and the same for every student."""
+        name = self.suite.module.name
+        if request.path != self.suite.hidden:
+            return visible_rng(name, request.node.name)
+        return np.random.default_rng(seed_of(self.suite.salt, name, check_name(request.node.name)))
+
+    def run(self, item: pytest.Function, student: Student) -> BaseException | None:
+        """Run one check once, by itself, and return what it raised.
+
+        These are the three phases of pytest's own protocol, without its reports: formatting tracebacks that nobody
+        reads would cost more than the check.
+        """
+        self.current = student
+        # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
+        item._initrequest()
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            problem = raised_by(lambda: item.ihook.pytest_runtest_setup(item=item))
+            if isinstance(problem, AssertionError):
+                problem = SuiteFaultError(f"in the set-up of the check: {problem}")
+            if problem is None:
+                problem = raised_by(lambda: item.ihook.pytest_runtest_call(item=item))
+            # No next item: all is torn down after each check, so that nothing of one student is left for another.
+            left = raised_by(lambda: item.ihook.pytest_runtest_teardown(item=item, nextitem=None))
+        if left is not None:
+            return SuiteFaultError(f"in the tear-down of the check: {left}")
+        return problem
+
+
+def _test(item: pytest.Function) -> Test:
+    return Test(item.name, item.path, item.function, tuple(item.fixturenames))
