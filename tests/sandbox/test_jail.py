@@ -20,7 +20,7 @@ import pytest
 from grader.api import read_api
 from grader.course import Course
 from grader.errors import StudentEndedError, StudentGoneError, StudentRaisedError
-from grader.grading import NoJailError, grade
+from grader.grading import grade
 from grader.module import CourseError
 from grader.report import Report
 from grader.sandbox import syscalls
@@ -30,6 +30,7 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.plan import Plan, Tier
 from grader.sandbox.spawn import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
 from grader.sandbox.tiers import Attempt, open_spawner, planned, plans, survey, without
+from grader.spawning import NoJailError
 from grader.student import Student
 from grader.submission import Source, Submission
 from tests.attacks.surroundings import command, without_landlock, without_namespaces
