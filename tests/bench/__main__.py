@@ -22,6 +22,7 @@ from grader.student import Arguments, Call, Student
 from grader.submission import Source, Submission
 from grader.suite import Judge, run_suite
 from tests.bench.diagnosis import print_diagnoses
+from tests.bench.loop import print_loop
 from tests.bench.profiles import print_profiles
 from tests.bench.sandbox import print_calls, print_class, print_spawning
 
@@ -97,8 +98,6 @@ def print_start_up() -> None:
         "import click": [sys.executable, "-c", "import click"],
         "attn --help": [attn, "--help"],
         "attn status": [attn, "status"],
-        "import numpy": [sys.executable, "-c", "import numpy"],
-        "attn test softmax": [attn, "test", "softmax"],
     }
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(11):
@@ -107,17 +106,14 @@ def print_start_up() -> None:
             seconds[name].append(timed(run))
     median = {name: statistics.median(values) for name, values in seconds.items()}
     print("start-up, whole processes")
-    for name, base in [
-        ("attn --help", "import click"),
-        ("attn status", "import click"),
-        ("attn test softmax", "import numpy"),
-    ]:
+    for name, base in [("attn --help", "import click"), ("attn status", "import click")]:
         print(f"  {name:<32} {median[name] * 1000:7.0f} ms, {median[name] / median[base]:.2f} x {base}")
 
 
 def main() -> None:
     """Print the costs of one class, per submission and as a ratio, and those of the light commands."""
     print_start_up()
+    loop = print_loop()
     course = read_course(ROOT)
     module = course.modules[0]
     reports: list[Report] = []
@@ -153,7 +149,7 @@ def main() -> None:
     profiles = print_profiles(course)
     diagnoses = print_diagnoses(course)
     print("the jail")
-    good = [profiles, diagnoses, session * each <= allowed, print_spawning("numpy"), print_spawning("torch")]
+    good = [loop, profiles, diagnoses, session * each <= allowed, print_spawning("numpy"), print_spawning("torch")]
     print_calls()
     good.append(print_class(course, class_of(course, SUBMISSIONS // 4)))
     sys.exit(not all(good))
