@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import inspect
 import io
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
@@ -15,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.byfile import import_file
 from grader.checks import Test
 from grader.judging import raised_by
-from grader.module import CourseError, read_text
+from grader.module import read_text
 
 if TYPE_CHECKING:
     from grader.student import Student
@@ -60,19 +59,7 @@ def _code(text: str) -> str:
 
 
 def _names(path: Path) -> dict[str, object]:
-    """Import a file by its path and return its names; one that cannot be imported is a mistake in the suite."""
-    spec = importlib.util.spec_from_file_location(f"_checks_{path.parent.name}", path)
-    if spec is None or spec.loader is None:
-        raise CourseError(path, "", "cannot be imported", "Mend the suite")
-    module = importlib.util.module_from_spec(spec)
-    # A stale .pyc would be a stale suite.
-    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            spec.loader.exec_module(module)
-    except Exception as error:
-        problem = f"cannot be collected: {type(error).__name__}: {error}"
-        raise CourseError(path, "", problem, "Mend the suite") from error
-    finally:
-        sys.dont_write_bytecode = bytecode
-    return vars(module)
+    """Import a file by its path and return its names."""
+    with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
+        name = f"_checks_{path.parent.name}"
+        return vars(import_file(path, name, verb="collected", missing="Write the checks", mend="Mend the suite"))

@@ -5,8 +5,6 @@ Probes are no secret: students have them, with what the reference and every know
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grader.api import Api
+from grader.byfile import import_file
 from grader.module import CourseError, Module
 
 LIST = "PROBES"
@@ -80,18 +79,8 @@ def probe(
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
     """Run a module's `probes.py` and return its list; a mistake in it is the course's."""
     path = module.probes
-    spec = importlib.util.spec_from_file_location(f"_probes_{module.name}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise CourseError(path, "", "is missing", f"Write the calls to tell wrong ways apart by: {LIST} = [...]")
-    made = importlib.util.module_from_spec(spec)
-    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        spec.loader.exec_module(made)
-    except Exception as error:
-        problem = f"cannot be run: {type(error).__name__}: {error}"
-        raise CourseError(path, "", problem, "Mend it") from error
-    finally:
-        sys.dont_write_bytecode = bytecode
+    missing = f"Write the calls to tell wrong ways apart by: {LIST} = [...]"
+    made = import_file(path, f"_probes_{module.name}", verb="run", missing=missing, mend="Mend it")
     probes = getattr(made, LIST, None)
     if not isinstance(probes, list) or not all(isinstance(one, Probe) for one in probes):
         raise CourseError(path, LIST, "is no list of probes", f"Write {LIST} = [probe(...), ...]")
