@@ -21,6 +21,8 @@ _ORDER = ("smul", "mul", "work", "steps", "mem")
 def cost_lines(own: OwnCost) -> list[str]:
     """Return all that is known of one function's cost: polynomials, the line to look at, a plot and a table."""
     lines = [own.contract.function, ""]
+    if not any(cost.measured for cost in own.account.costs) and own.account.costs:
+        return [*lines, *_wrapped(own.account.costs[0].message, "  ")]
     for cost in own.account.costs:
         first, *rest = _meter_lines(own, cost)
         lines += _wrapped(first, f"  {cost.meter:<6} ")

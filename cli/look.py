@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.dev import chosen
-from cli.names import modules_here
+from cli.names import modules_here, svg_file
 from cli.student import tell_which_counts
 
 if TYPE_CHECKING:
@@ -82,7 +82,12 @@ def explain(token: str, module_name: str | None, as_json: bool) -> None:
 @click.command()
 @_whose
 @click.option("--causal", is_flag=True, help="With the mask np.tri(5): no token sees those after it.")
-@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Also draw the map into this file.")
+@click.option(
+    "--svg",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=svg_file,
+    help="Also draw the map into this file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def show(module_name: str | None, causal: bool, svg: Path | None, as_json: bool) -> None:
     """Show the attention map of "The cat sat on mat", by your own scaled_dot_product_attention.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.dev import chosen
+from cli.names import svg_file
 
 if TYPE_CHECKING:
     from grader.complexity.own import OwnCost
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("module_name", metavar="MODULE")
 @click.argument("function", metavar="[FUNCTION]", required=False)
-@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Also draw the plot into this file.")
+@click.option(
+    "--svg",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=svg_file,
+    help="Also draw the plot into this file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def profile(module_name: str, function: str | None, svg: Path | None, as_json: bool) -> None:
     """Count what your code does, without a clock, and show how that grows.

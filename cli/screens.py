@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 REMARK = 64
+LONGEST = 8  # lines about one check
 _WORDS = {
     "passed": "passed",
     "failed": "FAILED",
@@ -63,11 +64,15 @@ def own_screen(report: Report, *, first: bool = False) -> str:
     for check in shown:
         lines.append(_wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
         if check.outcome != "passed":
-            lines.append(_wrapped(check.message, " " * 15))
+            lines += _shortened(_wrapped(check.message, " " * 15).splitlines())
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
     return "\n".join(lines + _first_diagnosis(report))
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], " " * 15 + "…"]
 
 
 def _first_diagnosis(report: Report) -> list[str]:

@@ -15,6 +15,8 @@ from cli.names import modules_here
 from cli.paint import paint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.course import Course
     from grader.module import Module
     from grader.progress import Given, Standing
@@ -108,12 +110,20 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
     from grader.progress import record_report
 
     if not case:
-        record_report(course, module, report)
+        noted(lambda: record_report(course, module, report))
     tell_which_counts(module)
     click.echo(json.dumps(report.as_json(), indent=1) if as_json else paint(own_screen(report, first=first)))
     if report.score is None:
         sys.exit(3)
     sys.exit(0 if all(check.outcome == "passed" for check in report.checks) else 1)
+
+
+def noted(write: Callable[[], None]) -> None:
+    """Note progress; where that cannot be written, the results are still worth showing."""
+    try:
+        write()
+    except OSError as error:
+        click.echo(f"attn: your progress could not be noted: {error.strerror or error}", err=True)
 
 
 def tell_which_counts(module: Module) -> None:
@@ -202,8 +212,8 @@ def _stands_for(target: str, known: tuple[str, ...]) -> str | None:
 
 
 def next_up(found: list[Standing]) -> Standing | None:
-    """Return the first module that is not complete yet."""
-    return next((one for one in found if not one.completed), None)
+    """Return the first module that is not complete, or no longer passes."""
+    return next((one for one in found if not one.completed or one.state != "passing"), None)
 
 
 def in_words(standing: Standing) -> str:
@@ -212,7 +222,9 @@ def in_words(standing: Standing) -> str:
     words = WORDS[standing.state].format(**counts)
     if standing.missing and not standing.completed:
         return f"{words}; locked, needs {', '.join(standing.missing)}"
-    return f"complete; {words}" if standing.completed else words
+    if standing.completed:
+        return f"complete; {words}" if standing.state == "passing" else f"was complete; now {words}"
+    return words
 
 
 def at_hand(course: Course) -> Module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from cli.dev import chosen
 from cli.keys import Keys
 from cli.names import modules_here
 from cli.paint import paint
-from cli.student import at_hand, hint_lines, hint_text, next_up
+from cli.student import at_hand, hint_lines, hint_text, next_up, noted
 
 if TYPE_CHECKING:
     from grader.course import Course
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.01
 KEYS = "Keys: n next module, h hint, p profile, r run again, q quit"
+NO_KEYS = "There is no keyboard here: Ctrl-C ends it."
 
 
 @click.command()
@@ -66,7 +68,8 @@ class _Watching:
         try:
             from grader.grading import check_own_files
 
-            click.echo(f"Watching {self.module.stub.parent.name}. Save your file to check it. {KEYS}")
+            click.echo(f"Watching {self.module.stub.parent.name}. Save your file to check it.")
+            self.show_keys()
             check_own_files(self.course, self.module, self.states(), self.show, begun)
         finally:
             if begun is not None:
@@ -80,8 +83,12 @@ class _Watching:
         seen = None
         while True:
             now = self.stamp()
+            if seen is not None and any(seen) and not any(now):
+                click.echo(f"{self.module.stub.name} is gone. Waiting for it to come back ...")
+                seen = now
             if now != seen and any(now):
                 seen = now
+                click.echo("Checking ... (Ctrl-C stops it)")
                 try:
                     yield own_submission(self.course, self.module)
                 except CourseError:  # an editor is between two steps of saving
@@ -91,7 +98,8 @@ class _Watching:
                     return
                 case "n":
                     self.then = self.following()
-                    return
+                    if self.then is not None:
+                        return
                 case "r":
                     seen = None
                 case "h":
@@ -108,16 +116,21 @@ class _Watching:
         from cli.screens import own_screen
         from grader.progress import record_report
 
-        record_report(self.course, self.module, report)
+        noted(lambda: record_report(self.course, self.module, report))
         now = {check.property: check.outcome for check in report.checks}
         if sys.stdout.isatty() and click.get_current_context().color is not False:
             click.clear()
         click.echo(paint(own_screen(report)))
         for word, better in (("Now passing", True), ("No longer passing", False)):
             changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
-            click.echo("".join(f"\n{word}: {text}" for text in changed).lstrip("\n"), nl=bool(changed))
+            for text in changed if report.status == "graded" else ():
+                click.echo(textwrap.fill(f"{word}: {text}", 80, subsequent_indent="  "))
         self.before = now
-        click.echo(KEYS)
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Say which keys there are."""
+        click.echo(KEYS if self.keys.is_open else NO_KEYS)
 
     def _changed(self, text: str, outcome: str, *, better: bool) -> bool:
         before = self.before.get(text)
@@ -146,16 +159,19 @@ class _Watching:
                 click.echo(paint("\n".join(cost_lines(cost))) + "\n")
         except (StudentError, CourseError) as error:
             click.echo(f"It could not be measured: {printable(str(error))}")
-        click.echo(KEYS)
+        self.show_keys()
 
     def following(self) -> Module | None:
-        """Return the next module: the first that is not complete after this one, else the one behind it."""
+        """Return the first later module that is not complete, else the one behind this; None if it is locked."""
         from grader.progress import standings
 
         later = [one for one in standings(self.course) if one.module.order > self.module.order]
         ahead = next_up(later) or (later[0] if later else None)
         if ahead is None:
             click.echo("This is the last module.")
+        elif ahead.missing:
+            click.echo(f"{ahead.module.name} is locked: `attn complete {self.module.slug}` comes first.")
+            return None
         return ahead.module if ahead else None
 
 

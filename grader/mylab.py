@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from grader.course import Course
@@ -15,14 +16,17 @@ _INIT = '"""What I built in AttnLab: each module appears here when it is complet
 
 
 def export(course: Course, module: Module) -> Path:
-    """Write a module's code into the student's package, and return the file."""
+    """Write a module's code into the student's package and return the file; what was there is kept beside it."""
     folder = course.root / PACKAGE
     if not (folder / "__init__.py").is_file():
         write_atomically(folder / "__init__.py", _INIT)
     source = own_file(module)
     text = _as_script(source) if source == module.notebook else source.read_text(encoding="utf-8")
-    write_atomically(folder / f"{module.slug}.py", text)
-    return folder / f"{module.slug}.py"
+    path = folder / f"{module.slug}.py"
+    if path.is_file() and path.read_bytes() != text.encode():
+        shutil.copy2(path, path.with_suffix(".py.old"))
+    write_atomically(path, text)
+    return path
 
 
 def _as_script(notebook: Path) -> str:

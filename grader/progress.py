@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from grader.course import Course
 from grader.files import write_atomically
+from grader.golden import sha256
 from grader.hints import TIERS
 from grader.module import Module
 from grader.work import is_untouched, own_sha256
@@ -22,7 +23,7 @@ State = Literal["untouched", "started", "failing", "passing"]
 
 @dataclass(frozen=True)
 class Tested:
-    """The last test of a module: of which file, and how many visible checks passed."""
+    """The last test of a module: of which work, and how many visible checks passed."""
 
     file_sha256: str
     passed: int
@@ -55,7 +56,9 @@ def standings(course: Course) -> list[Standing]:
     noted = _read(course)
     here = {module.name for module in course.modules}  # a bundle may lack what a module builds on
     return [
-        _standing(module, noted, tuple(name for name in module.requires if name in here - noted.completed.keys()))
+        _standing(
+            course, module, noted, tuple(name for name in module.requires if name in here - noted.completed.keys())
+        )
         for module in course.modules
     ]
 
@@ -68,7 +71,7 @@ def standing(course: Course, module: Module) -> Standing:
 def record(course: Course, module: Module, passed: int, total: int, function: str = "") -> None:
     """Note what a test of the student's file said, and in which function its first failure is."""
     noted = _read(course)
-    tested = Tested(own_sha256(module), passed, total, function)
+    tested = Tested(_work_sha256(course, module), passed, total, function)
     _write(course, replace(noted, modules=noted.modules | {module.name: tested}))
 
 
@@ -93,11 +96,13 @@ def forget_tests(course: Course, names: Collection[str]) -> None:
 def next_hint(course: Course, module: Module) -> Given | None:
     """Return which hint is due: the next tier after an edit and another failing run, else the same once more.
 
-    None unless the last test was of the file as it is now, and failed.
+    None unless the last test was of the work as it is now, and found something.
     """
     noted = _read(course)
     tested, given = noted.modules.get(module.name), noted.hints.get(module.name)
-    if tested is None or tested.passed == tested.total or tested.file_sha256 != own_sha256(module):
+    if tested is None or tested.file_sha256 != _work_sha256(course, module):
+        return None
+    if tested.passed == tested.total and not tested.function:
         return None
     if given is None or given.function != tested.function:
         return Given(tested.function, 1, tested.file_sha256)
@@ -137,12 +142,18 @@ class _Noted:
     student: str
 
 
-def _standing(module: Module, noted: _Noted, missing: tuple[str, ...]) -> Standing:
+def _work_sha256(course: Course, module: Module) -> str:
+    """Return the hash of a student's work up to a module: it may import what comes before it."""
+    upto = [one for one in course.modules if one.order <= module.order]
+    return sha256("".join(own_sha256(one) for one in upto).encode())
+
+
+def _standing(course: Course, module: Module, noted: _Noted, missing: tuple[str, ...]) -> Standing:
     tested = noted.modules.get(module.name)
     completed = module.name in noted.completed
     if is_untouched(module):
         return Standing(module, "untouched", None, completed, missing)
-    if tested is None or tested.file_sha256 != own_sha256(module):
+    if tested is None or tested.file_sha256 != _work_sha256(course, module):
         return Standing(module, "started", None, completed, missing)
     state: State = "passing" if tested.passed == tested.total else "failing"
     return Standing(module, state, tested, completed, missing)
@@ -160,7 +171,10 @@ def _write(course: Course, noted: _Noted) -> None:
         "completed": dict(sorted(noted.completed.items())),
         "student": noted.student,
     }
-    write_atomically(_path(course), json.dumps(document, indent=1) + "\n")
+    path = _path(course)
+    if path.is_file() and _read(course) == _Noted({}, {}, {}, ""):  # something is there that we cannot read
+        path.replace(path.with_suffix(".json.bad"))
+    write_atomically(path, json.dumps(document, indent=1) + "\n")
 
 
 def _read(course: Course) -> _Noted:

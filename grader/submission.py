@@ -201,7 +201,8 @@ def own_submission(course: Course, module: Module) -> Submission:
     """Return a student's own work in their course or bundle: one module, with their others beside it."""
     files = {other.name: path for other in course.modules if (path := own_file(other)).is_file()}
     if module.name not in files:
-        raise CourseError(module.stub, "", "is missing", "Unpack the bundle again, or restore the file")
+        mend = f"`attn reset {module.slug}` puts the stub back"
+        raise CourseError(module.stub, "", "is not there, or is no file", mend, usage=True)
     finder = _Finder(course, None)
     for other in course.modules:
         if other.name in files:

@@ -26,7 +26,7 @@ def bundle(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_bundle_holds_just_what_a_student_needs(bundle: Path) -> None:
     files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()}
     module = "modules/01_softmax"
-    names = ("README.md", "checks.py", "golden.json", "module.toml", "softmax.py")
+    names = ("README.md", "checks.py", "golden.json", "hints.toml", "module.toml", "probes.py", "softmax.py")
     assert files == {"README.md", "constraints.txt", WHEEL, *(f"{module}/{name}" for name in names)}
     assert read_course(bundle).is_bundle
 

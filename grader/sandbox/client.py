@@ -102,7 +102,10 @@ class Session:
         self._worker = _Live(process, Channel(process.sock, tensors=self.spawner.backend == "torch"))
         self._expect_ready(self._worker)
         program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
+        printed = self.printed
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
+        if self.generation:  # it has said all this before
+            self.printed = printed
         try:
             if type(answer) is not dict or type(answer.get("errors")) is not list:
                 raise MalformedError

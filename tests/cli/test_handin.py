@@ -545,8 +545,8 @@ def test_a_terminal_is_asked_who_and_whether(bundle: Path) -> None:
 @pytest.mark.parametrize("command", ["reset", "update", "submit"])
 def test_help_is_light_and_teaches_by_example(command: str) -> None:
     code = (
-        f"import sys; sys.argv = ['attn', {command!r}, '--help']\ntry:\n    from cli.main import main; main()\n"
-        "except SystemExit:\n    pass\nprint(sorted({'numpy', 'pytest', 'torch'} & set(sys.modules)))"
+        f"import sys; sys.argv = ['attn', {command!r}, '--help']\nfrom cli.main import run; run()\n"
+        "print(sorted({'numpy', 'pytest', 'torch'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert f"attn {command} " in done.stdout.replace("Usage: attn", "")

@@ -183,7 +183,7 @@ def test_the_map_has_every_weight_and_its_sum(
 ) -> None:
     work(module)
     flags = ["--causal"] if causal else []
-    done = attn("show", *flags, "--svg", tmp_path / "pictures" / "map.svg", cwd=bundle)
+    done = attn("show", *flags, "--svg", tmp_path / "map.svg", cwd=bundle)
     assert done.returncode == 0, done.stderr
     assert "map.svg" in done.stderr
     lines = done.stdout.splitlines()
@@ -193,7 +193,7 @@ def test_the_map_has_every_weight_and_its_sum(
         assert [word for word in line.split() if word[0] in "0123456789"] == [f"{w:.2f}" for w in (*row, 1)]
         assert line.split()[0] == token
     assert max(map(len, lines)) <= 80
-    picture = ElementTree.parse(tmp_path / "pictures" / "map.svg").getroot()
+    picture = ElementTree.parse(tmp_path / "map.svg").getroot()
     texts = [element.text for element in picture.findall("{*}text")]
     assert [text for text in texts if text and text[0] in "01"] == [f"{w:.2f}" for w in weights.ravel()]
     assert all(texts.count(token) == 2 for token in lessons.TOKENS)

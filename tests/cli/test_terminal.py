@@ -114,3 +114,71 @@ def test_what_costs_too_much_is_not_complete(attn: Attn, bundle: Path) -> None:
     assert "TOO MUCH" in done.stdout
     assert "costs too much: `attn profile softmax` shows where" in done.stdout
     assert not (bundle / "mylab").exists()
+
+
+@pytest.mark.parametrize("name", ["modules/01_softmax/softmax.py", "nowhere/map.svg", "notes.svg"])
+def test_nothing_is_drawn_over_anybodys_work(attn: Attn, bundle: Path, name: str) -> None:
+    (bundle / "notes.svg").write_text("my notes")
+    shutil.copy(
+        ROOT / "solutions" / "02_loop_attention" / "loop_attention.py", bundle / "modules" / "02_loop_attention"
+    )
+    before = {path: path.read_bytes() for path in bundle.rglob("*.py")}
+    for command in (["show", "-m", "2"], ["profile", "2", "dot_product"]):
+        assert attn(*command, "--svg", name, cwd=bundle).returncode == 2
+    assert {path: path.read_bytes() for path in bundle.rglob("*.py")} == before
+    assert (bundle / "notes.svg").read_text() == "my notes"
+    assert not (bundle / "nowhere").exists()
+
+
+def test_what_somebody_wrote_into_mylab_is_kept(attn: Attn, bundle: Path) -> None:
+    shutil.copy(SOLUTION, bundle / "modules" / "01_softmax")
+    (bundle / "mylab").mkdir()
+    (bundle / "mylab" / "softmax.py").write_text("mine = 1\n")
+    assert attn("complete", "softmax", cwd=bundle).returncode == 0
+    assert (bundle / "mylab" / "softmax.py.old").read_text() == "mine = 1\n"
+
+
+def test_a_known_mistake_is_not_complete(attn: Attn, bundle: Path) -> None:
+    path = bundle / "modules" / "01_softmax" / "softmax.py"
+    wrong = "\n\ndef softmax(x, axis=-1):\n    e = np.exp(x)\n    return e / e.sum(axis=axis, keepdims=True)\n"
+    path.write_text(SOLUTION.read_text() + wrong)
+    done = attn("complete", "softmax", cwd=bundle)
+    assert done.returncode == 1
+    assert "5 of 5 visible checks pass." in done.stdout
+    assert "behaves like a known mistake: mend it, or say --anyway" in done.stdout
+    assert attn("hint", "softmax", cwd=bundle).returncode == 0
+    assert attn("complete", "softmax", "--anyway", cwd=bundle).returncode == 0
+
+
+def test_what_was_complete_may_not_be_so_any_more(attn: Attn, bundle: Path) -> None:
+    path = bundle / "modules" / "01_softmax" / "softmax.py"
+    shutil.copy(SOLUTION, path)
+    attn("complete", "softmax", cwd=bundle)
+    assert "Next: 02_loop_attention" in attn(cwd=bundle).stdout
+    path.write_text(path.read_text() + "\n\ndef softmax(x, axis=-1):\n    return x\n")
+    assert "01_softmax           was complete; now changed, not tested yet" in attn("status", cwd=bundle).stdout
+    attn("test", "softmax", cwd=bundle)
+    assert "Next: 01_softmax" in attn(cwd=bundle).stdout
+
+
+def test_a_file_that_is_gone_can_be_brought_back(attn: Attn, bundle: Path) -> None:
+    (bundle / "modules" / "01_softmax" / "softmax.py").unlink()
+    done = attn("test", "softmax", cwd=bundle)
+    assert done.returncode == 2
+    assert "`attn reset softmax` puts the stub back" in done.stderr
+    assert attn("reset", "softmax", "--yes", cwd=bundle).returncode == 0
+    assert attn("test", "softmax", cwd=bundle).returncode == 1
+
+
+def test_what_is_not_written_has_no_cost(attn: Attn, bundle: Path) -> None:
+    done = attn("profile", "loop_attention", cwd=bundle)
+    assert done.returncode == 1
+    assert "TOO MUCH" not in done.stdout
+    assert done.stdout.count("it could not be measured") == 3
+
+
+def test_progress_that_cannot_be_read_is_kept(attn: Attn, bundle: Path) -> None:
+    (bundle / ".attnlab").mkdir()
+    (bundle / ".attnlab" / "progress.json").write_text("garbage")
+    attn("test", "softmax", cwd=bundle)
+    assert (bundle / ".attnlab" / "progress.json.bad").read_text() == "garbage"

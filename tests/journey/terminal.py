@@ -24,6 +24,7 @@ class Terminal:
     def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may have it ignored
             os.chdir(cwd)
             os.execvpe(command[0], list(command), {**os.environ, "TERM": "xterm", "COLUMNS": "80", **(env or {})})
         self.raw = ""
