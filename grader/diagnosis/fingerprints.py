@@ -41,16 +41,18 @@ class Fingerprints:
     ways: tuple[Way, ...]
     _sides: dict[tuple[str, str], Mapping[int, frozenset[Side]]] = field(default_factory=dict)
     _numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _known: dict[tuple[int, int], Outcome] = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """The functions and methods with probes, in the order of the module."""
         return tuple(dict.fromkeys(probe.path for probe in self.probes))
 
-    @cached_property
-    def outcomes(self) -> tuple[tuple[Outcome, ...], ...]:
-        """The distinct outcomes of each probe."""
-        return tuple(tuple(map(outcome_of, row)) for row in self.table)
+    def known(self, number: int, place: int) -> Outcome:
+        """Return one of the distinct outcomes of a probe, read when it is first asked for; 0 is the reference's."""
+        if (number, place) not in self._known:
+            self._known[number, place] = outcome_of(self.table[number][place])
+        return self._known[number, place]
 
     def of_path(self, path: str) -> tuple[int, ...]:
         """Return the numbers of a function's probes."""
@@ -60,15 +62,15 @@ class Fingerprints:
 
     def compare(self, number: int, outcome: Outcome, place: int) -> Alike:
         """Compare an outcome of a probe with one of the known ones."""
-        row = self.outcomes[number]
+        refusing = self.known(number, 0).ended == "refused"
         any_dtype = self.probes[number].any_dtype
-        return compare(outcome, row[place], refusing=row[0].ended == "refused", any_dtype=any_dtype)
+        return compare(outcome, self.known(number, place), refusing=refusing, any_dtype=any_dtype)
 
     def wrong_sides(self, way: Way, path: str) -> Mapping[int, frozenset[Side]]:
         """Return by probe of a function on which sides a wrong way is wrong there."""
         if (way.name, path) not in self._sides:
             self._sides[way.name, path] = {
-                number: self.compare(number, self.outcomes[number][way.behaves[number]], 0).wrong
+                number: self.compare(number, self.known(number, way.behaves[number]), 0).wrong
                 for number in self.of_path(path)
                 if number in way.behaves
             }
@@ -76,7 +78,7 @@ class Fingerprints:
 
     def outcome(self, way: Way | None, number: int) -> Outcome:
         """Return what a wrong way, or the reference, makes of a probe."""
-        return self.outcomes[number][way.behaves.get(number, 0) if way else 0]
+        return self.known(number, way.behaves.get(number, 0) if way else 0)
 
     @cached_property
     def origins(self) -> dict[str, tuple[Way, ...]]:

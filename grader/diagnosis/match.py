@@ -52,7 +52,7 @@ class Matcher:
         found = [
             (doubts, way)
             for way in self.prints.origins[path]
-            if (doubts := self._doubts(way, path, deviation.side)) is not None
+            if (doubts := self._doubts(way, path, deviation)) is not None
         ]
         exact = [way for doubts, way in found if not doubts]
         if exact:
@@ -71,14 +71,16 @@ class Matcher:
             self._alike[number, place] = self.prints.compare(number, self.observed[number], place)
         return self._alike[number, place]
 
-    def _doubts(self, way: Way, path: str, side: Side) -> int | None:
+    def _doubts(self, way: Way, path: str, deviation: Deviation) -> int | None:
         """Return in how many lesser ways a function differs from a wrong one; None if it is not that one."""
+        side = deviation.side
         wrong = self.prints.wrong_sides(way, path)
         sides = frozenset().union(*wrong.values())
-        if side not in sides or not self._is_decisive(way, wrong, side):
+        if side not in sides:
             return None
         doubts, stumbles = 0, 0
-        for number in self.prints.of_path(path):
+        # Where the function is wrong first: nearly every other wrong way is told from it there, at once.
+        for number in dict.fromkeys((*deviation.probes, *self.prints.of_path(path))):
             if self._stumbles(way, number):
                 stumbles += 1
                 continue
@@ -91,14 +93,17 @@ class Matcher:
                 return None
             doubts += len(alike.wrong)
         # What raises now and then may still be the same mistake; what hardly ever returns could be anything.
-        return doubts + stumbles if 2 * stumbles < len(self.prints.of_path(path)) else None
+        if 2 * stumbles >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
+            return None
+        return doubts + stumbles
 
     def _stumbles(self, way: Way, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return something."""
+        if self.observed[number].ended not in ("raised", "refused", "overflowed"):
+            return False
         known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
         differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER
-        raised = self.observed[number].ended in ("raised", "refused", "overflowed")
-        return differs and raised and all(one.ended == "returned" for one in known)
+        return differs and all(one.ended == "returned" for one in known)
 
     def _is_decisive(self, way: Way, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
         """Whether some probe shows the very mistake, and not just the lack of another."""

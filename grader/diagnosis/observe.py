@@ -6,9 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from grader.compare import EXACT, difference
 from grader.diagnosis.outcome import Ended, Outcome, Unreadable, numbers_in
 from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
@@ -77,9 +74,11 @@ def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -
         if isinstance(error, StudentMissingError | StudentRaisedError):
             return error
         return StudentError(str(error))
-    args, kwargs = result.get("args"), result.get("kwargs")
-    whole = "value" in result and type(args) is list and len(args) == len(probe.args)
-    if not whole or type(kwargs) is not dict or kwargs.keys() != probe.kwargs.keys():
+    changed = result.get("changed")
+    names = {*map(str, range(1, len(probe.args) + 1)), *probe.kwargs}
+    if "value" not in result or type(changed) is not dict or not all(type(key) is str for key in changed):
+        raise session.malformed(path, probe.target)
+    if not names.issuperset(changed):
         raise session.malformed(path, probe.target)
     return result
 
@@ -92,10 +91,7 @@ def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> 
         return Outcome(_ended(result), numbers=numbers, error=one_line(result.types[0], 60), place=place)
     if isinstance(result, StudentError):
         return Outcome("missing" if isinstance(result, StudentMissingError) else "raised")
-    before = dict(enumerate(probe.args, 1)) | dict(probe.kwargs)
-    after = dict(enumerate(result["args"], 1)) | result["kwargs"]
-    changed = {str(name): after[name] for name in before if _is_changed(after[name], before[name])}
-    return Outcome("returned", _seen(probe, result["value"]), changed=changed, raw=_readable(result["value"]))
+    return Outcome("returned", _seen(probe, result["value"]), changed=result["changed"], raw=_readable(result["value"]))
 
 
 def _place(raised_in: str, line: int, file: str) -> Line | None:
@@ -110,12 +106,6 @@ def _ended(error: StudentRaisedError) -> Ended:
     if "OverflowError" in error.types or error.message == "math domain error":
         return "overflowed"
     return "refused" if "ValueError" in error.types else "raised"
-
-
-def _is_changed(after: Any, before: Any) -> bool:
-    if type(after) is type(before) is np.ndarray and after.dtype == before.dtype and after.shape == before.shape:
-        return bool(after.tobytes() != before.tobytes())  # the short way for what is nearly always the case
-    return difference(after, before, EXACT) is not None
 
 
 def _seen(probe: Probe, value: Any) -> Any:

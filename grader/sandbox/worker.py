@@ -113,7 +113,11 @@ class Worker:
         for init, args, kwargs in request["calls"]:
             try:
                 function = getattr(made[repr(init)], method[0]) if method else self.find([0, [name]])
-                results.append({"value": _snapshot(function(*args, **kwargs)), "args": args, "kwargs": kwargs})
+                given = {str(place): arg for place, arg in enumerate(args, 1)} | kwargs
+                before = {name: _print_of(arg) for name, arg in given.items()}
+                value = _snapshot(function(*args, **kwargs))
+                changed = {name: arg for name, arg in given.items() if _print_of(arg) != before[name]}
+                results.append({"value": value, "changed": changed})
             except BaseException as error:  # noqa: BLE001
                 results.append({"error": self.describe(error)})
         return results
@@ -231,6 +235,13 @@ def _snapshot(value: Any) -> Any:
     if type(value) is tuple and all(type(item) is np.ndarray for item in value):
         return tuple(map(_snapshot, value))
     return value
+
+
+def _print_of(value: Any) -> Any:
+    """Return something that is not the same any more once a value has changed."""
+    if type(value) is np.ndarray:
+        return value.dtype, value.shape, value.tobytes()
+    return repr(value)
 
 
 def _type_name(kind: type) -> str:
