@@ -182,12 +182,12 @@ the visible checks on `modules/{first.name}/{first.slug}.py`: open that file, re
 by your code, and run it again. The lesson is `modules/{first.name}/README.md`.
 
 `attn` alone says where you are and what comes next. When a check fails, `attn test` says what is likely wrong, and
-`attn hint` a little more each time; `attn watch` runs the checks whenever you save. `attn complete {first.slug}` finishes
-the module, `attn submit` makes the zip to hand in, and `attn --help` lists the rest. If `pip` refuses to install here, make
-a virtual environment first: `python -m venv .venv`, then activate it.
+`attn hint` a little more each time; `attn watch` runs the checks whenever you save. `attn complete {first.slug}`
+finishes the module, `attn submit` makes the zip to hand in, and `attn --help` lists the rest. If `pip` refuses to
+install here, make a virtual environment first: `python -m venv .venv`, then activate it.
 
-What you have built can be imported in later modules: `from mylab.{first.slug} import ...` works in everything that `attn`
-runs; for plain `python`, add this folder to `PYTHONPATH`.
+What you have built can be imported in later modules: `from mylab.{first.slug} import ...` works in everything that
+`attn` runs; for plain `python`, add this folder to `PYTHONPATH`.
 
 | module | | |
 |---|---|---|
