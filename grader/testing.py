@@ -47,7 +47,7 @@ def worth(points: float, property: str, *, target: str | None = None, needs: str
     """
 
     def mark(function: FunctionType) -> FunctionType:
-        function.worth = Worth(points, property, target, needs)  # type: ignore[attr-defined]
+        vars(function)["worth"] = Worth(points, property, target, needs)
         if (pytest := sys.modules.get("pytest")) is None:  # a student's own checks do without
             return function
         marked: FunctionType = pytest.mark.worth(points, property, target=target, needs=needs)(function)
