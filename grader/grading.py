@@ -270,7 +270,7 @@ class _Job:
                 found = self.diagnoser.diagnose(session, source, verdict.checks, verdict.ended)
             if any(cost.verdict == "fail" for account in accounts for cost in account.costs):
                 found += self.diagnoser.dear(accounts, found)
-        except (WorkerLostError, CourseError):
+        except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost anybody a grade
             message = f"no diagnosis: a fault of the grader, not of your code ({type(error).__name__})"

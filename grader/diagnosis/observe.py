@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.diagnosis.outcome import Ended, Outcome, Unreadable, numbers_in
+import numpy as np
+
+from grader.diagnosis.outcome import LARGEST, Ended, Outcome, Unreadable, numbers_in
 from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
 from grader.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
@@ -112,10 +114,19 @@ def _seen(probe: Probe, value: Any) -> Any:
     value = _readable(value)
     if probe.look is None:
         return value
+    if _is_huge(value):  # no probe asks for so much, and a look would take its time over it
+        return Unreadable()
     try:
         return probe.look(value)
     except Exception:  # noqa: BLE001 - a result may be anything at all, and an author's look need not expect it
         return Unreadable()
+
+
+def _is_huge(value: Any) -> bool:
+    if type(value) in (tuple, list):
+        return len(value) > LARGEST or any(map(_is_huge, value))
+    size = value.size if type(value) is np.ndarray else len(value) if type(value) in (str, bytes, dict) else 1
+    return bool(size > LARGEST)
 
 
 def _readable(value: Any) -> Any:

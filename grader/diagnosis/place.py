@@ -14,7 +14,11 @@ from grader.submission import Source
 
 Numbered = tuple[int, str]
 _WORD = re.compile(r"[A-Za-z_]\w{0,60}|\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?|[@%]|\*\*|[-+*/]=")
+# A file may be as long as its author likes; what is worth a guess is not.
 _LONGEST = 2_000
+_MOST_LINES = 20_000
+_MOST_OF_A_BLOCK = 500
+_MOST_CALLED = 20
 _LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 _DEFINITION = re.compile(r"\s{0,80}(?:async\s+)?def\s+(\w{1,60})")
 _QUOTES = ('"""', "'''")
@@ -41,7 +45,7 @@ def telling_words(wrong: str, right: str) -> list[str]:
 def likely_line(source: Source, path: str, words: Sequence[str], described: str = "") -> Line | None:
     """Return the line of a function, or of one it calls, that is most about something; its first line if none is."""
     for cell, text in reversed(list(enumerate(source.cells, 1))):
-        lines = list(enumerate(_LINE_END.split(text), 1))
+        lines = list(enumerate(_LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
         if block := _block(lines, path):
             name = path.rpartition(".")[2]
             best = _best(name, block[0], block + _called(lines, block), words, topics_of(described))
@@ -78,15 +82,16 @@ def _called(lines: list[Numbered], block: list[Numbered]) -> list[Numbered]:
     named = {word for _, line in block[1:] for word in _words(line)}
     defined = {match[1] for _, line in lines if (match := _DEFINITION.match(line))}
     inside = {number for number, _ in block}
-    found = [one for name in sorted(named & defined) for one in _without_docstrings(_body(lines, rf"def\s+{name}\b"))]
-    return [one for one in found if one[0] not in inside]
+    names = sorted(named & defined)[:_MOST_CALLED]
+    found = [one for name in names for one in _without_docstrings(_body(lines, rf"def\s+{name}\b"))]
+    return [one for one in found if one[0] not in inside][:_MOST_OF_A_BLOCK]
 
 
 def _block(lines: list[Numbered], path: str) -> list[Numbered]:
     """Return the numbered lines of a function or method, its own first, without docstrings; none if not there."""
     owner, _, method = path.rpartition(".")
     found = _body(lines, rf"class\s+{re.escape(owner)}\b") if owner else lines
-    return _without_docstrings(_body(found, rf"def\s+{re.escape(method)}\b"))
+    return _without_docstrings(_body(found, rf"def\s+{re.escape(method)}\b"))[:_MOST_OF_A_BLOCK]
 
 
 def _body(lines: list[Numbered], opening: str) -> list[Numbered]:

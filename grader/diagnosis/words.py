@@ -157,7 +157,7 @@ def _pair(ours: str, theirs: str) -> list[list[str]]:
 
 
 def _shown(value: Any) -> str:
-    if type(value) is tuple and value:
+    if type(value) is tuple and 0 < len(value) <= 4 and not any(type(item) is tuple for item in value):
         return f"a tuple: {_joined([_shown(item) for item in value])}"
     array = as_float64(value)
     return _numbers(array) if array is not None and array.size <= 16 else describe(value)

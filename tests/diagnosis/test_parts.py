@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from grader.course import Course
+from grader.diagnosis.diagnose import Diagnoser
 from grader.diagnosis.outcome import Likeness, Outcome, Side, compare, likeness, outcome_data, outcome_of
 from grader.diagnosis.place import Line, likely_line, telling_words
 from grader.diagnosis.probe import Weights, probe
 from grader.diagnosis.reading import read_weights
 from grader.diagnosis.words import call_of
+from grader.module import CourseError
 from grader.submission import Source
 from tests.conftest import GradeSource
 
@@ -110,6 +112,17 @@ class TestPlace:
         text = "def softmax(x):\n" + "(" * 100_000 + "\n" + '"""' * 3 + "\n" * 5000
         assert likely_line(Source("a.py", (text,), notebook=False), "softmax", ["x"]) == Line(1, None)
 
+    def test_only_so_much_of_a_file_is_looked_at(self) -> None:
+        body = "".join(f"    x = {number}\n" for number in range(600))
+        late = Source("a.py", (f"def softmax(x):\n{body}    return x.max(axis=0)\n",), notebook=False)
+        assert likely_line(late, "softmax", ["axis"]) == Line(1, None)  # or a long file would cost the grader minutes
+        helpers = "".join(f"def f{number:03}(x):\n    return x\n" for number in range(100))
+        calls = "".join(f"    f{number:03}(x)\n" for number in range(100))
+        many = Source(
+            "a.py", (f"{helpers}def zz(x):\n    return x.max(axis=0)\ndef softmax(x):\n{calls}    zz(x)\n",), False
+        )
+        assert likely_line(many, "softmax", ["axis"]) == Line(203, None)
+
 
 class TestOutcome:
     def test_how_alike_values_are(self) -> None:
@@ -187,6 +200,19 @@ class TestWords:
         functions = ["softmax", "log_softmax", "softmax_with_temperature"]
         assert [one.message.splitlines()[0] for one in report.diagnoses] == [
             f"{name} is not written yet" for name in functions
+        ]
+
+    def test_a_diagnosis_that_cannot_be_made_costs_no_grade(
+        self, grade_source: GradeSource, course: Course, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(_: Diagnoser) -> None:
+            raise CourseError(course.root, "", "is broken", "Mend it")
+
+        monkeypatch.setattr(Diagnoser, "prints", broken)
+        report = grade_source("def softmax(x, axis=-1):\n    return x\n")
+        assert report.status == "graded"
+        assert [one.message for one in report.diagnoses] == [
+            "no diagnosis: a fault of the grader, not of your code (CourseError)"
         ]
 
     def test_what_never_returns_costs_no_second_wait(self, grade_source: GradeSource) -> None:
