@@ -26,7 +26,7 @@ def doctor(as_json: bool) -> None:
 
     Exit status: 0 strict or contained, 1 none.
     """
-    from grader.grading import environment
+    from grader.environment import environment
     from grader.sandbox.advice import advice
     from grader.sandbox.tiers import best, survey
 

@@ -2,38 +2,63 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from cli.dev import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from grader.classview import Shared
+    from grader.batch import Batch, Settled
     from grader.course import Course
-    from grader.report import Report
-    from grader.submission import Submission
+    from grader.finder import Found
+    from grader.marks import Marking
 
 NO_JAIL = (
     "NOT SANDBOXED: this machine gives no jail, so other people's code could read and change all that you can. "
     "`attn doctor` says why and what to install. To grade code that you trust, add --allow-unjailed."
 )
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
+@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Keep reports and grades.csv here.")
+@click.option("--resume", is_flag=True, help="Go on with --to: grade only what is not there, or no longer holds.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1, 256), help="Grading processes side by side; one a core by default."
+)
+@click.option("--roster", type=_FILE, help="The class as CSV: id, name, section.")
+@click.option("--policy", type=click.Choice(["latest", "best"]), help="Which of several attempts counts.")
+@click.option("--due", multiple=True, metavar="[MODULE=]WHEN", help="Such as 2026-10-01 or 2026-10-01T12:00+02:00.")
+@click.option("--extensions", type=_FILE, help="Later due dates as CSV: id, until, and module if not for all.")
+@click.option("--times", type=_FILE, help="When work was handed in, as CSV: id, submitted, and module if not for all.")
+@click.option("--late-penalty", metavar="N[%]/PERIOD", help="10%/day: a tenth of the possible for each day begun.")
+@click.option("--grace", metavar="TIME", help="Not late until this long after it is due, such as 15m.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
 @click.option("--allow-unjailed", is_flag=True, help="Grade even where there is no jail: only for code you trust.")
-@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Write one report a submission here.")
 def grade(
-    paths: tuple[Path, ...], module_name: str | None, as_json: bool, allow_unjailed: bool, to: Path | None
+    paths: tuple[Path, ...],
+    module_name: str | None,
+    to: Path | None,
+    resume: bool,
+    jobs: int | None,
+    roster: Path | None,
+    policy: Literal["latest", "best"] | None,
+    due: tuple[str, ...],
+    extensions: Path | None,
+    times: Path | None,
+    late_penalty: str | None,
+    grace: str | None,
+    as_json: bool,
+    allow_unjailed: bool,
 ) -> None:
     """Grade submissions by the visible and the hidden checks.
 
@@ -42,98 +67,186 @@ def grade(
     \b
     attn grade ana/softmax.py                   the file's name says which module it is
     attn grade ana.py --module 01_softmax       or you do
-    attn grade class/ --to reports              a whole class, one report file each
+    attn grade class/ --to reports              a whole class: one report file each, and grades.csv
+    attn grade class/ --to reports --resume     after Ctrl-C or a crash: nothing is graded twice
     attn grade class/ --json > reports.json     the same as one JSON array
+    attn grade class/ --to reports --roster class.csv --due 2026-10-01 --late-penalty 10%/day
+    attn stats reports                          what the class fails at, and whom to look at
 
-    What a submission does wrong is named where it behaves like a known misconception; for a class, the table ends with
-    how many have which, and --to writes that into misconceptions.json.
+    Reports are written as they come. To grade again after a test was corrected, run the same command again: it says
+    whose grade changed, by which checks and why, and keeps what those reports were in reports/earlier. With --resume
+    only those are graded again for which something changed: the submission, the checks, or AttnLab.
+
+    A student may have several attempts: zips, or folders below their own (ana/try2/softmax.py). The latest counts, or
+    with --policy best the one with the highest mark after its own penalty. When work came, its file says: the zip's
+    time, the script's, or nbgrader's timestamp.txt; better say it with --times if the files were copied about.
 
     Student code runs in a jail; the tier it has here is printed with the results, and `attn doctor` says more. Where
     there is none, nothing is graded without --allow-unjailed.
 
     Exit status: 0 all full marks, 1 some are not, 2 nothing to grade or no jail, 3 a fault of the grader.
     """
-    from grader.classview import shared_misconceptions
+    from grader.batch import Batch
     from grader.course import find_course
-    from grader.files import write_atomically
-    from grader.report import write_report
+    from grader.finder import find_submissions
+    from grader.results import Results, ResultsError
+    from grader.side_by_side import usable_cores
     from grader.spawning import NoJailError
-    from grader.submission import find_submissions
-    from grader.text import one_line
 
+    if resume and to is None:
+        raise click.UsageError("--resume goes on with what is in a folder: say which with --to")
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0] if module_name else None
-    found = find_submissions(course, paths, module)
-    for path, reason in (*found.refused, *found.passed_over):
-        click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
-    if not found.submissions:
+    marking = _marking(course, roster, due, extensions, times, late_penalty, grace)
+    found = find_submissions(course, paths, module, policy)
+    _tell(found, marking)
+    if not found.handed_in:
         raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
-    if to is not None:
-        _probe(to)
-    reports: list[Report] = []
-    unwritten: list[str] = []
-
-    def on_report(report: Report) -> None:
-        reports.append(report)
-        if to is not None:
-            try:
-                write_report(report, to)
-            except OSError as error:  # the others are still to be graded, and this one is still in the table
-                unwritten.append(report.submission)
-                click.echo(f"attn: the report of {report.submission} could not be written: {error}", err=True)
-        if len(found.submissions) > 1:
-            click.echo(f"graded {len(reports)} of {len(found.submissions)}: {report.submission}", err=True)
-
     try:
-        _grade_all(course, found.submissions, on_report, allow_unjailed=allow_unjailed)
+        with _folder(to) as folder, Results(folder, resume=resume) as results:
+            if results.damaged:
+                lines = f"{results.damaged} line(s) of {folder / 'journal.jsonl'} were cut short or damaged"
+                click.echo(f"attn: {lines}: what they were about is graded again", err=True)
+            batch = Batch(course, found.handed_in, results, marking)
+            _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
+            settled = batch.settle()
+            whole = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
+            _show(batch, settled, as_json=as_json, whole=whole)
+            _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
-    if any(report.sandbox == "none" for report in reports):
+    except ResultsError as error:
+        raise click.UsageError(str(error)) from None
+    sys.exit(3 if batch.unwritten else _exit_code(settled, refused=bool(found.refused)))
+
+
+def _marking(
+    course: Course,
+    roster: Path | None,
+    due: tuple[str, ...],
+    extensions: Path | None,
+    times: Path | None,
+    late_penalty: str | None,
+    grace: str | None,
+) -> Marking:
+    """Return how the class is marked, as far as the options say."""
+    from datetime import timedelta
+
+    from grader.late import Deadlines, LateError, read_due, read_moments, read_penalty
+    from grader.marks import Marking
+    from grader.roster import RosterError, read_roster
+    from grader.when import WhenError, read_length
+
+    if not due and (extensions or late_penalty or grace):
+        raise click.UsageError("--extensions, --late-penalty and --grace need to know when the work is due: say --due")
+    try:
+        deadlines = Deadlines(
+            due=read_due(course, due),
+            extensions=read_moments(course, extensions, "until") if extensions else {},
+            handed_in=read_moments(course, times, "submitted") if times else {},
+            penalty=read_penalty(late_penalty) if late_penalty else None,
+            grace=read_length(grace) if grace else timedelta(),
+        )
+        return Marking(read_roster(roster) if roster else None, deadlines)
+    except (LateError, RosterError, WhenError) as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _tell(found: Found, marking: Marking) -> None:
+    """Say what is passed over, and who is not on the roster."""
+    from grader.text import one_line
+
+    for path, reason in (*found.refused, *found.passed_over):
+        click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
+    if marking.roster is None:
+        return
+    folders: dict[str, set[str]] = {}
+    strangers: set[str] = set()
+    for student in {handed_in.student for handed_in in found.handed_in}:
+        person = marking.person(student)
+        if person is None:
+            strangers.add(student)
+        else:
+            folders.setdefault(person.id, set()).add(student)
+    for student in sorted(strangers):
+        click.echo(one_line(f"attn: {student} is not on the roster; graded all the same"), err=True)
+    for person_id, names in folders.items():
+        if len(names) > 1:
+            who = ", ".join(sorted(names))
+            click.echo(
+                one_line(f"attn: {who} are one person on the roster, {person_id}: two lines of grades"), err=True
+            )
+
+
+@contextlib.contextmanager
+def _folder(to: Path | None) -> Iterator[Path]:
+    """Give the folder for the results: a passing one if nobody wants to keep them."""
+    if to is not None:
+        yield to
+        return
+    with tempfile.TemporaryDirectory(prefix="attn-") as folder:
+        yield Path(folder)
+
+
+def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjailed: bool) -> None:
+    """Grade the class with its progress on the screen."""
+    from cli.pace import Pace
+
+    kept = batch.keep() if resume else 0
+    total = len(batch.work)
+    if resume:
+        click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
+    pace = Pace(total - kept)
+    try:
+        with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed)) as all_graded:
+            for graded in all_graded:
+                if total > 1:
+                    pace.step(graded.report.submission)
+    except OSError as error:
+        lost = f"attn: {error}. {kept + pace.done} of {total} are graded and kept"
+        click.echo(f"{lost}; make room, then go on with --resume" if to else lost, err=True)
+        raise SystemExit(3) from None
+    except KeyboardInterrupt:
+        if to is not None:
+            click.echo(f"attn: {kept + pace.done} of {total} are in {to}/; --resume goes on from there", err=True)
+        raise
+    for key, (_, problem) in batch.unwritten.items():
+        click.echo(f"attn: the report of {key.student} could not be written: {problem}", err=True)
+
+
+def _show(batch: Batch, settled: Settled, *, as_json: bool, whole: bool) -> None:
+    """Print the reports as JSON, as a class table, or the only one as a whole screen."""
+    from cli.screens import change_lines, class_table, report_screen
+
+    if as_json:
+        # One after the other: a class of reports need not fit into memory.
+        for number, report in enumerate(batch.reports(settled)):
+            click.echo("[" if number == 0 else ",", nl=number == 0)
+            click.echo(json.dumps(report.as_json(), indent=1), nl=False)
+        click.echo("\n]")
+    else:
+        click.echo(report_screen(next(batch.reports(settled))) if whole else class_table(settled))
+    for line in change_lines(settled.changes):
+        click.echo(line, err=as_json)
+
+
+def _notes(batch: Batch, settled: Settled, found: Found, to: Path | None) -> None:
+    """Say on the side what else there is to know."""
+    if any(summary.sandbox == "none" for summary in settled.summaries):
         click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
-    whole = len(reports) == 1 and not any(path.is_dir() for path in paths)
-    shared = shared_misconceptions(course, reports)
-    click.echo(_shown(reports, shared, as_json=as_json, whole=whole))
     if found.refused:
         click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
-    if to is not None:
-        class_text = json.dumps([one.as_json() for one in shared], indent=1, ensure_ascii=False)
-        write_atomically(to / "misconceptions.json", f"{class_text}\n")
-        click.echo(f"one report a submission, and the class's misconceptions, as JSON in {to}/", err=True)
-    sys.exit(3 if unwritten else _exit_code(reports, refused=bool(found.refused)))
+    if to is None:
+        return
+    left_out = batch.results.unmarked()
+    if left_out:
+        names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
+        text = "from a run that did not end: not in grades.csv until that run is repeated with --resume"
+        click.echo(f"attn: {len(left_out)} report(s) in {to}/ are {text} ({names})", err=True)
+    click.echo(f"one report a submission, grades.csv and the class's misconceptions are in {to}/", err=True)
 
 
-def _grade_all(
-    course: Course, submissions: tuple[Submission, ...], on_report: Callable[[Report], None], *, allow_unjailed: bool
-) -> None:
-    from grader.grading import grade as grade_module
-
-    for module in course.modules:
-        theirs = [submission for submission in submissions if submission.module == module.name]
-        if theirs:
-            grade_module(course, module, theirs, on_report, allow_unjailed=allow_unjailed)
-
-
-def _probe(to: Path) -> None:
-    """See that reports can be written before anything is graded."""
-    try:
-        to.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=to):
-            pass
-    except OSError as error:
-        raise click.UsageError(f"reports cannot be written to {to}: {error}") from None
-
-
-def _shown(reports: list[Report], shared: list[Shared], *, as_json: bool, whole: bool) -> str:
-    """Return the reports as JSON, as a class table, or the only one as a whole screen."""
-    if as_json:
-        return json.dumps([report.as_json() for report in reports], indent=1)
-    from cli.screens import class_table, report_screen
-
-    return report_screen(reports[0]) if whole else class_table(reports, shared)
-
-
-def _exit_code(reports: list[Report], *, refused: bool) -> int:
-    if any(report.score is None for report in reports):
+def _exit_code(settled: Settled, *, refused: bool) -> int:
+    if any(summary.score is None for summary in settled.summaries):
         return 3
-    full = all(report.score == report.max_score for report in reports)
-    return 0 if full and not refused else 1
+    return 0 if all(summary.is_full for summary in settled.summaries) and not refused else 1

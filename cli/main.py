@@ -27,6 +27,7 @@ COMMANDS = {
     "cli.look": ("explain", "show"),
     "cli.handin": ("reset", "submit", "update"),
     "cli.grade": ("grade",),
+    "cli.stats": ("stats",),
     "cli.doctor": ("doctor",),
     "cli.release": ("release",),
     "cli.dev": ("dev",),
@@ -72,6 +73,7 @@ def attn(context: click.Context, plain: bool) -> None:
     Instructors:
       attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class by the hidden checks too
+      attn stats reports         what does the class fail at, and believe?
       attn release --bundle softmax --to week1
     Authors:
       attn dev new rope          begin a module

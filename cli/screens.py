@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import textwrap
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from grader.errors import ENDING_WORDS
 from grader.report import CheckResult, Report
 from grader.text import one_line
+from grader.when import show_length
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.batch import Settled
+    from grader.changes import Change
     from grader.classview import Shared
+    from grader.marks import Mark
     from grader.soundness import Soundness
+    from grader.summary import Summary
 
 WIDTH = 80
 REMARK = 64
@@ -27,30 +34,68 @@ _WORDS = {
 _VERDICTS = {"pass": "within law", "fail": "TOO MUCH", "inconclusive": "not decided"}
 
 
-def class_table(reports: list[Report], shared: list[Shared]) -> str:
+def class_table(settled: Settled) -> str:
     """Return a class at a glance: one line a submission, the misconceptions, and a summary."""
-    rows = [(one.submission, one.module, _score(one), _remark(one)) for one in reports]
+    reports = settled.summaries
+    lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks if mark.late_s}
+    rows = [
+        (one.submission, one.module, _score(one), _remark(one, lateness.get((one.module, one.submission), "")))
+        for one in reports
+    ]
     header = ("submission", "module", "score", "")
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(3)]
     lines = [
         f"{name:<{widths[0]}}  {module:<{widths[1]}}  {score:>{widths[2]}}  {remark}".rstrip()
         for name, module, score, remark in [header, *rows]
     ]
-    full = sum(one.score == one.max_score for one in reports)
+    full = sum(one.is_full for one in reports)
     undecided = sum(one.score is None for one in reports)
     summary = f"{len(reports)} submissions: {full} with full marks, {len(reports) - full - undecided} with less"
     summary += f", {undecided} not graded" if undecided else ""
     tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
-    return "\n".join([*lines, "", *_misconceptions(shared), f"{summary} (sandbox: {tiers})"])
+    summary = f"{summary} (sandbox: {tiers})"
+    return "\n".join([*lines, "", *misconception_lines(settled.shared), *_missing(settled.marks), summary])
 
 
-def _misconceptions(shared: list[Shared]) -> list[str]:
+def _late(mark: Mark) -> str:
+    late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
+    return f"{late}: {mark.final:g} after the penalty" if mark.penalty and mark.final is not None else late
+
+
+def _missing(marks: Sequence[Mark]) -> list[str]:
+    """Return who on the roster handed in nothing."""
+    absent: dict[str, list[str]] = {}
+    for mark in marks:
+        if mark.status == "missing":
+            absent.setdefault(mark.module, []).append(one_line(mark.name or mark.id))
+    lines = [wrapped(f"{module}: nothing from {', '.join(names)}", "") for module, names in absent.items()]
+    return [*lines, ""] if lines else []
+
+
+def change_lines(changes: Sequence[Change]) -> list[str]:
+    """Return whose grade is another than before, by which checks, and why."""
+    lines = []
+    for change in (one for one in changes if one.is_of_grade):
+        before, after = ("–" if score is None else f"{score:g}" for score in (change.before, change.after))
+        lines.append(wrapped(f"{change.submission} {change.module}: {before} → {after}", "  "))
+        lines.append(wrapped("; ".join(change.why) or "nothing that it rests on has changed", " " * 6))
+        shown = [f"{part.name}: {part.before} → {part.after} ({part.points:+g})" for part in change.parts]
+        rest = len(shown) - LONGEST
+        lines += [wrapped(text, " " * 6) for text in shown[:LONGEST]]
+        lines += [f"      and {rest} more"] if rest > 0 else []
+    others = sum(not one.is_of_grade for one in changes)
+    head = f"Changed since the last grading: {len(changes) - others} of the grades"
+    head += f", and the words of {others} more reports" if others else ""
+    return [f"{head}.", *lines] if changes else []
+
+
+def misconception_lines(shared: Sequence[Shared]) -> list[str]:
     """Return what a class believes that is not so, and who does."""
     lines = ["What they believe that is not so:"] if shared else []
     for one in shared:
         who = ", ".join(one.submissions)
-        lines.append(_wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
-        lines.append(_wrapped(one.likely, " " * 6))
+        lines.append(wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
+        lines.append(wrapped(one.likely, " " * 6))
     return [*lines, ""] if shared else []
 
 
@@ -58,13 +103,13 @@ def own_screen(report: Report, *, first: bool = False) -> str:
     """Return what a student sees of their own file: every visible check, or the first that fails, and what to mend."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
-        lines += [_wrapped(report.message, "  "), *_printed(report)]
+        lines += [wrapped(report.message, "  "), *_printed(report)]
         return "\n".join([*lines, "", "No check could run. Mend this first, then run it again."])
     shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
     for check in shown:
-        lines.append(_wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
+        lines.append(wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
         if check.outcome != "passed":
-            lines += _shortened(_wrapped(check.message, " " * 15).splitlines())
+            lines += _shortened(wrapped(check.message, " " * 15).splitlines())
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
@@ -95,8 +140,8 @@ def soundness_lines(result: Soundness) -> list[str]:
     if result.problems:
         lines = [f"{result.module.name}: NOT SOUND"]
         for problem in result.problems:
-            lines.append(_wrapped(problem.what, "  - "))
-            lines += [_wrapped(f"{problem.mend}.", "      ")] if problem.mend else []
+            lines.append(wrapped(problem.what, "  - "))
+            lines += [wrapped(f"{problem.mend}.", "      ")] if problem.mend else []
         return lines
     assert result.evidence is not None
     points = f"{result.module.points:g} points"
@@ -108,7 +153,7 @@ def report_screen(report: Report) -> str:
     """Return a whole report for one reader: every check, and for those not passed the reason."""
     lines = [f"{report.submission} · {report.module} · {report.file}", ""]
     if report.message:
-        lines += [_wrapped(report.message, "  "), ""]
+        lines += [wrapped(report.message, "  "), ""]
     if report.status in ("graded", "grader_fault"):
         lines += [*_checks(report.checks), *_costs(report), *_diagnoses(report), ""]
     lines.append(f"score {_score(report)} ({report.status}, sandbox: {report.sandbox})")
@@ -135,9 +180,9 @@ def _costs(report: Report) -> list[str]:
         )
         text = f"{cost.measured or 'not measured'}; allowed: {cost.law}" + (f"; {cost.message}" if cost.message else "")
         text += f" (line {cost.line})" if cost.line else ""
-        lines.append(_wrapped(text, " " * 15))
+        lines.append(wrapped(text, " " * 15))
     called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]
-    return lines + [_wrapped(text, "  NOT ALLOWED  ") for text in called]
+    return lines + [wrapped(text, "  NOT ALLOWED  ") for text in called]
 
 
 def _diagnoses(report: Report) -> list[str]:
@@ -152,11 +197,11 @@ def _check(check: CheckResult) -> list[str]:
     lines = [f"  {_WORDS[check.outcome]:<12} {earned:>4} / {check.points:<4g} {check.property}"]
     if check.outcome != "passed":
         reason = (check.detail or check.message).partition("\n")[0]
-        lines.append(_wrapped(reason, " " * 15))
+        lines.append(wrapped(reason, " " * 15))
     return lines
 
 
-def _wrapped(text: str, indent: str) -> str:
+def wrapped(text: str, indent: str) -> str:
     lines: list[str] = []
     for line in text.splitlines():
         indent = " " * len(indent) if lines else indent  # only the first line carries a bullet
@@ -165,20 +210,14 @@ def _wrapped(text: str, indent: str) -> str:
     return "\n".join(lines)
 
 
-def _remark(report: Report) -> str:
-    """Return the one thing to know about a report that is not full marks."""
-    if report.status != "graded":
-        text = one_line(f"{report.status.replace('_', ' ')}: {report.message}")
-        return text if len(text) <= REMARK else f"{text[:REMARK]}…"
-    lost = [check for check in report.checks if check.outcome != "passed"]
-    dear = [cost for cost in report.costs if cost.verdict == "fail"]
-    remarks = [f"{len(lost)} of {len(report.checks)} checks not passed"] if lost else []
-    remarks += [f"{len(dear)} of {len(report.costs)} costs too high"] if dear else []
-    remarks += ["costs to be looked at"] if report.needs_review else []
-    remarks += dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)
-    return "; ".join(remarks)
+def _remark(summary: Summary, late: str) -> str:
+    """Return what to know about a submission that is late or not full marks."""
+    text = "; ".join(summary.remarks)
+    if summary.status != "graded" and len(text) > REMARK:
+        text = f"{text[:REMARK]}…"
+    return "; ".join(filter(None, (late, text)))
 
 
-def _score(report: Report) -> str:
+def _score(report: Report | Summary) -> str:
     score = "–" if report.score is None else f"{report.score:g}"
     return f"{score} / {report.max_score:g}"

@@ -8,7 +8,8 @@ from typing import Any
 
 from grader.course import Course
 from grader.golden import read_golden
-from grader.report import Report
+from grader.module import Module
+from grader.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,20 @@ class Shared:
         return asdict(self) | {"count": len(self.submissions), "submissions": list(self.submissions)}
 
 
-def shared_misconceptions(course: Course, reports: Iterable[Report]) -> list[Shared]:
+def shared_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[Shared]:
     """Return every misconception that was named, the most frequent first."""
     found: dict[tuple[str, str], list[str]] = {}
-    for report in reports:
-        for name in dict.fromkeys(one.misconception for one in report.diagnoses if one.misconception):
-            found.setdefault((report.module, name), []).append(report.submission)
-    known = {name: read_golden(course.module(name)).misconceptions for name, _ in found}
+    for summary in summaries:
+        for name in summary.misconceptions:
+            found.setdefault((summary.module, name), []).append(summary.submission)
+    known = {module.name: read_golden(module).misconceptions for module in _modules(course, {one for one, _ in found})}
+    # A report may be older than the course: what it names is told even if the course knows it no more.
     entries = [
-        Shared(module, name, str(known[module][name]["likely"]), tuple(who)) for (module, name), who in found.items()
+        Shared(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(who))
+        for (module, name), who in found.items()
     ]
     return sorted(entries, key=lambda one: (-len(one.submissions), one.module, one.misconception))
+
+
+def _modules(course: Course, names: set[str]) -> list[Module]:
+    return [module for module in course.modules if module.name in names]

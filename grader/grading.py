@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import importlib.util
-import platform
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
-from grader import __version__
 from grader.api import Api
 from grader.checks import Check
 from grader.course import Course
 from grader.diagnosis.diagnose import Diagnoser
+from grader.environment import environment
 from grader.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.reference import load_reference
@@ -107,7 +104,8 @@ def run_grading(
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         for submission in submissions:
             job = _Job(suite.module, suite.api, checks, judge, accounts, diagnoser, limits or Limits(), submission)
-            on_report(spawning.tried_twice(job.run, job.not_graded))
+            lost = submission.lost
+            on_report(job.not_graded(spawning.spawner, lost) if lost else spawning.tried_twice(job.run, job.not_graded))
 
     with Spawning(suite.module, begun, allow_unjailed=allow_unjailed) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects
@@ -175,18 +173,6 @@ def load(session: Session, module: Module) -> None:
     tolerant = session.program.files[module.slug]["notebook"] and loaded.defined
     if loaded.errors and not tolerant:
         raise loaded.errors[0]
-
-
-@cache
-def environment() -> dict[str, str | None]:
-    """Return the versions a verdict rests on."""
-    versions: dict[str, str | None] = {"python": platform.python_version()}
-    for package in ("numpy", "torch"):
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = None
-    return versions | {"attnlab": __version__}
 
 
 @dataclass(frozen=True)

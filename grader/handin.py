@@ -18,10 +18,11 @@ from grader import __version__
 from grader.archive import ARCHIVE
 from grader.course import Course
 from grader.files import write_bytes_atomically
+from grader.finder import find_submissions
 from grader.golden import sha256
 from grader.module import CourseError, Module
 from grader.progress import record_report
-from grader.submission import Submission, find_submissions
+from grader.submission import Submission
 from grader.text import one_line
 from grader.work import is_untouched, left_behind, own_file, own_sha256
 
@@ -147,10 +148,10 @@ def outcomes(course: Course, student: str, work: Sequence[Piece]) -> Iterator[Ou
         path = Path(temporary) / f"{student}{ARCHIVE}"
         path.write_bytes(_zipped(work, None))
         found = find_submissions(course, [path])
-        if work and (found.refused or len(found.submissions) != len(work)):
+        submissions = {one.module: one for one in found.submissions} if work else {}
+        if work and (found.refused or len(submissions) != len(work)):
             reasons = "; ".join(reason for _, reason in found.refused) or "a file in it is passed over"
             raise NotHandedInError(f"the grader could not read this zip: it {reasons}")
-    submissions = {one.module: one for one in found.submissions} if work else {}
     for module in course.modules:
         if module.name in submissions:
             yield _tested(course, module, submissions[module.name], by_module[module.name])

@@ -21,6 +21,7 @@ class CourseError(Exception):
     def __init__(self, file: Path, key: str, problem: str, mend: str, *, usage: bool = False) -> None:
         where = f"{file}: {key}" if key else f"{file}"
         super().__init__(f"{where}: {problem}. {mend}")
+        self.parts = (str(file), key, problem, mend, usage)
         self.file = file
         self.key = key
         self.mend = mend

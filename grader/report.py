@@ -144,10 +144,29 @@ _ORDER = (
     "environment",
     "timing",
 )
+_PARTS = {
+    "checks": CheckResult,
+    "costs": CostResult,
+    "forbidden": ForbiddenCall,
+    "endings": EndingRecord,
+    "diagnoses": Diagnosis,
+}
 
 
 def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != name}
+
+
+def report_from(data: Any) -> Report:
+    """Return the report that plain data describes; ValueError if it is none of this schema."""
+    try:
+        if data["schema"] != SCHEMA:
+            raise ValueError(f"schema {data['schema']}")
+        fields = {name: data[name] for name in _ORDER if name != "needs_review"}
+        fields |= {name: tuple(kind(**one) for one in data[name]) for name, kind in _PARTS.items()}
+        return Report(**fields)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no report: {error!r}") from None
 
 
 def report_text(report: Report) -> str:
@@ -157,7 +176,7 @@ def report_text(report: Report) -> str:
 
 def report_path(report: Report, folder: Path) -> Path:
     """Return where a report belongs: `<module>/<submission>.json`, whatever a student calls themself."""
-    return folder / report.module / f"{_file_name(report.submission)}.json"
+    return folder / report.module / f"{file_name(report.submission)}.json"
 
 
 def write_report(report: Report, folder: Path) -> Path:
@@ -167,7 +186,7 @@ def write_report(report: Report, folder: Path) -> Path:
     return path
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Return a name as one safe path component, with no two names sharing one."""
     escaped = re.sub(r"[^A-Za-z0-9_@+. -]|^[. ]|[. ]$", _percent, name) or "%"
     if len(escaped) <= 200 and not _RESERVED.fullmatch(escaped):

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from grader.course import Course
-from grader.grading import environment, grade
+from grader.environment import environment
+from grader.grading import grade
 from grader.report import Report
 from grader.submission import Source, Submission
 from tests.conftest import LIMITS, GradeSource

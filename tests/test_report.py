@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from cli.screens import class_table, report_screen
+from grader.batch import Settled
 from grader.files import write_atomically
 from grader.report import Report, report_path, report_text, write_report
+from grader.summary import summary_of
 from grader.text import one_line, plain_name, printable
 from tests.conftest import GradeSource, tier_here
 
@@ -160,6 +162,6 @@ class TestScreens:
 
     def test_a_fault_of_ours_has_no_score(self, report: Report) -> None:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
-        table = class_table([fault, report], [])
+        table = class_table(Settled((summary_of(fault), summary_of(report)), (), (), ()))
         assert "– / 20  grader fault" in table
         assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")

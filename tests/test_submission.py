@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from grader.course import Course, read_course
-from grader.submission import Found, Submission, find_submissions
+from grader.finder import Found, find_submissions
+from grader.submission import Submission
 from tests.conftest import ROOT
 
 CODE = "def softmax(x): return x\n"

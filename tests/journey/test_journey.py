@@ -14,12 +14,12 @@ from nbclient import NotebookClient
 
 from grader.bundle import WHEEL, make_bundle
 from grader.course import Course, read_course
+from grader.finder import find_submissions
 from grader.grading import grade
 from grader.misconceptions import as_submission, read_misconceptions
 from grader.module import Module
 from grader.notebook import make_notebook
 from grader.report import Report
-from grader.submission import find_submissions
 from tests.cli.conftest import EXECUTABLE
 from tests.journey.student import MISTAKES, StudentAtWork
 

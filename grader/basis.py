@@ -1,0 +1,96 @@
+"""The basis of a verdict: everything that, if it changes, could change the report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.course import Course
+from grader.environment import environment
+from grader.module import Module
+from grader.seeds import secret_salt
+from grader.submission import Submission
+
+_WORDS = {
+    "submission": "the submission changed",
+    "checks": "the checks of the module changed",
+    "grader": "AttnLab itself changed",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a report was made from, as hashes, and the versions of what it was made with."""
+
+    submission: str
+    checks: str
+    grader: str
+    environment: dict[str, str | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    def changes_to(self, later: Basis) -> list[str]:
+        """Say in words what is different in a later basis."""
+        changed = [words for name, words in _WORDS.items() if getattr(self, name) != getattr(later, name)]
+        names = dict.fromkeys([*self.environment, *later.environment])
+        before, after = self.environment, later.environment
+        return changed + [
+            f"{name} changed from {before.get(name)} to {after.get(name)}"
+            for name in names
+            if before.get(name) != after.get(name)
+        ]
+
+
+class Bases:
+    """What the reports of a class will rest on: the course as it is when grading begins."""
+
+    def __init__(self, course: Course, modules: Iterable[str]) -> None:
+        self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
+        self._grader = _grader_hash()
+
+    def of(self, submission: Submission) -> Basis:
+        """Return the basis of one report."""
+        return Basis(submission_hash(submission), self._checks[submission.module], self._grader, environment())
+
+
+def basis_from(data: Any) -> Basis:
+    """Return a basis from plain data; ValueError if it is none."""
+    match data:
+        case {"submission": str(own), "checks": str(checks), "grader": str(grader), "environment": dict(versions)}:
+            return Basis(own, checks, grader, versions)
+    raise ValueError("no basis")
+
+
+def submission_hash(submission: Submission) -> str:
+    """Return the hash of all that a submission brings: its own module, and the others beside it."""
+    sources = {
+        slug: [source.file, source.notebook, *source.cells] for slug, source in sorted(submission.sources.items())
+    }
+    data = [submission.student, submission.module, submission.file, submission.problem, sources]
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
+
+
+def _checks_hash(course: Course, module: Module) -> str:
+    # All solutions: a reference may build on those of earlier modules.
+    solutions = [course.solution(other) for other in course.modules]
+    own = [module.folder / name for name in ("module.toml", "checks.py", "probes.py", "golden.json")]
+    return _files_hash((*own, course.hidden_suite(module), *solutions), course.root, secret_salt(course))
+
+
+def _grader_hash() -> str:
+    package = Path(__file__).parent
+    return _files_hash(sorted(package.rglob("*.py")), package)
+
+
+def _files_hash(paths: Iterable[Path], root: Path, salt: str = "") -> str:
+    digest = hashlib.sha256(salt.encode())
+    for path in paths:
+        data = path.read_bytes() if path.is_file() else b"missing"
+        digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()

@@ -1,0 +1,127 @@
+"""A batch: a class graded into a folder of results, from where an earlier run was left if that is wanted."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from grader.basis import Bases
+from grader.changes import Change
+from grader.classview import Shared, shared_misconceptions
+from grader.course import Course
+from grader.journal import Key
+from grader.marks import Mark, Marking, best_of
+from grader.report import Report
+from grader.results import Results
+from grader.side_by_side import Graded, grade_side_by_side
+from grader.submission import HandedIn
+from grader.summary import Summary, summary_of
+from grader.text import plain_name
+
+# With these nothing more can be written at all: to go on grading would be in vain.
+_HOPELESS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a batch came to: one summary and mark for each student and module, and what is new in them."""
+
+    summaries: tuple[Summary, ...]
+    marks: tuple[Mark, ...]
+    shared: tuple[Shared, ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass
+class Batch:
+    """The submissions of a class on their way to reports and marks."""
+
+    course: Course
+    work: tuple[HandedIn, ...]
+    results: Results
+    marking: Marking = field(default_factory=Marking)
+    unwritten: dict[Key, tuple[Report, str]] = field(default_factory=dict)  # with the reason
+    _summaries: dict[Key, Summary] = field(default_factory=dict)
+    _marks: dict[Key, Mark] = field(default_factory=dict)
+    _attempts: dict[Key, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._bases = Bases(self.course, {handed_in.module for handed_in in self.work})
+        for handed_in in self.work:
+            alone = Key(handed_in.module, plain_name(handed_in.student))
+            self._attempts[alone] = self._attempts.get(alone, 0) + 1
+
+    def keep(self) -> int:
+        """Take over the reports that are there and would come out the same; return how many."""
+        for handed_in in self.work:
+            key = _key(handed_in)
+            report = self.results.kept(key, self._bases.of(handed_in.read()))
+            if report is not None:
+                self._note(key, handed_in, report)
+        return len(self._summaries)
+
+    def grade(self, jobs: int, *, allow_unjailed: bool = False) -> Generator[Graded]:
+        """Grade what is not there yet, write each report and yield it."""
+        todo = [handed_in for handed_in in self.work if _key(handed_in) not in self._summaries]
+        if not todo:
+            return
+        with closing(grade_side_by_side(self.course, todo, jobs, allow_unjailed=allow_unjailed)) as all_graded:
+            for graded in all_graded:
+                self._write(graded)
+                yield graded
+
+    def _write(self, graded: Graded) -> None:
+        key = _key(graded.handed_in)
+        try:
+            self.results.write(key, graded.report, self._bases.of(graded.submission))
+        except OSError as error:
+            if error.errno in _HOPELESS:
+                raise
+            self.unwritten[key] = graded.report, str(error)
+        self._note(key, graded.handed_in, graded.report)
+
+    def settle(self) -> Settled:
+        """Decide which attempts count, and write down what all of it comes to."""
+        groups: dict[Key, dict[str, Mark]] = {}
+        for key, mark in self._marks.items():
+            groups.setdefault(Key(key.module, key.student), {})[key.attempt] = mark
+            if key not in self.unwritten:
+                self.results.mark(key, mark)
+        for alone, marks in groups.items():
+            chosen = Key(alone.module, alone.student, best_of(marks))
+            if chosen != alone:
+                self._summaries[alone] = self._summaries[chosen]
+                self.results.count(chosen)
+        counting = sorted(groups, key=lambda key: (key.module, key.student))
+        summaries = tuple(self._summaries[key] for key in counting)
+        shared = shared_misconceptions(self.course, summaries)
+        changes = self.results.changes(counting)
+        marks_now = self._with_missing(self.results.marks())
+        tables = {
+            "misconceptions": [one.as_json() for one in shared],
+            "changes": [change.as_json() for change in changes],
+        }
+        self.results.finish(marks_now, **tables)
+        return Settled(summaries, tuple(marks_now), tuple(shared), tuple(changes))
+
+    def reports(self, settled: Settled) -> Iterator[Report]:
+        """Yield the report of every student and module, one at a time."""
+        for summary in settled.summaries:
+            key = Key(summary.module, summary.submission)
+            yield self.unwritten[key][0] if key in self.unwritten else next(self.results.reports([key]))
+
+    def _with_missing(self, marks: list[Mark]) -> list[Mark]:
+        for module in sorted({mark.module for mark in marks}):
+            possible = next(mark.max_score for mark in marks if mark.module == module)
+            marks = marks + self.marking.missing(module, possible, marks)
+        return sorted(marks, key=lambda mark: (mark.module, mark.id))
+
+    def _note(self, key: Key, handed_in: HandedIn, report: Report) -> None:
+        self._summaries[key] = summary_of(report)
+        self._marks[key] = self.marking.mark(handed_in, report, self._attempts[Key(key.module, key.student)])
+
+
+def _key(handed_in: HandedIn) -> Key:
+    return Key(handed_in.module, plain_name(handed_in.student), handed_in.attempt)

@@ -1,0 +1,201 @@
+"""The results of a class in a folder: written as they come, whole after any crash, and never given for others."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, Self
+
+from grader.basis import Basis
+from grader.changes import Change, change_between
+from grader.files import write_atomically
+from grader.golden import sha256
+from grader.journal import Entry, Key, append, read_journal
+from grader.marks import Mark, marks_text
+from grader.report import Report, file_name, report_from, report_text
+
+JOURNAL = "journal.jsonl"
+EARLIER = "earlier"  # what reports were before this round of grading, where they differ
+ATTEMPTS = "attempts"
+LOCK = ".lock"
+DERIVED = ("grades.csv", "grades.json", "misconceptions.json", "changes.json")
+
+
+class ResultsError(Exception):
+    """A folder of results that cannot be used, and why."""
+
+
+class Results:
+    """The reports of a class in a folder, and the journal of what each rests on.
+
+    A report counts only if its journal line is whole and has the hash of the file; anything else is graded again.
+    """
+
+    def __init__(self, folder: Path, *, resume: bool = False) -> None:
+        self.folder = folder
+        self._lock = _locked(folder)
+        try:
+            self._entries, self.damaged = read_journal(folder / JOURNAL)
+            if not resume:  # a new round: what was changed in the last one is settled
+                shutil.rmtree(folder / EARLIER, ignore_errors=True)
+                self._entries = {key: entry.settled() for key, entry in self._entries.items()}
+            self._set_aside()
+            text = "".join(entry.line() for entry in self._entries.values())
+            write_atomically(folder / JOURNAL, text)  # without what is broken in it
+            self._journal = (folder / JOURNAL).open("ab")
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
+        self._lock.close()
+
+    def kept(self, key: Key, basis: Basis) -> Report | None:
+        """Return the report that is there, if it rests on just this and gives a verdict."""
+        entry = self._entries.get(key)
+        if entry is None or entry.basis != basis:
+            return None
+        data = self._read(key)
+        if data is None or sha256(data) != entry.report:
+            return None
+        report = _parsed(data)
+        return report if report is not None and report.score is not None else None
+
+    def write(self, key: Key, report: Report, basis: Basis) -> None:
+        """Write a report to its place; what it replaces is kept if it says something else."""
+        text = report_text(report)
+        old = self._read(key)
+        entry = self._entries.get(key)
+        was = entry.was if entry else None
+        if old is not None and _verdict(old) != _verdict(text.encode()):
+            earlier = self._place(key, self.folder / EARLIER)
+            if not earlier.exists():  # the first of this round is what was before it
+                write_atomically(earlier, old.decode("utf-8", "replace"))
+                by_hand = entry is None or sha256(old) != entry.report
+                was = {"basis": entry.basis.as_json() if entry else None, "by_hand": by_hand}
+        write_atomically(self._place(key), text)
+        self._append(Entry(key, sha256(text.encode()), basis, was))
+
+    def mark(self, key: Key, mark: Mark) -> None:
+        """Note what a report counts for."""
+        entry = self._entries[key]
+        if entry.mark != mark:
+            self._append(Entry(key, entry.report, entry.basis, entry.was, mark))
+
+    def count(self, key: Key) -> None:
+        """Have one of several attempts be the report of its student."""
+        chosen = self._entries[key]
+        report = _parsed(self._read(key) or b"")
+        if report is None:
+            raise ResultsError(f"the report of attempt {key.attempt!r} of {key.student} has gone")
+        alone = Key(key.module, key.student)
+        self.write(alone, report, chosen.basis)
+        if chosen.mark is not None:
+            self.mark(alone, chosen.mark)
+
+    def reports(self, keys: Iterable[Key]) -> Iterator[Report]:
+        """Yield the reports of some submissions, one at a time: a class of them may not fit into memory."""
+        for key in keys:
+            report = _parsed(self._read(key) or b"")
+            if report is None:
+                raise ResultsError(f"{self._place(key)} has gone, or was changed, since it was written")
+            yield report
+
+    def marks(self) -> list[Mark]:
+        """Return the class list: all that was ever graded into this folder and is still there."""
+        counted = [entry for key, entry in self._entries.items() if not key.attempt and self._place(key).is_file()]
+        return sorted((one.mark for one in counted if one.mark), key=lambda mark: (mark.module, mark.id))
+
+    def unmarked(self) -> list[str]:
+        """Return the reports in the folder that the class list leaves out, as no run that wrote them was finished."""
+        marked = {self._place(key) for key, entry in self._entries.items() if entry.mark}
+        modules = {entry.key.module for entry in self._entries.values()}
+        there = (path for module in sorted(modules) for path in sorted((self.folder / module).glob("*.json")))
+        return [f"{path.parent.name}/{path.name}" for path in there if path not in marked]
+
+    def changes(self, keys: Iterable[Key]) -> list[Change]:
+        """Return what this round of grading changed."""
+        found = []
+        for key in keys:
+            earlier = self._place(key, self.folder / EARLIER)
+            entry = self._entries.get(key)
+            if entry is None or not earlier.is_file():
+                continue
+            before, after = _parsed(earlier.read_bytes()), _parsed(self._read(key) or b"")
+            if before is not None and after is not None:
+                was, by_hand = entry.was_basis()
+                found.append(change_between(before, after, was, entry.basis, by_hand=by_hand))
+        return found
+
+    def finish(self, marks: list[Mark], **tables: Any) -> None:
+        """Write what is derived from all of it: the class list, and other tables as JSON."""
+        write_atomically(self.folder / "grades.csv", marks_text(marks))
+        for name, table in {"grades": [mark.as_json() for mark in marks], **tables}.items():
+            write_atomically(self.folder / f"{name}.json", json.dumps(table, indent=1, ensure_ascii=False) + "\n")
+
+    def _set_aside(self) -> None:
+        """Move away what is derived: a list of half a class must not be taken for the class."""
+        for name in DERIVED:
+            path = self.folder / name
+            if path.is_file():
+                (self.folder / EARLIER).mkdir(exist_ok=True)
+                path.replace(self.folder / EARLIER / name)
+
+    def _append(self, entry: Entry) -> None:
+        append(self._journal, entry)
+        self._entries[entry.key] = entry
+
+    def _place(self, key: Key, folder: Path | None = None) -> Path:
+        """Return where a report belongs; of several attempts only the one that counts has the student's name."""
+        root = folder or self.folder
+        if not key.attempt:
+            return root / key.module / f"{file_name(key.student)}.json"
+        return root / ATTEMPTS / key.module / file_name(key.student) / f"{file_name(key.attempt)}.json"
+
+    def _read(self, key: Key) -> bytes | None:
+        try:
+            return self._place(key).read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+def _verdict(data: bytes) -> Any:
+    """Return what a report says but for its timing."""
+    try:
+        return {name: value for name, value in json.loads(data).items() if name != "timing"}
+    except (ValueError, AttributeError):
+        return data
+
+
+def _parsed(data: bytes) -> Report | None:
+    try:
+        return report_from(json.loads(data))
+    except ValueError:
+        return None
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    """Keep others from writing to a folder; the system takes the lock back from a process that dies."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("ab")
+    except OSError as error:
+        raise ResultsError(f"reports cannot be written to {folder}: {error}") from None
+    try:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ResultsError(f"another attn grade is writing to {folder}; wait for it, or name another folder") from None
+    except OSError:  # a file system that knows no locks
+        pass
+    return file

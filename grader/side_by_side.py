@@ -1,0 +1,207 @@
+"""Side by side: a class graded by several grading processes, none of which can take the others down."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader.course import Course
+from grader.module import CourseError
+from grader.report import Report, report_from
+from grader.spawning import NoJailError
+from grader.submission import HandedIn, Submission
+
+NO_JAIL, COURSE, FAULT = "no_jail", "course", "fault"  # what keeps a grading process from grading at all
+TRIES = 2
+CLOSE_SECONDS = 10.0
+POLL_SECONDS = 0.5  # Ctrl-C does not interrupt a wait without end on Windows
+LOST = "the grading process ended {times} times at this submission"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission with its report."""
+
+    handed_in: HandedIn
+    submission: Submission
+    report: Report
+
+
+class ProcessLostError(Exception):
+    """A grading process ended before it answered."""
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def grade_side_by_side(
+    course: Course, work: Sequence[HandedIn], jobs: int, *, allow_unjailed: bool = False
+) -> Generator[Graded]:
+    """Yield each submission with its report as it is done; closing the iterator stops everything at once.
+
+    NoJailError and CourseError end it; a submission at which a grading process dies is tried again and then given up.
+    """
+    crew = _Crew(course, work, allow_unjailed=allow_unjailed)
+    # Two for each process: below that, its start costs more than it saves.
+    drivers = [threading.Thread(target=crew.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
+    for driver in drivers:
+        driver.start()
+    try:
+        yield from crew.results(len(drivers))
+    finally:
+        crew.stop()
+        for driver in drivers:
+            driver.join()
+
+
+class _Crew:
+    """What the threads share, one thread for each grading process: the work, the results and the word to stop."""
+
+    def __init__(self, course: Course, work: Sequence[HandedIn], *, allow_unjailed: bool) -> None:
+        self.course = course
+        self.allow_unjailed = allow_unjailed
+        self._work = deque(work)
+        self._done: queue.SimpleQueue[Graded | Exception | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._processes: set[_Process] = set()
+        self._stopped = False
+
+    def results(self, drivers: int) -> Iterator[Graded]:
+        """Yield what the drivers hand over until the last of them has left."""
+        while drivers:
+            try:
+                one = self._done.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                continue
+            if one is None:
+                drivers -= 1
+            elif isinstance(one, Exception):
+                raise one
+            else:
+                yield one
+
+    def stop(self) -> None:
+        """Stop everything, whatever it is at."""
+        with self._lock:
+            self._stopped = True
+            for process in self._processes:
+                process.kill()
+
+    def drive(self) -> None:
+        """Give one process after another submission, until there is none left."""
+        process: _Process | None = None
+        try:
+            while (handed_in := self._next()) is not None:
+                submission = handed_in.read()
+                process, report = self._graded(process, submission)
+                self._done.put(Graded(handed_in, submission, report))
+        except Exception as error:  # noqa: BLE001 - raised where the results are read
+            self._done.put(error)
+        finally:
+            if process is not None:
+                self._put_away(process)
+            self._done.put(None)
+
+    def _next(self) -> HandedIn | None:
+        with self._lock:
+            return self._work.popleft() if self._work and not self._stopped else None
+
+    def _graded(self, process: _Process | None, submission: Submission) -> tuple[_Process, Report]:
+        for _ in range(TRIES):
+            process = process or self._started()
+            try:
+                return process, process.ask(submission)
+            except ProcessLostError:
+                self._put_away(process)
+                process = None
+        process = self._started()
+        return process, process.ask(replace(submission, lost=LOST.format(times=TRIES)))
+
+    def _started(self) -> _Process:
+        with self._lock:
+            if self._stopped:
+                raise ProcessLostError("stopped")
+            process = _Process(self.course.root, allow_unjailed=self.allow_unjailed)
+            self._processes.add(process)
+            return process
+
+    def _put_away(self, process: _Process) -> None:
+        with self._lock:
+            self._processes.discard(process)
+        process.close()
+
+
+class _Process:
+    """One grading process, and the conversation with it."""
+
+    def __init__(self, root: Path, *, allow_unjailed: bool) -> None:
+        # Not by the name of the installed package: the code must be this code, whichever clone it is.
+        path = os.pathsep.join(filter(None, [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]))
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "grader.grading_process",
+                str(root),
+                "allow-unjailed" if allow_unjailed else "",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C is for the command: it says when this one ends
+        )
+
+    def ask(self, submission: Submission) -> Report:
+        """Have one submission graded."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(submission.as_json()).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            return _report(json.loads(line))
+        except (OSError, ValueError):  # closed, or half an answer
+            raise ProcessLostError(f"a grading process ended with {self._process.poll()}") from None
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it: there is nothing more to grade. By itself if it can, as it has workers to put away."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def _report(answer: dict[str, Any]) -> Report:
+    """Return the report in an answer, or raise what kept the process from one."""
+    if "report" in answer:
+        return report_from(answer["report"])
+    if answer["error"] == NO_JAIL:
+        raise NoJailError
+    if answer["error"] == COURSE:
+        file, key, problem, mend, usage = answer["args"]
+        raise CourseError(Path(file), key, problem, mend, usage=usage)
+    raise RuntimeError("a grading process failed:\n" + answer["args"][0])
