@@ -50,7 +50,8 @@ def class_table(settled: Settled) -> str:
     ]
     full = sum(one.is_full for one in reports)
     undecided = sum(one.score is None for one in reports)
-    summary = f"{len(reports)} submissions: {full} with full marks, {len(reports) - full - undecided} with less"
+    submissions = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
+    summary = f"{submissions}: {full} with full marks, {len(reports) - full - undecided} with less"
     summary += f", {undecided} not graded" if undecided else ""
     tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
     summary = f"{summary} (sandbox: {tiers})"
@@ -85,7 +86,7 @@ def change_lines(changes: Sequence[Change]) -> list[str]:
         lines += [f"      and {rest} more"] if rest > 0 else []
     others = sum(not one.is_of_grade for one in changes)
     head = f"Changed since the last grading: {len(changes) - others} of the grades"
-    head += f", and the words of {others} more reports" if others else ""
+    head += f" (and {others} only in words)" if others else ""
     return [f"{head}.", *lines] if changes else []
 
 

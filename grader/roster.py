@@ -33,11 +33,12 @@ class Person:
     name: str = ""
     section: str = ""
     email: str = ""
+    accounts: tuple[str, ...] = ()  # other columns that look like an id
 
     @property
     def other_names(self) -> tuple[str, ...]:
-        """By what else their work may be called: address, account or name."""
-        names = (self.email, self.email.partition("@")[0], self.name)
+        """By what else their work may be called: account, address or name."""
+        names = (*self.accounts, self.email, self.email.partition("@")[0], self.name)
         return tuple(name for name in names if name)
 
 
@@ -92,7 +93,8 @@ def read_roster(path: Path) -> Roster:
 def _person(row: dict[str, str]) -> Person:
     found = {field: _first(row, names) for field, names in _COLUMNS.items()}
     name = found["name"] or " ".join(filter(None, (found["first"], found["last"])))
-    return Person(found["id"] or found["email"], name, found["section"], found["email"])
+    accounts = tuple(row[column] for column in _COLUMNS["id"] if row.get(column))
+    return Person(found["id"] or found["email"], name, found["section"], found["email"], accounts[1:])
 
 
 def _first(row: dict[str, str], names: Iterable[str]) -> str:

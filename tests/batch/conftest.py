@@ -1,0 +1,45 @@
+"""A small course of one's own, and a class in it that is graded in a second."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course
+from tests.cli.conftest import EXECUTABLE
+
+RIGHT = "def tiny(x):\n    return x + x\n"
+SQUARE = "def tiny(x):\n    return x ** 2\n"
+HALF = "def tiny(x):\n    x *= 2\n    return x\n"
+
+Grade = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def tiny(built: Course, tmp_path: Path) -> Path:
+    """The tiny course in a folder that may be changed."""
+    return Path(shutil.copytree(built.root, tmp_path / "tiny"))
+
+
+@pytest.fixture
+def grade(tiny: Path) -> Grade:
+    """Run `attn grade` in the tiny course."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [EXECUTABLE, "grade", *map(str, arguments), "--allow-unjailed"]
+        return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    """Write files below a folder, each later than the one before it by a day."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder

@@ -1,0 +1,167 @@
+"""Rosters, due dates and what lateness costs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course
+from grader.late import Deadlines, LateError, read_due, read_moments, read_penalty
+from grader.marks import Mark, best_of, mark_from, marks_text
+from grader.roster import Person, Roster, RosterError, read_roster
+from grader.sheet import read_sheet
+from grader.when import WhenError, read_length, read_when, show_length
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+class TestRoster:
+    """Who is in the class."""
+
+    def test_people_are_found_by_id_address_or_name_whatever_the_case(self, tmp_path: Path) -> None:
+        text = 'Student,ID,SIS Login ID,Section,Email\nPoints Possible,,,,\n"Silva, Ana",1,asilva,A,ana.silva@uni.edu\n'
+        text += "Ben,2,ben,B,\n"
+        roster = read_roster(write(tmp_path / "class.csv", text))
+        assert [person.section for person in roster.people] == ["A", "B"]
+        for name in ("1", "asilva", "ANA.SILVA@uni.edu", "ana.silva", "silva, ana"):
+            assert roster.find(name) is roster.people[0]
+        assert roster.find("carl") is None
+
+    def test_first_and_last_names_make_a_name(self, tmp_path: Path) -> None:
+        roster = read_roster(write(tmp_path / "class.csv", "username,first name,last name\nana,Ana,Silva\n"))
+        assert roster.people == (Person("ana", "Ana Silva"),)
+
+    def test_a_name_that_two_have_finds_nobody(self) -> None:
+        roster = Roster((Person("1", "Ana"), Person("2", "Ana")))
+        assert roster.find("Ana") is None
+        assert roster.find("2") == Person("2", "Ana")
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("name\nAna\n", "line 2: there is no id"),
+            ("id\nana\nben\nANA\n", "line 4: the id 'ANA' is in line 2 already"),
+            ("id,name\n", "lists nobody"),
+            ("", "lists nobody"),
+        ],
+    )
+    def test_a_roster_that_cannot_be_used_is_said_with_its_line(self, tmp_path: Path, text: str, words: str) -> None:
+        with pytest.raises(RosterError, match=words):
+            read_roster(write(tmp_path / "class.csv", text))
+
+
+class TestTimes:
+    """Points and lengths of time."""
+
+    def test_a_date_alone_ends_with_its_last_second(self) -> None:
+        assert read_when("2026-10-01").astimezone().strftime("%F %T") == "2026-10-01 23:59:59"
+
+    @pytest.mark.parametrize(
+        "text",
+        ["2026-10-01 12:00:00.5 UTC", "2026-10-01T12:00:00.5Z", "2026-10-01T14:00:00.5+02:00"],
+    )
+    def test_zones(self, text: str) -> None:
+        assert read_when(text) == datetime(2026, 10, 1, 12, 0, 0, 500_000, UTC)
+
+    @pytest.mark.parametrize("text", ["tomorrow", "", "2026-13-01", "01.10.2026", "2026-10-01 25:00"])
+    def test_what_is_no_time_is_said(self, text: str) -> None:
+        with pytest.raises(WhenError, match="is no point in time"):
+            read_when(text)
+
+    def test_lengths(self) -> None:
+        assert read_length("90m") == timedelta(minutes=90)
+        assert read_length("1.5 days") == timedelta(hours=36)
+        assert show_length(timedelta(days=1, hours=3, minutes=5)) == "1 d 3 h"
+        assert show_length(timedelta(minutes=65)) == "1 h 5 min"
+        with pytest.raises(WhenError):
+            read_length("soon")
+
+
+class TestLateness:
+    """Due dates, extensions, grace and penalties."""
+
+    DUE = datetime(2026, 10, 1, 12, tzinfo=UTC)
+
+    def test_each_begun_period_costs(self) -> None:
+        penalty = read_penalty("10%/day")
+        assert penalty.points(timedelta(seconds=1), 46) == 4.6
+        assert penalty.points(timedelta(days=1), 46) == 4.6
+        assert penalty.points(timedelta(days=1, seconds=1), 46) == 9.2
+        assert read_penalty("2/12h").points(timedelta(hours=13), 46) == 4.0
+
+    @pytest.mark.parametrize("text", ["10", "10%", "%/day", "10%/", "10%/0h", "ten/day", "-1/day"])
+    def test_what_is_no_penalty_is_said(self, text: str) -> None:
+        with pytest.raises(LateError, match="is no late penalty"):
+            read_penalty(text)
+
+    def test_an_extension_is_for_one_student_and_never_takes_time_away(self) -> None:
+        later, earlier = self.DUE + timedelta(days=2), self.DUE - timedelta(days=2)
+        extensions = {("ana", ""): later, ("ben", "01_softmax"): later, ("cy", ""): earlier}
+        deadlines = Deadlines(due={("", ""): self.DUE}, extensions=extensions)
+        assert deadlines.due_at(["ANA"], "04_masks") == later
+        assert deadlines.due_at(["ben"], "01_softmax") == later
+        assert deadlines.due_at(["ben"], "04_masks") == self.DUE
+        assert deadlines.due_at(["cy"], "04_masks") == self.DUE
+        assert Deadlines(extensions=extensions).due_at(["ana"], "04_masks") is None
+
+    def test_within_the_grace_nothing_is_late_and_after_it_all_of_it_is(self) -> None:
+        deadlines = Deadlines(grace=timedelta(minutes=10))
+        assert not deadlines.lateness(self.DUE, self.DUE + timedelta(minutes=10))
+        assert deadlines.lateness(self.DUE, self.DUE + timedelta(minutes=11)) == timedelta(minutes=11)
+
+    def test_files_of_moments(self, course: Course, tmp_path: Path) -> None:
+        path = write(tmp_path / "more.csv", "id,module,until\nana,softmax,2026-10-01T12:00Z\nBen,,2026-10-01T12:00Z\n")
+        assert read_moments(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
+        with pytest.raises(LateError, match="line 2: it needs the columns id and until"):
+            read_moments(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
+        with pytest.raises(LateError, match=r"no\.csv.*there is no module"):
+            read_moments(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
+
+    def test_due_dates_by_module(self, course: Course) -> None:
+        due = Deadlines(due=read_due(course, ["2026-10-01T12:00Z", "masks=2026-10-02T12:00Z"]))
+        assert due.due_at(["ana"], "01_softmax") == self.DUE
+        assert due.due_at(["ana"], "04_masks") == self.DUE + timedelta(days=1)
+        with pytest.raises(LateError, match="two due dates"):
+            read_due(course, ["1=2026-10-01", "softmax=2026-10-02"])
+
+
+def mark(**fields: object) -> Mark:
+    plain = Mark(
+        "1",
+        "Ana",
+        "A",
+        "ana",
+        "01_softmax",
+        "graded",
+        10.0,
+        46.0,
+        "2026-10-01T12:00:00+00:00",
+        "",
+        0.0,
+        0.0,
+        10.0,
+        "",
+        1,
+        False,
+    )
+    return mark_from(plain.as_json() | fields)
+
+
+def test_the_best_attempt_is_that_of_the_highest_final_mark_and_of_equals_the_first() -> None:
+    early = datetime(2026, 9, 1, tzinfo=UTC).isoformat()
+    marks = {"a": mark(final=10.0), "b": mark(final=12.0), "c": mark(final=12.0, handed_in=early)}
+    assert best_of(marks) == "c"
+    assert best_of(marks | {"d": mark(final=None, score=None)}) == "d"  # it may have been the best: look at it
+
+
+def test_a_class_list_keeps_every_name() -> None:
+    names = ["Silva, Ana", 'A "B" C', "two\nlines", "王小明", "=1+1", "-x"]
+    text = marks_text([mark(name=name, section=name) for name in names])
+    rows = read_sheet(text.encode())
+    assert [row["name"] for _, row in rows] == names
+    assert [row["section"] for _, row in rows] == names

@@ -1,0 +1,83 @@
+"""CSV: every text comes back as it was, and none is a formula to a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from grader.sheet import SheetError, read_sheet, sheet_text
+
+NAMES = [
+    "Ana Silva",
+    "Silva, Ana",
+    'Ana "the mask" Silva',
+    "Ana\nSilva",
+    "Ana\r\nSilva",
+    "Анна Ÿ 王小明 🙂 e\u0301",
+    '=HYPERLINK("http://x","y")',
+    "=1+1",
+    "+49 30",
+    "-1",
+    "@SUM(A1)",
+    "'=quoted",
+    "''=twice",
+    "'tis",
+    "＝1+1",
+    "a=1",
+    "a;b\tc",
+    "007",
+]
+
+
+def test_every_name_comes_back_and_none_is_run() -> None:
+    text = sheet_text(["id", "name"], [[f"s{i}", name] for i, name in enumerate(NAMES)])
+    for row in list(csv.reader(io.StringIO(text, newline="")))[1:]:
+        assert len(row) == 2
+        assert not row[1].lstrip().startswith(("=", "+", "-", "@", "＝"))
+    assert [row["name"] for _, row in read_sheet(text.encode())] == NAMES
+
+
+@pytest.mark.parametrize("name", ["\t=1+1", " =1+1", "\n=1", "\r-1"])
+def test_blanks_before_a_formula_do_not_hide_it(name: str) -> None:
+    text = sheet_text(["name"], [[name]])
+    (row,) = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    assert row == [f"'{name}"]
+
+
+def test_numbers_stay_numbers() -> None:
+    text = sheet_text(["a", "b", "c", "d", "e"], [[-1.5, 46.0, None, True, 1 / 3]])
+    assert text.splitlines()[1] == "-1.5,46,,yes,0.333333"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "id,name\nana,José\n".encode(),
+        "\ufeffID , Name\r\nana,José\r\n\r\n".encode(),
+        "id;name\nana;José\n".encode(),
+        "id\tname\nana\tJosé\n".encode("utf-16"),
+    ],
+)
+def test_sheets_as_spreadsheets_save_them(data: bytes) -> None:
+    assert read_sheet(data) == [(2, {"id": "ana", "name": "José"})]
+
+
+def test_a_row_with_a_newline_in_it_has_the_line_it_begins_in() -> None:
+    rows = read_sheet(b'id,name\nana,"A\nS"\nben,B\n')
+    assert [line for line, _ in rows] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("id,name\nana,José\n".encode("latin-1"), "not UTF-8"),
+        (b'id,name\nana,"open\n', "no CSV"),
+        (b"id,id\na,b\n", "two columns named 'id'"),
+        (b"id\na,b\n", "line 2 has 2 fields"),
+    ],
+)
+def test_what_is_no_table_is_said(data: bytes, words: str) -> None:
+    with pytest.raises(SheetError, match=words):
+        read_sheet(data)
