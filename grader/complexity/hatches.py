@@ -11,14 +11,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _MODULES = "grader|gc|inspect|ctypes|importlib|threading|multiprocessing|_thread|builtins"
+_ATTRIBUTES = "__code__|__globals__|__builtins__|__subclasses__|_getframe|settrace|setprofile|tb_frame|gi_frame"
+_FRAME = "f_globals|f_locals|f_back|co_names"
+_SCOPES = "globals|vars|locals"
+_OURS = "attn_"
+# A hatch has one of these in it. To look for plain words first is ten times quicker than the pattern.
+_WORDS = (_OURS, "modules", *"|".join((_MODULES, _ATTRIBUTES, _FRAME, _SCOPES)).split("|"))
 _HATCH = re.compile(
-    r"attn_\w*"  # our own names
+    rf"{_OURS}\w*"  # our own names
     rf"|^\s*(?:import|from)\b[^#\n]*?\b(?:{_MODULES})\b"
     rf"|__import__\s*\(\s*['\"](?:{_MODULES})\b"
-    r"|\b(?:__code__|__globals__|__builtins__|__subclasses__|_getframe|settrace|setprofile|tb_frame|gi_frame)\b"
-    r"|\b(?:f_globals|f_locals|f_back|co_names)\b"
+    rf"|\b(?:{_ATTRIBUTES}|{_FRAME})\b"
     r"|\bsys\s*\.\s*modules\b"
-    r"|\b(?:globals|vars|locals)\s*\(\s*\)\s*\["
+    rf"|\b(?:{_SCOPES})\s*\(\s*\)\s*\["
 )
 
 
@@ -34,7 +39,9 @@ def hatches(files: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, int]
 
 
 def _in_cell(text: str) -> Iterator[tuple[str, int]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        matched = None if line.lstrip().startswith("#") else _HATCH.search(line)
-        if matched:
+    words = [word for word in _WORDS if word in text]
+    for number, line in enumerate(text.split("\n"), 1) if words else ():
+        if not any(word in line for word in words) or line.lstrip().startswith("#"):
+            continue
+        if matched := _HATCH.search(line):
             yield " ".join(matched[0].split())[:40], number
