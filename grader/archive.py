@@ -66,18 +66,20 @@ def walk(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def read_archive(entry: Entry, kinds: Collection[str] = (SCRIPT, NOTEBOOK)) -> list[Entry]:
-    """Return the files of some kinds in a zip; one hostile name or size refuses the whole archive."""
+def read_archive(
+    entry: Entry, kinds: Collection[str] = (SCRIPT, NOTEBOOK), only: PurePosixPath | None = None
+) -> list[Entry]:
+    """Return the files of some kinds in a zip, or one of them; one hostile name or size refuses the whole archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(entry.data)) as archive:
-            return _members(archive, kinds)
+            return _members(archive, kinds, only)
     except UnreadableError:
         raise
     except Exception as error:  # noqa: BLE001 - the reader and its decompressors raise a dozen kinds on broken zips
         raise UnreadableError(f"is not a zip that can be read ({type(error).__name__})") from None
 
 
-def _members(archive: zipfile.ZipFile, kinds: Collection[str]) -> list[Entry]:
+def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPath | None) -> list[Entry]:
     infos = archive.infolist()
     if len(infos) > MAX_FILES:
         raise UnreadableError(f"holds {len(infos)} files; the most is {MAX_FILES}")
@@ -86,6 +88,8 @@ def _members(archive: zipfile.ZipFile, kinds: Collection[str]) -> list[Entry]:
     for info in infos:
         path = _safe_path(info)
         if info.is_dir() or path.suffix.lower() not in kinds or any(map(_ignored, path.parts)):
+            continue
+        if only is not None and path != only:
             continue
         if info.flag_bits & 1:
             raise UnreadableError("is encrypted; it must be a zip without a password")

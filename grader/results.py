@@ -21,7 +21,8 @@ JOURNAL = "journal.jsonl"
 EARLIER = "earlier"  # what reports were before this round of grading, where they differ
 ATTEMPTS = "attempts"
 LOCK = ".lock"
-DERIVED = ("grades.csv", "grades.json", "misconceptions.json", "changes.json")
+LISTS = ("grades.csv", "grades.json")
+DERIVED = (*LISTS, "misconceptions.json", "changes.json")
 
 
 class ResultsError(Exception):
@@ -36,6 +37,10 @@ class Results:
 
     def __init__(self, folder: Path, *, resume: bool = False) -> None:
         self.folder = folder
+        if not (folder / JOURNAL).exists():
+            for name in (*LISTS, EARLIER):  # what we would replace must be our own
+                if (folder / name).exists():
+                    raise ResultsError(f"{folder / name} is not of a grading: name another folder, or move it away")
         self._lock = _locked(folder)
         try:
             self._entries, self.damaged = read_journal(folder / JOURNAL)

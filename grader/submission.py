@@ -76,13 +76,13 @@ class Piece:
             raise UnreadableError(self.problem)
         try:
             entry = archive.read_file(self.place)
-            found = archive.read_archive(entry) if self.member else [Entry(self.below, entry.data, entry.modified)]
+            alone = [Entry(self.below, entry.data, entry.modified)]
+            found = archive.read_archive(entry, only=self.below) if self.member else alone
         except UnreadableError as error:
             raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
-        for one in found:
-            if one.path == self.below:
-                return _source(one)
-        raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
+        if not found:
+            raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
+        return _source(found[0])
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,15 @@ class HandedIn:
     def read(self) -> Submission:
         """Return the submission with all its sources that can be read."""
         sources: dict[str, Source] = {}
-        problem = ""
+        problem = lost = ""
         for piece in (*self.beside, self.piece):
             try:
                 sources[piece.module.slug] = piece.read()
             except UnreadableError as error:
                 problem = str(error) if piece is self.piece else problem
-        return Submission(self.student, self.module, self.piece.below.name, sources, problem)
+            except OSError as error:  # of the disk or the network: nobody's verdict, and no reason to stop the class
+                lost = f"{piece.origin} cannot be read: {error}"
+        return Submission(self.student, self.module, self.piece.below.name, sources, problem, lost)
 
 
 def submission_from(data: dict[str, Any]) -> Submission:

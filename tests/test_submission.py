@@ -389,3 +389,12 @@ class TestHostileFiles:
         with open(folder + b"/softmax.py", "w") as file:  # noqa: PTH123
             file.write(CODE)
         assert only(find_submissions(two_modules, [tmp_path])).student == "e\udcff\x1b[2J"
+
+
+def test_a_disk_that_fails_is_nobodys_verdict(two_modules: Course, tmp_path: Path) -> None:
+    (tmp_path / "ana").mkdir()
+    (tmp_path / "ana" / "softmax.py").symlink_to("/proc/self/mem")  # opened by its own name, it cannot be read
+    found = find_submissions(two_modules, [tmp_path / "ana" / "softmax.py"], two_modules.module("softmax"))
+    submission = only(found)
+    assert "cannot be read" in submission.lost
+    assert submission.problem == ""

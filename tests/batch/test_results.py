@@ -246,6 +246,14 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_graded(tiny:
     assert "graded" not in done.stderr
 
 
+def test_what_is_not_of_a_grading_is_left_alone(tmp_path: Path) -> None:
+    for name in ("grades.csv", "earlier/mine.txt"):
+        folder = write(tmp_path / name.replace("/", "_"), {name: "mine"})
+        with pytest.raises(ResultsError, match="is not of a grading"):
+            Results(folder)
+        assert (folder / name).read_text() == "mine"
+
+
 def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
     with Results(tmp_path / "out"), pytest.raises(ResultsError, match="another attn grade is writing"):
         Results(tmp_path / "out")
