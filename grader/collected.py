@@ -6,7 +6,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,8 @@ class _SuitePlugin:
         try:
             if self.error is None:
                 items = [item for item in session.items if isinstance(item, pytest.Function)]
-                run_tests(self.suite, [(_test(item), partial(self.run, item)) for item in items], self.body)
+                runs = [(_test(item), partial(self.call if _is_plain(item) else self.run, item)) for item in items]
+                run_tests(self.suite, runs, self.body)
         except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
             self.error = error
         return True
@@ -119,17 +120,35 @@ class _SuitePlugin:
     @pytest.fixture
     def reference(self) -> Any:
         """The reference solution, in the trusted process."""
-        if self.suite.reference is None:
-            raise RuntimeError("there is no reference here: visible checks must not use it")
-        return self.suite.reference
+        return self.own_reference()
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
         """Random numbers that are this check's own and the same for every student."""
+        return self.own_rng(request.path, request.node.name)
+
+    def own_reference(self) -> Any:
+        """Return the reference, where checks may have one."""
+        if self.suite.reference is None:
+            raise RuntimeError("there is no reference here: visible checks must not use it")
+        return self.suite.reference
+
+    def own_rng(self, path: Path, test: str) -> np.random.Generator:
+        """Return a check's random numbers, from the course's secret if it is hidden."""
         name = self.suite.module.name
-        if request.path != self.suite.hidden:
-            return visible_rng(name, request.node.name)
-        return np.random.default_rng(seed_of(self.suite.salt, name, check_name(request.node.name)))
+        if path != self.suite.hidden:
+            return visible_rng(name, test)
+        return np.random.default_rng(seed_of(self.suite.salt, name, check_name(test)))
+
+    def call(self, item: pytest.Function, student: Student) -> BaseException | None:
+        """Call a check that asks for nothing of pytest's: its set-up and tear-down cost more than most checks."""
+        give: dict[str, Callable[[], Any]] = {
+            "student": lambda: student,
+            "reference": self.own_reference,
+            "rng": lambda: self.own_rng(item.path, item.name),
+        }
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            return raised_by(lambda: item.obj(**{name: give[name]() for name in item.fixturenames}))
 
     def run(self, item: pytest.Function, student: Student) -> BaseException | None:
         """Run one check once, by itself, and return what it raised.
@@ -151,6 +170,21 @@ class _SuitePlugin:
         if left is not None:
             return SuiteFaultError(f"in the tear-down of the check: {left}")
         return problem
+
+
+_OURS = {"student", "reference", "rng"}
+
+
+def _is_plain(item: pytest.Function) -> bool:
+    """Whether a check is a bare function of what we hand out: no class, marks, parameters or fixtures of its own."""
+    known = item._fixtureinfo.name2fixturedefs
+    return (
+        item.cls is None
+        and not hasattr(item, "callspec")
+        and not hasattr(item.obj, "hypothesis")
+        and all(mark.name == "worth" for mark in item.iter_markers())
+        and all(name in _OURS and len(known[name]) == 1 for name in item.fixturenames)
+    )
 
 
 def _test(item: pytest.Function) -> Test:
