@@ -16,9 +16,9 @@ from cli.dev import chosen
 
 if TYPE_CHECKING:
     from grader.batch import Batch, Settled
-    from grader.course import Course
     from grader.finder import Found
     from grader.marks import Marking
+    from grader.rules import Rules
 
 NO_JAIL = (
     "NOT SANDBOXED: this machine gives no jail, so other people's code could read and change all that you can. "
@@ -90,92 +90,86 @@ def grade(
     from grader.course import find_course
     from grader.finder import find_submissions
     from grader.results import Results, ResultsError
-    from grader.side_by_side import usable_cores
+    from grader.rules import Rules, RulesError, write_rules
+    from grader.side_by_side import NoProcessError, usable_cores
     from grader.spawning import NoJailError
 
-    if resume and to is None:
-        raise click.UsageError("--resume goes on with what is in a folder: say which with --to")
+    said = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
+    rules = _rules(said, to, resume=resume)
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0] if module_name else None
-    marking = _marking(course, roster, due, extensions, times, late_penalty, grace)
-    found = find_submissions(course, paths, module, policy)
-    _tell(found, marking)
-    if not found.handed_in:
-        raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
     try:
-        with _folder(to) as folder, Results(folder, resume=resume) as results:
-            if results.damaged:
-                lines = f"{results.damaged} line(s) of {folder / 'journal.jsonl'} were cut short or damaged"
-                click.echo(f"attn: {lines}: what they were about is graded again", err=True)
-            batch = Batch(course, found.handed_in, results, marking)
-            _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
-            settled = batch.settle()
-            whole = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-            _show(batch, settled, as_json=as_json, whole=whole)
-            _notes(batch, settled, found, to)
+        marking = rules.marking(course)
+        with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
+            found = find_submissions(course, paths, module, rules.policy, Path(scratch))
+            _tell(found, marking)
+            if not found.handed_in:
+                raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
+            with _folder(to) as folder, Results(folder) as results:
+                write_rules(rules, folder)
+                batch = Batch(course, found.handed_in, results, marking)
+                _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
+                settled = batch.settle()
+                whole = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
+                _show(batch, settled, as_json=as_json, whole=whole)
+                _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
-    except ResultsError as error:
+    except (ResultsError, RulesError) as error:
         raise click.UsageError(str(error)) from None
+    except NoProcessError as error:
+        click.echo(f"attn: {error}", err=True)
+        sys.exit(3)
     sys.exit(3 if batch.unwritten else _exit_code(settled, refused=bool(found.refused)))
 
 
-def _marking(
-    course: Course,
-    roster: Path | None,
-    due: tuple[str, ...],
-    extensions: Path | None,
-    times: Path | None,
-    late_penalty: str | None,
-    grace: str | None,
-) -> Marking:
-    """Return how the class is marked, as far as the options say."""
-    from datetime import timedelta
+def _full(path: Path | None) -> str | None:
+    return str(path.resolve()) if path else None
 
-    from grader.late import Deadlines, LateError, read_due, read_moments, read_penalty
-    from grader.marks import Marking
-    from grader.roster import RosterError, read_roster
-    from grader.when import WhenError, read_length
 
-    if not due and (extensions or late_penalty or grace):
-        raise click.UsageError("--extensions, --late-penalty and --grace need to know when the work is due: say --due")
-    try:
-        deadlines = Deadlines(
-            due=read_due(course, due),
-            extensions=read_moments(course, extensions, "until") if extensions else {},
-            handed_in=read_moments(course, times, "submitted") if times else {},
-            penalty=read_penalty(late_penalty) if late_penalty else None,
-            grace=read_length(grace) if grace else timedelta(),
-        )
-        return Marking(read_roster(roster) if roster else None, deadlines)
-    except (LateError, RosterError, WhenError) as error:
-        raise click.UsageError(str(error)) from None
+def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
+    """Return the rules that hold: those said, and on resuming what was said before."""
+    from grader.rules import read_rules
+
+    if to is None:
+        if resume:
+            raise click.UsageError("--resume goes on with what is in a folder: say which with --to")
+        return said
+    before = read_rules(to)
+    if resume:
+        rules = said.or_else(before)
+        again = {name: value for name, value in rules.said().items() if name not in said.said()}
+        if again:
+            click.echo("as before: " + " ".join(f"{name} {value}" for name, value in again.items()), err=True)
+        return rules
+    dropped = [name for name in before.said() if name not in said.said()]
+    if dropped:
+        text = f"the last run into {to} had {', '.join(dropped)}, this one has not"
+        click.echo(f"attn: {text} (--resume would keep them)", err=True)
+    return said
 
 
 def _tell(found: Found, marking: Marking) -> None:
     """Say what is passed over, and who is not on the roster."""
+    from grader.roster import folded
     from grader.text import one_line
 
     for path, reason in (*found.refused, *found.passed_over):
         click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
+    students = {handed_in.student for handed_in in found.handed_in}
+    folded_students = {folded(student) for student in students}
+    for who in marking.deadlines.unknown(lambda name: name in folded_students or marking.person(name) is not None):
+        click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
+    unknown = sum(handed_in.piece.handed_in is None for handed_in in found.handed_in)
+    if unknown and marking.deadlines.due and not marking.deadlines.handed_in:
+        text = (
+            f"when {unknown} of {len(found.handed_in)} came is not known: nobody of them is late. Say it with --times"
+        )
+        click.echo(f"attn: {text}", err=True)
     if marking.roster is None:
         return
-    folders: dict[str, set[str]] = {}
-    strangers: set[str] = set()
-    for student in {handed_in.student for handed_in in found.handed_in}:
-        person = marking.person(student)
-        if person is None:
-            strangers.add(student)
-        else:
-            folders.setdefault(person.id, set()).add(student)
-    for student in sorted(strangers):
+    for student in sorted(student for student in students if marking.person(student) is None):
         click.echo(one_line(f"attn: {student} is not on the roster; graded all the same"), err=True)
-    for person_id, names in folders.items():
-        if len(names) > 1:
-            who = ", ".join(sorted(names))
-            click.echo(
-                one_line(f"attn: {who} are one person on the roster, {person_id}: two lines of grades"), err=True
-            )
 
 
 @contextlib.contextmanager
@@ -194,6 +188,9 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
 
     kept = batch.keep() if resume else 0
     total = len(batch.work)
+    if batch.results.damaged:
+        lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut short or damaged"
+        click.echo(f"attn: {lines}: what they were about is graded again", err=True)
     if resume:
         click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
@@ -211,12 +208,12 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
             click.echo(f"attn: {kept + pace.done} of {total} are in {to}/; --resume goes on from there", err=True)
         raise
     for key, (_, problem) in batch.unwritten.items():
-        click.echo(f"attn: the report of {key.student} could not be written: {problem}", err=True)
+        click.echo(f"attn: the report of {key.student} could not be written, nor its grade: {problem}", err=True)
 
 
 def _show(batch: Batch, settled: Settled, *, as_json: bool, whole: bool) -> None:
     """Print the reports as JSON, as a class table, or the only one as a whole screen."""
-    from cli.screens import change_lines, class_table, report_screen
+    from cli.screens import change_lines, class_table, remark_lines, report_screen
 
     if as_json:
         # One after the other: a class of reports need not fit into memory.
@@ -226,18 +223,26 @@ def _show(batch: Batch, settled: Settled, *, as_json: bool, whole: bool) -> None
         click.echo("\n]")
     else:
         click.echo(report_screen(next(batch.reports(settled))) if whole else class_table(settled))
-    for line in change_lines(settled.changes):
+    for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 
 
 def _notes(batch: Batch, settled: Settled, found: Found, to: Path | None) -> None:
     """Say on the side what else there is to know."""
+    from grader.text import one_line
+
     if any(summary.sandbox == "none" for summary in settled.summaries):
         click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
     if found.refused:
         click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
     if to is None:
         return
+    lines: dict[tuple[str, str], int] = {}
+    for mark in settled.marks:
+        lines[mark.module, mark.id] = lines.get((mark.module, mark.id), 0) + 1
+    for (module, who), count in lines.items():
+        if count > 1:
+            click.echo(one_line(f"attn: {who} has {count} lines for {module} in grades.csv"), err=True)
     left_out = batch.results.unmarked()
     if left_out:
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")

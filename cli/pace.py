@@ -31,7 +31,7 @@ class Pace:
     def step(self, name: str) -> None:
         """Say that one more is done."""
         self.done += 1
-        text = f"graded {self.done} of {self.total}: {one_line(name, 30)}{self._rate()}"
+        text = f"graded {self.done} of {self.total}: {one_line(name)[:30]}{self._rate()}"
         if self._in_place:
             click.echo(f"\r\033[K{text[:79]}", err=True, nl=False)
         else:

@@ -90,6 +90,15 @@ def change_lines(changes: Sequence[Change]) -> list[str]:
     return [f"{head}.", *lines] if changes else []
 
 
+def remark_lines(remarked: Sequence[tuple[Mark, Mark]]) -> list[str]:
+    """Return whose final mark is another though the report is the same: due dates or penalties changed."""
+    lines = ["Final marks that changed by lateness alone:"] if remarked else []
+    for before, after in remarked:
+        old, new = ("–" if mark.final is None else f"{mark.final:g}" for mark in (before, after))
+        lines.append(wrapped(f"{after.submission} {after.module}: {old} → {new}", "  "))
+    return lines
+
+
 def misconception_lines(shared: Sequence[Shared]) -> list[str]:
     """Return what a class believes that is not so, and who does."""
     lines = ["What they believe that is not so:"] if shared else []

@@ -46,6 +46,8 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, as_json: bool) ->
     if as_json:
         click.echo(json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False))
     else:
+        if not (folder / "grades.csv").is_file():
+            click.echo(f"attn: a grading into {folder} did not end: this is a part of the class", err=True)
         names = _names(folder)
         click.echo("\n\n".join("\n".join(_lines(one, names, every=every)) for one in found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import contextlib
 import io
 import os
 import stat
@@ -20,6 +21,7 @@ MAX_NOTEBOOK = 32 << 20  # a notebook carries its pictures
 MAX_ARCHIVE = 64 << 20
 MAX_TOTAL = 128 << 20
 MAX_FILES = 10_000
+MAX_CLASS = 4 << 30
 _LIMITS = {SCRIPT: MAX_SCRIPT, NOTEBOOK: MAX_NOTEBOOK, ARCHIVE: MAX_ARCHIVE}
 
 
@@ -37,14 +39,19 @@ class Entry:
 
 
 def read_file(path: Path) -> Entry:
-    """Return one regular file, no larger than its kind may be; links are not followed."""
+    """Return one regular file, no larger than its kind may be; links are not followed.
+
+    UnreadableError for what is wrong with what was handed in, OSError for what is wrong with the machine.
+    """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
-    except OSError as error:
+    except OSError:
         if path.is_symlink():
             raise UnreadableError("is a link; hand in the file itself") from None
-        raise UnreadableError(f"cannot be opened: {error.strerror}") from None
+        if path.exists() and not path.is_file():
+            raise UnreadableError("is not a file") from None
+        raise  # a disk or a right that is missing is nobody's verdict
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
@@ -116,7 +123,53 @@ def _safe_path(info: zipfile.ZipInfo) -> PurePosixPath:
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
     """Return when a file in a zip was changed; the times there have no zone, so this is off by hours at most."""
-    return float(calendar.timegm((*info.date_time, 0, 0, 0)))
+    try:
+        return float(calendar.timegm((*info.date_time, 0, 0, 0)))
+    except ValueError:  # a month of 0, where none was noted
+        return 0.0
+
+
+def names_in(path: Path) -> list[PurePosixPath]:
+    """Return the scripts, notebooks and archives in a zip by their names alone, hostile ones left out."""
+    names = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                with contextlib.suppress(UnreadableError):
+                    names.append(_safe_path(info))
+    except Exception:  # noqa: BLE001 - what is wrong with it is said when it is read
+        return []
+    return [name for name in names if name.suffix.lower() in _LIMITS and not any(map(_ignored, name.parts))]
+
+
+def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
+    """Unpack a class, as an instructor has it from a learning platform; return the members left out, and why.
+
+    One hostile or broken member is left out, and the others are not.
+    """
+    left_out: list[tuple[str, str]] = []
+    total = 0
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist()[: MAX_FILES * 100]:
+            try:
+                name = _safe_path(info)
+                if info.is_dir() or name.suffix.lower() not in _LIMITS or any(map(_ignored, name.parts)):
+                    continue
+                with archive.open(info) as file:
+                    data = _read_limited(file, name.suffix.lower(), name.name)
+                total += len(data)
+                if total > MAX_CLASS:
+                    raise UnreadableError(f"would make the class larger than {MAX_CLASS >> 30} GB")
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            except UnreadableError as error:
+                left_out.append((info.filename, str(error)))
+            except OSError:
+                raise
+            except Exception as error:  # noqa: BLE001 - the decompressors raise a dozen kinds on broken data
+                left_out.append((info.filename, f"cannot be unpacked ({type(error).__name__})"))
+    return left_out
 
 
 def _read_limited(file: IO[bytes], suffix: str, name: str) -> bytes:

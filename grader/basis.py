@@ -53,10 +53,12 @@ class Bases:
     def __init__(self, course: Course, modules: Iterable[str]) -> None:
         self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
         self._grader = _grader_hash()
+        self._environments = {name: _environment(course.module(name)) for name in modules}
 
     def of(self, submission: Submission) -> Basis:
         """Return the basis of one report."""
-        return Basis(submission_hash(submission), self._checks[submission.module], self._grader, environment())
+        name = submission.module
+        return Basis(submission_hash(submission), self._checks[name], self._grader, self._environments[name])
 
 
 def basis_from(data: Any) -> Basis:
@@ -74,6 +76,11 @@ def submission_hash(submission: Submission) -> str:
     }
     data = [submission.student, submission.module, submission.file, submission.problem, sources]
     return hashlib.sha256(json.dumps(data).encode()).hexdigest()
+
+
+def _environment(module: Module) -> dict[str, str | None]:
+    """Return the versions that matter to a module: torch's is nothing to those that do without it."""
+    return {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
 
 
 def _checks_hash(course: Course, module: Module) -> str:

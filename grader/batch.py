@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from grader.course import Course
 from grader.journal import Key
 from grader.marks import Mark, Marking, best_of
 from grader.report import Report
-from grader.results import Results
+from grader.results import Results, ResultsError
 from grader.side_by_side import Graded, grade_side_by_side
 from grader.submission import HandedIn
 from grader.summary import Summary, summary_of
@@ -32,6 +32,7 @@ class Settled:
     marks: tuple[Mark, ...]
     shared: tuple[Shared, ...]
     changes: tuple[Change, ...]
+    remarked: tuple[tuple[Mark, Mark], ...] = ()  # before and after, where only lateness made the difference
 
 
 @dataclass
@@ -45,13 +46,9 @@ class Batch:
     unwritten: dict[Key, tuple[Report, str]] = field(default_factory=dict)  # with the reason
     _summaries: dict[Key, Summary] = field(default_factory=dict)
     _marks: dict[Key, Mark] = field(default_factory=dict)
-    _attempts: dict[Key, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._bases = Bases(self.course, {handed_in.module for handed_in in self.work})
-        for handed_in in self.work:
-            alone = Key(handed_in.module, plain_name(handed_in.student))
-            self._attempts[alone] = self._attempts.get(alone, 0) + 1
 
     def keep(self) -> int:
         """Take over the reports that are there and would come out the same; return how many."""
@@ -89,38 +86,50 @@ class Batch:
             groups.setdefault(Key(key.module, key.student), {})[key.attempt] = mark
             if key not in self.unwritten:
                 self.results.mark(key, mark)
-        for alone, marks in groups.items():
-            chosen = Key(alone.module, alone.student, best_of(marks))
-            if chosen != alone:
-                self._summaries[alone] = self._summaries[chosen]
+        for counting, marks in groups.items():
+            chosen = Key(counting.module, counting.student, best_of(marks))
+            if chosen != counting:
+                self._summaries[counting] = self._summaries[chosen]
                 self.results.count(chosen)
-        counting = sorted(groups, key=lambda key: (key.module, key.student))
-        summaries = tuple(self._summaries[key] for key in counting)
-        shared = shared_misconceptions(self.course, summaries)
-        changes = self.results.changes(counting)
-        marks_now = self._with_missing(self.results.marks())
+        mine = sorted(groups)
+        summaries = tuple(self._summaries[key] for key in mine)
+        changes = self.results.changes(mine)
+        everybody = (*summaries, *self._others(groups))
+        marks_now = self._class_list()
         tables = {
-            "misconceptions": [one.as_json() for one in shared],
+            "misconceptions": [one.as_json() for one in shared_misconceptions(self.course, everybody)],
             "changes": [change.as_json() for change in changes],
         }
-        self.results.finish(marks_now, **tables)
-        return Settled(summaries, tuple(marks_now), tuple(shared), tuple(changes))
+        written = [key for key in mine if key not in self.unwritten]
+        self.results.finish(marks_now, written, **tables)
+        shared = shared_misconceptions(self.course, summaries)
+        return Settled(summaries, tuple(marks_now), tuple(shared), tuple(changes), tuple(self.results.remarked))
 
     def reports(self, settled: Settled) -> Iterator[Report]:
         """Yield the report of every student and module, one at a time."""
         for summary in settled.summaries:
             key = Key(summary.module, summary.submission)
-            yield self.unwritten[key][0] if key in self.unwritten else next(self.results.reports([key]))
+            report = self.unwritten[key][0] if key in self.unwritten else self.results.report(key)
+            if report is None:
+                raise ResultsError(f"the report of {key.student} has gone, or was changed, since it was written")
+            yield report
 
-    def _with_missing(self, marks: list[Mark]) -> list[Mark]:
-        for module in sorted({mark.module for mark in marks}):
-            possible = next(mark.max_score for mark in marks if mark.module == module)
-            marks = marks + self.marking.missing(module, possible, marks)
-        return sorted(marks, key=lambda mark: (mark.module, mark.id))
+    def _others(self, mine: Collection[Key]) -> Iterator[Summary]:
+        """Yield what other runs graded into this folder."""
+        for key in self.results.counted():
+            if key not in mine and (report := self.results.report(key)) is not None:
+                yield summary_of(report)
+
+    def _class_list(self) -> list[Mark]:
+        """Return what counts for everybody in the folder, and who on the roster has nothing there."""
+        marks = [self.marking.named(mark) for mark in self.results.marks()]
+        possible = {mark.module: mark.max_score for mark in marks}
+        absent = [one for name, most in possible.items() for one in self.marking.missing(name, most, marks)]
+        return sorted(marks + absent, key=lambda mark: (mark.module, mark.id, mark.submission))
 
     def _note(self, key: Key, handed_in: HandedIn, report: Report) -> None:
         self._summaries[key] = summary_of(report)
-        self._marks[key] = self.marking.mark(handed_in, report, self._attempts[Key(key.module, key.student)])
+        self._marks[key] = self.marking.mark(handed_in, report)
 
 
 def _key(handed_in: HandedIn) -> Key:

@@ -104,8 +104,7 @@ def run_grading(
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         for submission in submissions:
             job = _Job(suite.module, suite.api, checks, judge, accounts, diagnoser, limits or Limits(), submission)
-            lost = submission.lost
-            on_report(job.not_graded(spawning.spawner, lost) if lost else spawning.tried_twice(job.run, job.not_graded))
+            on_report(spawning.tried_twice(job.run, job.not_graded))
 
     with Spawning(suite.module, begun, allow_unjailed=allow_unjailed) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects

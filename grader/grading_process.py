@@ -6,6 +6,7 @@ started it; student code runs in workers below it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -34,8 +35,9 @@ def main() -> None:
     with _private_output() as answers:
 
         def answer(data: dict[str, Any]) -> None:
-            answers.write(json.dumps(data).encode() + b"\n")
-            answers.flush()
+            with contextlib.suppress(BrokenPipeError):  # nobody wants to know any more
+                answers.write(json.dumps(data).encode() + b"\n")
+                answers.flush()
 
         def on_report(report: Report) -> None:
             answer({"report": report.as_json()})
@@ -48,8 +50,6 @@ def main() -> None:
             answer({"error": NO_JAIL})
         except CourseError as error:
             answer({"error": COURSE, "args": error.parts})
-        except BrokenPipeError:  # nobody wants to know any more
-            pass
         except Exception:  # noqa: BLE001 - told on the other side
             answer({"error": FAULT, "args": [traceback.format_exc()]})
 

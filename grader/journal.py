@@ -12,7 +12,7 @@ from grader.basis import Basis, basis_from
 from grader.marks import Mark, mark_from
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Key:
     """What a report is of; `attempt` is empty unless several of one student's were graded."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,24 +52,30 @@ class Deadlines:
 
     def due_at(self, names: Iterable[str], module: str) -> datetime | None:
         """Return when a student's work is due; an extension never makes that earlier."""
-        due = _moment(self.due, ("",), module)
-        extension = _moment(self.extensions, names, module)
-        return max(filter(None, (due, extension)), default=None) if due else None
+        due = _moments(self.due, ("",), module)
+        return max((*due[:1], *_moments(self.extensions, names, module))) if due else None
 
-    def handed_in_at(self, names: Iterable[str], module: str, file_time: float) -> datetime:
-        """Return when a student's work came: as told, else by the time of its file."""
-        return _moment(self.handed_in, names, module) or datetime.fromtimestamp(file_time, UTC)
+    def handed_in_at(self, names: Iterable[str], module: str, file_time: float | None) -> datetime | None:
+        """Return when a student's work came: as told, else by the time of its file, if that is known."""
+        told = _moments(self.handed_in, names, module)
+        if told:
+            return told[0]
+        return None if file_time is None else datetime.fromtimestamp(file_time, UTC)
 
-    def lateness(self, due: datetime | None, handed_in: datetime) -> timedelta:
+    def unknown(self, is_known: Callable[[str], bool]) -> list[str]:
+        """Return who has an extension or a time and is nobody: a name mistyped would be silently late."""
+        return sorted({who for who, _ in (*self.extensions, *self.handed_in) if not is_known(who)})
+
+    def lateness(self, due: datetime | None, handed_in: datetime | None) -> timedelta:
         """Return how late something is, counted from when it was due; nothing within the grace."""
-        late = handed_in - due if due else timedelta()
+        late = handed_in - due if due and handed_in else timedelta()
         return late if late > self.grace else timedelta()
 
 
-def _moment(moments: Moments, names: Iterable[str], module: str) -> datetime | None:
-    """Return the moment that is said for a student's module, or else for all their modules."""
-    keys = [(folded(name), one) for one in (module, "") for name in names]
-    return next((moments[key] for key in keys if key in moments), None)
+def _moments(moments: Moments, names: Iterable[str], module: str) -> list[datetime]:
+    """Return the moments that are said for a student: for the module first, then for all modules."""
+    keys = dict.fromkeys((folded(name), one) for one in (module, "") for name in names)
+    return [moments[key] for key in keys if key in moments]
 
 
 def read_penalty(text: str) -> Penalty:
@@ -114,7 +120,8 @@ def read_moments(course: Course, path: Path, column: str) -> Moments:
                 when = read_when(row[column])
             except WhenError as error:
                 raise LateError(f"{path}, line {line}: {error}") from None
-            moments[folded(who), name] = when
+            if moments.setdefault((folded(who), name), when) != when:
+                raise LateError(f"{path}, line {line}: {who} has another {column} above")
     except OSError as error:
         raise LateError(f"{path} cannot be read: {error.strerror}") from None
     except (SheetError, CourseError) as error:

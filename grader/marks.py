@@ -57,13 +57,13 @@ class Marking:
         """Return who on the roster a student is."""
         return self.roster.find(student) if self.roster else None
 
-    def mark(self, handed_in: HandedIn, report: Report, attempts: int = 1) -> Mark:
+    def mark(self, handed_in: HandedIn, report: Report) -> Mark:
         """Return what one report counts for."""
-        person = self.person(handed_in.student) or Person(report.submission)
+        # A name as it is, but for what no file can hold; that of the report is made for terminals.
+        own = handed_in.student.encode("utf-8", "replace").decode()
+        person = self.person(handed_in.student) or Person(own)
         names = dict.fromkeys((person.id, handed_in.student, *person.other_names))
-        # Several attempts of one module have their own times; what was told is about the one that counts.
-        told = self.deadlines if attempts == 1 else dataclasses.replace(self.deadlines, handed_in={})
-        came = told.handed_in_at(names, report.module, handed_in.piece.handed_in)
+        came = self.deadlines.handed_in_at(names, report.module, handed_in.piece.handed_in)
         due = self.deadlines.due_at(names, report.module)
         late = self.deadlines.lateness(due, came)
         rule = self.deadlines.penalty
@@ -77,15 +77,22 @@ class Marking:
             status=report.status,
             score=report.score,
             max_score=report.max_score,
-            handed_in=_iso(came),
+            handed_in=_iso(came) if came else "",
             due=_iso(due) if due else "",
             late_s=round(late.total_seconds(), 3),
             penalty=penalty,
             final=None if report.score is None else round(report.score - penalty, 6),
             attempt=handed_in.attempt,
-            attempts=attempts,
+            attempts=handed_in.attempts,
             needs_review=report.needs_review,
         )
+
+    def named(self, mark: Mark) -> Mark:
+        """Return a mark of an earlier run with the name that its student has on the roster by now."""
+        person = self.person(mark.id) or self.person(mark.submission)
+        if person is None:
+            return mark
+        return dataclasses.replace(mark, id=person.id, name=person.name, section=person.section)
 
     def missing(self, module: str, max_score: float, marks: Iterable[Mark]) -> list[Mark]:
         """Return a line for everybody on the roster who handed in nothing for a module; nobody gave them a score."""
@@ -114,7 +121,8 @@ def best_of(marks: Mapping[str, Mark]) -> str:
 
 
 def _rank(mark: Mark) -> tuple[bool, float, float]:
-    return (mark.final is None, mark.final or 0.0, -datetime.fromisoformat(mark.handed_in).timestamp())
+    came = datetime.fromisoformat(mark.handed_in).timestamp() if mark.handed_in else 0.0
+    return (mark.final is None, mark.final or 0.0, -came)
 
 
 def marks_text(marks: Iterable[Mark]) -> str:

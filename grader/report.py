@@ -7,11 +7,15 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from grader.errors import EndingKind
-from grader.files import write_atomically
+from grader.text import plain_name, printable
+
+if TYPE_CHECKING:
+    from grader.module import Module
+    from grader.sandbox.plan import Tier
+    from grader.submission import Submission
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
@@ -174,16 +178,27 @@ def report_text(report: Report) -> str:
     return json.dumps(report.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def report_path(report: Report, folder: Path) -> Path:
-    """Return where a report belongs: `<module>/<submission>.json`, whatever a student calls themself."""
-    return folder / report.module / f"{file_name(report.submission)}.json"
+def not_graded(module: Module, submission: Submission, why: str, sandbox: Tier) -> Report:
+    """Return the report of a submission that the machine kept from a verdict: no score, and no check was run."""
+    from grader.environment import environment
 
-
-def write_report(report: Report, folder: Path) -> Path:
-    """Write a report to its place below a folder, whole or not at all, and return the place."""
-    path = report_path(report, folder)
-    write_atomically(path, report_text(report))
-    return path
+    return Report(
+        module=module.name,
+        submission=plain_name(submission.student),
+        file=plain_name(submission.file),
+        status="not_graded",
+        score=None,
+        max_score=module.points,
+        message=printable(why),
+        checks=(),
+        costs=(),
+        forbidden=(),
+        endings=(),
+        diagnoses=(),
+        sandbox=sandbox,
+        environment=environment(),
+        timing={"wall_s": None, "cpu_s": None},
+    )
 
 
 def file_name(name: str) -> str:

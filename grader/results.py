@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -35,25 +35,27 @@ class Results:
     A report counts only if its journal line is whole and has the hash of the file; anything else is graded again.
     """
 
-    def __init__(self, folder: Path, *, resume: bool = False) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         if not (folder / JOURNAL).exists():
             for name in (*LISTS, EARLIER):  # what we would replace must be our own
                 if (folder / name).exists():
-                    raise ResultsError(f"{folder / name} is not of a grading: name another folder, or move it away")
+                    what = f"{folder} holds {name}, but no {JOURNAL}: it is not of a grading, or has lost that"
+                    raise ResultsError(f"{what}. Name another folder, or move it away")
         self._lock = _locked(folder)
+        self.remarked: list[tuple[Mark, Mark]] = []  # what counts otherwise than before, though its report is the same
+        # The list is the last thing a run writes: where it is missing, that run goes on here.
+        self._settled = all((folder / name).is_file() for name in LISTS)
         try:
             self._entries, self.damaged = read_journal(folder / JOURNAL)
-            if not resume:  # a new round: what was changed in the last one is settled
-                shutil.rmtree(folder / EARLIER, ignore_errors=True)
+            if self._settled:
                 self._entries = {key: entry.settled() for key, entry in self._entries.items()}
-            self._set_aside()
             text = "".join(entry.line() for entry in self._entries.values())
             write_atomically(folder / JOURNAL, text)  # without what is broken in it
             self._journal = (folder / JOURNAL).open("ab")
-        except BaseException:
+        except OSError as error:
             self._lock.close()
-            raise
+            raise ResultsError(f"results cannot be written to {folder}: {error}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +68,7 @@ class Results:
         """Return the report that is there, if it rests on just this and gives a verdict."""
         entry = self._entries.get(key)
         if entry is None or entry.basis != basis:
-            return None
+            return None  # not there, or no longer what would come out
         data = self._read(key)
         if data is None or sha256(data) != entry.report:
             return None
@@ -75,6 +77,7 @@ class Results:
 
     def write(self, key: Key, report: Report, basis: Basis) -> None:
         """Write a report to its place; what it replaces is kept if it says something else."""
+        self._begin()
         text = report_text(report)
         old = self._read(key)
         entry = self._entries.get(key)
@@ -91,6 +94,8 @@ class Results:
     def mark(self, key: Key, mark: Mark) -> None:
         """Note what a report counts for."""
         entry = self._entries[key]
+        if entry.mark is not None and entry.mark.final != mark.final and not key.attempt:
+            self.remarked.append((entry.mark, mark))
         if entry.mark != mark:
             self._append(Entry(key, entry.report, entry.basis, entry.was, mark))
 
@@ -105,18 +110,17 @@ class Results:
         if chosen.mark is not None:
             self.mark(alone, chosen.mark)
 
-    def reports(self, keys: Iterable[Key]) -> Iterator[Report]:
-        """Yield the reports of some submissions, one at a time: a class of them may not fit into memory."""
-        for key in keys:
-            report = _parsed(self._read(key) or b"")
-            if report is None:
-                raise ResultsError(f"{self._place(key)} has gone, or was changed, since it was written")
-            yield report
+    def report(self, key: Key) -> Report | None:
+        """Return one report, if it is there and whole."""
+        return _parsed(self._read(key) or b"")
+
+    def counted(self) -> list[Key]:
+        """Return what reports there are of students, whichever run wrote them; not those of single attempts."""
+        return sorted(key for key in self._entries if not key.attempt and self._place(key).is_file())
 
     def marks(self) -> list[Mark]:
         """Return the class list: all that was ever graded into this folder and is still there."""
-        counted = [entry for key, entry in self._entries.items() if not key.attempt and self._place(key).is_file()]
-        return sorted((one.mark for one in counted if one.mark), key=lambda mark: (mark.module, mark.id))
+        return [mark for key in self.counted() if (mark := self._entries[key].mark)]
 
     def unmarked(self) -> list[str]:
         """Return the reports in the folder that the class list leaves out, as no run that wrote them was finished."""
@@ -127,6 +131,7 @@ class Results:
 
     def changes(self, keys: Iterable[Key]) -> list[Change]:
         """Return what this round of grading changed."""
+        self._begin()
         found = []
         for key in keys:
             earlier = self._place(key, self.folder / EARLIER)
@@ -139,19 +144,30 @@ class Results:
                 found.append(change_between(before, after, was, entry.basis, by_hand=by_hand))
         return found
 
-    def finish(self, marks: list[Mark], **tables: Any) -> None:
-        """Write what is derived from all of it: the class list, and other tables as JSON."""
-        write_atomically(self.folder / "grades.csv", marks_text(marks))
-        for name, table in {"grades": [mark.as_json() for mark in marks], **tables}.items():
+    def finish(self, marks: list[Mark], keys: Iterable[Key], **tables: Any) -> None:
+        """Write what is derived from all of it, the class list last; not if what it is derived from has gone."""
+        gone = next((self._place(key) for key in keys if not self._place(key).is_file()), None)
+        if gone is None and not (self.folder / JOURNAL).is_file():
+            gone = self.folder / JOURNAL
+        if gone is not None:
+            raise ResultsError(f"{gone} has gone while the class was being graded: run it again with --resume")
+        for name, table in {**tables, "grades": [mark.as_json() for mark in marks]}.items():
             write_atomically(self.folder / f"{name}.json", json.dumps(table, indent=1, ensure_ascii=False) + "\n")
+        write_atomically(self.folder / "grades.csv", marks_text(marks))
 
-    def _set_aside(self) -> None:
-        """Move away what is derived: a list of half a class must not be taken for the class."""
-        for name in DERIVED:
+    def _begin(self) -> None:
+        """Begin a round if the last one was finished: its changes are settled, its lists are put aside.
+
+        A list of half a class must not be taken for the class. A run that never gets here leaves all as it is.
+        """
+        if self._settled:
+            shutil.rmtree(self.folder / EARLIER, ignore_errors=True)
+        for name in DERIVED if self._settled else ():
             path = self.folder / name
             if path.is_file():
                 (self.folder / EARLIER).mkdir(exist_ok=True)
                 path.replace(self.folder / EARLIER / name)
+        self._settled = False
 
     def _append(self, entry: Entry) -> None:
         append(self._journal, entry)
@@ -167,7 +183,7 @@ class Results:
     def _read(self, key: Key) -> bytes | None:
         try:
             return self._place(key).read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError):
             return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,14 +12,19 @@ from grader.sheet import SheetError, read_sheet
 
 # The columns we look for, by what registrars and learning platforms call them.
 _COLUMNS = {
-    "id": ("id", "student id", "student_id", "sis login id", "login", "username", "user", "sis user id", "net id"),
+    "id": (
+        *("id", "student id", "student_id", "sis login id", "login", "username", "user", "sis user id", "net id"),
+        *("id number", "student number", "orgdefinedid"),
+    ),
     "name": ("name", "student", "full name", "full_name", "student name"),
     "first": ("first name", "first_name", "firstname", "given name"),
     "last": ("last name", "last_name", "lastname", "surname", "family name"),
-    "section": ("section", "sections", "group", "class"),
+    "section": ("section", "sections", "group", "groups", "class"),
     "email": ("email", "e-mail", "email address", "mail"),
 }
 _POINTS_POSSIBLE = "points possible"  # the second row of a sheet exported from Canvas is nobody
+# What Moodle and Canvas call what they hand out: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
+_DOWNLOADS = (re.compile(r"(.+)_\d+_assignsubmission_"), re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE))
 
 
 class RosterError(Exception):
@@ -59,7 +65,8 @@ class Roster:
     def find(self, student: str) -> Person | None:
         """Return who a submission is from, by id, or by address or name where only one has it."""
         by_name: dict[str, Person | None] = self._by_name  # type: ignore[attr-defined]
-        return by_name.get(folded(student))
+        parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
+        return next((person for name in (student, *parts) if (person := by_name.get(folded(name)))), None)
 
 
 def folded(name: str) -> str:
@@ -78,7 +85,7 @@ def read_roster(path: Path) -> Roster:
     people: dict[str, tuple[int, Person]] = {}
     for line, row in rows:
         person = _person(row)
-        if folded(person.name) == _POINTS_POSSIBLE:
+        if folded(person.name) == _POINTS_POSSIBLE or not (person.id or person.name):
             continue
         if not person.id:
             raise RosterError(f"{path}, line {line}: there is no id; the first line must name a column `id`")

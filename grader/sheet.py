@@ -14,6 +14,7 @@ _RISKY = re.compile(_FORMULA)
 _GUARDED = re.compile("'(?=" + _FORMULA + ")")
 _ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _DELIMITERS = ",;\t"
+_PREAMBLE = re.compile(r"\A(?:\s*\n|sep=.\s*\n)+", re.IGNORECASE)  # blank lines, and what one spreadsheet adds
 
 Value = str | float | bool | None
 
@@ -23,9 +24,9 @@ class SheetError(Exception):
 
 
 def sheet_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """Return a table as CSV (RFC 4180)."""
+    """Return a table as CSV (RFC 4180), every text in quotes: spreadsheets differ in what else they take for one."""
     file = io.StringIO(newline="")
-    writer = csv.writer(file)
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(header)
     for row in rows:
         writer.writerow([_written(value) for value in row])
@@ -41,6 +42,7 @@ def read_sheet(data: bytes) -> list[tuple[int, dict[str, str]]]:
         text = data.decode(next((name for mark, name in _ENCODINGS.items() if data.startswith(mark)), "utf-8"))
     except UnicodeDecodeError as error:
         raise SheetError(f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
+    text = _PREAMBLE.sub("", text)
     first = text.splitlines()[0] if text.strip() else ""
     delimiter = max(_DELIMITERS, key=first.count)
     rows: list[tuple[int, dict[str, str]]] = []
@@ -52,19 +54,19 @@ def read_sheet(data: bytes) -> list[tuple[int, dict[str, str]]]:
             line, last = last + 1, reader.line_num
             if not any(cell.strip() for cell in cells):
                 continue
-            if len(cells) > len(header):
+            if any(cell.strip() for cell in cells[len(header) :]):
                 raise SheetError(f"line {line} has {len(cells)} fields, the first line {len(header)}")
-            values = [_stripped(cell) for cell in cells] + [""] * (len(header) - len(cells))
-            rows.append((line, dict(zip(header, values, strict=True))))
+            values = [_stripped(cell) for cell in cells[: len(header)]] + [""] * (len(header) - len(cells))
+            rows.append((line, {name: value for name, value in zip(header, values, strict=True) if name}))
     except csv.Error as error:
         raise SheetError(f"is no CSV: {error} in line {reader.line_num}") from None
-    if len(set(header)) != len(header):
-        twice = next(name for name in header if header.count(name) > 1)
+    twice = next((name for name in header if name and header.count(name) > 1), "")
+    if twice:
         raise SheetError(f"has two columns named {twice!r}")
     return rows
 
 
-def _written(value: Value) -> str:
+def _written(value: Value) -> str | float:
     match value:
         case None:
             return ""
@@ -72,7 +74,7 @@ def _written(value: Value) -> str:
             return "yes" if value else "no"
         case str():
             return f"'{value}" if _RISKY.match(value) else value
-    return f"{round(value, 6):.6f}".rstrip("0").rstrip(".")
+    return int(value) if value == int(value) else round(value, 6)
 
 
 def _stripped(cell: str) -> str:

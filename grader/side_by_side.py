@@ -11,21 +11,23 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.course import Course
 from grader.module import CourseError
-from grader.report import Report, report_from
+from grader.report import Report, not_graded, report_from
+from grader.sandbox.plan import Tier
 from grader.spawning import NoJailError
 from grader.submission import HandedIn, Submission
 
 NO_JAIL, COURSE, FAULT = "no_jail", "course", "fault"  # what keeps a grading process from grading at all
 TRIES = 2
+IN_VAIN = 3
 CLOSE_SECONDS = 10.0
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt a wait without end on Windows
-LOST = "the grading process ended {times} times at this submission"
+LOST = f"the grading process ended {TRIES} times at this submission"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class ProcessLostError(Exception):
     """A grading process ended before it answered."""
 
 
+class NoProcessError(Exception):
+    """Grading processes end before they answer anything: it is not the submissions."""
+
+
 def usable_cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -53,7 +59,8 @@ def grade_side_by_side(
 ) -> Generator[Graded]:
     """Yield each submission with its report as it is done; closing the iterator stops everything at once.
 
-    NoJailError and CourseError end it; a submission at which a grading process dies is tried again and then given up.
+    NoJailError, CourseError and NoProcessError end it. A submission at which a grading process dies is tried again and
+    then not graded.
     """
     crew = _Crew(course, work, allow_unjailed=allow_unjailed)
     # Two for each process: below that, its start costs more than it saves.
@@ -79,6 +86,9 @@ class _Crew:
         self._lock = threading.Lock()
         self._processes: set[_Process] = set()
         self._stopped = False
+        self._tier: Tier = "none"
+        self._answered = False
+        self._in_vain = 0
 
     def results(self, drivers: int) -> Iterator[Graded]:
         """Yield what the drivers hand over until the last of them has left."""
@@ -107,7 +117,10 @@ class _Crew:
         try:
             while (handed_in := self._next()) is not None:
                 submission = handed_in.read()
-                process, report = self._graded(process, submission)
+                report = None
+                if not submission.lost:
+                    process, report = self._graded(process, submission)
+                report = report or self._not_graded(submission)
                 self._done.put(Graded(handed_in, submission, report))
         except Exception as error:  # noqa: BLE001 - raised where the results are read
             self._done.put(error)
@@ -120,16 +133,27 @@ class _Crew:
         with self._lock:
             return self._work.popleft() if self._work and not self._stopped else None
 
-    def _graded(self, process: _Process | None, submission: Submission) -> tuple[_Process, Report]:
+    def _graded(self, process: _Process | None, submission: Submission) -> tuple[_Process, Report] | tuple[None, None]:
         for _ in range(TRIES):
             process = process or self._started()
             try:
-                return process, process.ask(submission)
-            except ProcessLostError:
+                report = process.ask(submission)
+                self._answered, self._tier = True, report.sandbox
+                return process, report
+            except ProcessLostError as error:
                 self._put_away(process)
-                process = None
-        process = self._started()
-        return process, process.ask(replace(submission, lost=LOST.format(times=TRIES)))
+                process, why = None, error
+        with self._lock:
+            self._in_vain += 1
+        if not self._answered and self._in_vain >= IN_VAIN:
+            raise NoProcessError(f"{why}; so did all before it, whatever the submission") from None
+        return None, None
+
+    def _not_graded(self, submission: Submission) -> Report:
+        """Return the report of a submission that the machine, not its code, kept from a verdict."""
+        module = self.course.module(submission.module)
+        why = submission.lost or LOST
+        return not_graded(module, submission, f"not graded yet: {why}; it is not your code", self._tier)
 
     def _started(self) -> _Process:
         with self._lock:

@@ -59,7 +59,7 @@ class Piece:
     place: Path  # the file, or the zip it is in
     member: bool  # whether it is in a zip
     modified: float
-    handed_in: float  # for a student's zip the time of the zip, as those inside it are the student's word
+    handed_in: float | None  # None if nobody knows: the times inside a zip are the word of whoever made it
     attempt: str  # what tells it from other work of the student's for the module
     root: int  # which path of the command line it was found at
     fit: int  # 2 if the file is named after the module, 1 if its folder is, 0 if only --module says so
@@ -91,6 +91,7 @@ class HandedIn:
 
     piece: Piece
     beside: tuple[Piece, ...]  # the student's other modules
+    attempts: int = 1  # how many the student has for this module
     attempt: str = ""  # set where several are to be graded
 
     @property
@@ -113,7 +114,7 @@ class HandedIn:
             except UnreadableError as error:
                 problem = str(error) if piece is self.piece else problem
             except OSError as error:  # of the disk or the network: nobody's verdict, and no reason to stop the class
-                lost = f"{piece.origin} cannot be read: {error}"
+                lost = f"{piece.origin} cannot be read: {error.strerror or error}"
         return Submission(self.student, self.module, self.piece.below.name, sources, problem, lost)
 
 

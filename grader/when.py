@@ -6,7 +6,8 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])[a-z]*", re.IGNORECASE)
+_WORDS = r"m|min|mins|minutes?|h|hrs?|hours?|d|days?|w|weeks?"
+_LENGTH = re.compile(rf"(\d{{1,6}}(?:\.\d{{1,6}})?)\s*({_WORDS})", re.IGNORECASE)
 
 
 class WhenError(Exception):
@@ -20,8 +21,8 @@ def read_when(text: str) -> datetime:
     """
     bare = text.strip()
     try:
-        if re.fullmatch(r"\d{4}-\d{2}-\d{2}", bare):
-            return datetime.combine(date.fromisoformat(bare), time(23, 59, 59)).astimezone()
+        if ":" not in bare and "T" not in bare:
+            return datetime.combine(date.fromisoformat(bare), time.max).astimezone()
         utc = re.fullmatch(r"(.*\d)\s*(?:UTC|Z)", bare)
         if utc:
             return datetime.fromisoformat(utc[1]).replace(tzinfo=UTC)
@@ -37,7 +38,7 @@ def read_length(text: str) -> timedelta:
     match = _LENGTH.fullmatch(text.strip())
     if match is None:
         raise WhenError(f"{text.strip()!r} is no length of time: write it like 15m, 36h, 2d or 1w")
-    return float(match[1]) * _UNITS[match[2].lower()]
+    return float(match[1]) * _UNITS[match[2][0].lower()]
 
 
 def show_length(length: timedelta) -> str:

@@ -26,8 +26,11 @@ class TestRoster:
     def test_people_are_found_by_id_address_or_name_whatever_the_case(self, tmp_path: Path) -> None:
         text = 'Student,ID,SIS Login ID,Section,Email\nPoints Possible,,,,\n"Silva, Ana",1,asilva,A,ana.silva@uni.edu\n'
         text += "Ben,2,ben,B,\n"
+        text += ",,,,Manual Posting\n".replace("Manual Posting", "")
         roster = read_roster(write(tmp_path / "class.csv", text))
         assert [person.section for person in roster.people] == ["A", "B"]
+        for name in ("Ben_77_assignsubmission_file_", "benb_late_2_5551_softmax", "benb_2_5551_softmax"):
+            assert roster.find(name) is roster.people[1]
         for name in ("1", "asilva", "ANA.SILVA@uni.edu", "ana.silva", "silva, ana"):
             assert roster.find(name) is roster.people[0]
         assert roster.find("carl") is None
@@ -59,7 +62,8 @@ class TestTimes:
     """Points and lengths of time."""
 
     def test_a_date_alone_ends_with_its_last_second(self) -> None:
-        assert read_when("2026-10-01").astimezone().strftime("%F %T") == "2026-10-01 23:59:59"
+        for text in ("2026-10-01", "20261001"):
+            assert read_when(text).astimezone().strftime("%F %T.%f") == "2026-10-01 23:59:59.999999"
 
     @pytest.mark.parametrize(
         "text",
@@ -78,8 +82,9 @@ class TestTimes:
         assert read_length("1.5 days") == timedelta(hours=36)
         assert show_length(timedelta(days=1, hours=3, minutes=5)) == "1 d 3 h"
         assert show_length(timedelta(minutes=65)) == "1 h 5 min"
-        with pytest.raises(WhenError):
-            read_length("soon")
+        for text in ("soon", "1month", "9999999999d", "1 mile"):
+            with pytest.raises(WhenError):
+                read_length(text)
 
 
 class TestLateness:
@@ -94,7 +99,7 @@ class TestLateness:
         assert penalty.points(timedelta(days=1, seconds=1), 46) == 9.2
         assert read_penalty("2/12h").points(timedelta(hours=13), 46) == 4.0
 
-    @pytest.mark.parametrize("text", ["10", "10%", "%/day", "10%/", "10%/0h", "ten/day", "-1/day"])
+    @pytest.mark.parametrize("text", ["10", "10%", "%/day", "10%/", "10%/0h", "ten/day", "-1/day", "1%/month"])
     def test_what_is_no_penalty_is_said(self, text: str) -> None:
         with pytest.raises(LateError, match="is no late penalty"):
             read_penalty(text)
@@ -107,6 +112,8 @@ class TestLateness:
         assert deadlines.due_at(["ben"], "01_softmax") == later
         assert deadlines.due_at(["ben"], "04_masks") == self.DUE
         assert deadlines.due_at(["cy"], "04_masks") == self.DUE
+        both = Deadlines(due={("", ""): self.DUE}, extensions={("ana", "01_softmax"): self.DUE, ("ana", ""): later})
+        assert both.due_at(["ana"], "01_softmax") == later
         assert Deadlines(extensions=extensions).due_at(["ana"], "04_masks") is None
 
     def test_within_the_grace_nothing_is_late_and_after_it_all_of_it_is(self) -> None:
@@ -119,6 +126,8 @@ class TestLateness:
         assert read_moments(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
         with pytest.raises(LateError, match="line 2: it needs the columns id and until"):
             read_moments(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
+        with pytest.raises(LateError, match="line 3: ana has another until above"):
+            read_moments(course, write(tmp_path / "no.csv", "id,until\nana,2026-10-02\nana,2026-10-01\n"), "until")
         with pytest.raises(LateError, match=r"no\.csv.*there is no module"):
             read_moments(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
 

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from cli.screens import class_table, report_screen
+from grader.basis import Basis
 from grader.batch import Settled
 from grader.files import write_atomically
-from grader.report import Report, report_path, report_text, write_report
+from grader.journal import Key
+from grader.report import Report, file_name, report_text
+from grader.results import Results
 from grader.summary import summary_of
 from grader.text import one_line, plain_name, printable
 from tests.conftest import GradeSource, tier_here
@@ -91,20 +94,20 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:10])
 def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Report, tmp_path: Path, name: str) -> None:
     named = dataclasses.replace(report, submission=plain_name(name))
-    path = write_report(named, tmp_path / "out")
-    assert path.parent == tmp_path / "out" / "01_softmax"
-    assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()] == [
-        str(path.relative_to(tmp_path))
-    ]
+    key, basis = Key("01_softmax", named.submission), Basis("", "", "", {})
+    with Results(tmp_path / "out") as results:
+        results.write(key, named, basis)
+    (path,) = (tmp_path / "out" / "01_softmax").iterdir()
+    assert {p.parent for p in tmp_path.rglob("*") if p.is_file()} == {path.parent, tmp_path / "out"}
     assert json.loads(path.read_text())["submission"] == named.submission
 
 
-def test_no_two_students_share_a_file(report: Report, tmp_path: Path) -> None:
+def test_no_two_students_share_a_file() -> None:
     names = [*NAMES, "x" * 5001, "%2e", ".%2e", "a%2fb", "0xdeadbeef", "0xcafebabe", "a\nb", "a\\nb", "NUL", "nul.txt"]
-    reports = [dataclasses.replace(report, submission=plain_name(name)) for name in names]
-    assert len({one.submission for one in reports}) == len(names)
-    assert len({report_path(one, tmp_path) for one in reports}) == len(names)
-    assert not any(path.stem.lower() in ("nul", "con") for path in (report_path(one, tmp_path) for one in reports))
+    shown = [plain_name(name) for name in names]
+    assert len(set(shown)) == len(names)
+    assert len({file_name(name) for name in shown}) == len(names)
+    assert not any(file_name(name).lower() in ("nul", "con") for name in shown)
 
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def test_blanks_before_a_formula_do_not_hide_it(name: str) -> None:
 
 def test_numbers_stay_numbers() -> None:
     text = sheet_text(["a", "b", "c", "d", "e"], [[-1.5, 46.0, None, True, 1 / 3]])
-    assert text.splitlines()[1] == "-1.5,46,,yes,0.333333"
+    assert text.splitlines()[1] == '-1.5,46,"","yes",0.333333'
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,16 @@ def test_numbers_stay_numbers() -> None:
         "\ufeffID , Name\r\nana,José\r\n\r\n".encode(),
         "id;name\nana;José\n".encode(),
         "id\tname\nana\tJosé\n".encode("utf-16"),
+        "id,name,,\nana,José,,\n,,,\n".encode(),
+        "id,name\nana,José,\n".encode(),
     ],
 )
 def test_sheets_as_spreadsheets_save_them(data: bytes) -> None:
     assert read_sheet(data) == [(2, {"id": "ana", "name": "José"})]
+
+
+def test_what_stands_before_the_table_is_skipped() -> None:
+    assert [row for _, row in read_sheet("\nsep=;\nid;name\nana;José\n".encode())] == [{"id": "ana", "name": "José"}]
 
 
 def test_a_row_with_a_newline_in_it_has_the_line_it_begins_in() -> None:

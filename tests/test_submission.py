@@ -65,7 +65,15 @@ def only(found: Found) -> Submission:
     return submission
 
 
+def in_scratch(course: Course, *paths: Path) -> Found:
+    """Find submissions where a zip of a class may be unpacked."""
+    scratch = paths[0].parent / "scratch"
+    scratch.mkdir()
+    return find_submissions(course, paths, scratch=scratch)
+
+
 LAYOUTS = {
+    "below submitted": ({"submitted/ana/ps1/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
     "student/module/file": ({"ana/01_softmax/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
     "student/file": ({"ana/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
     "nbgrader": ({"ana/ps1/softmax.ipynb": NOTEBOOK}, [("ana", "01_softmax", "softmax.ipynb")]),
@@ -149,6 +157,31 @@ def test_two_people_of_one_name_are_not_made_one(two_modules: Course, tmp_path: 
     assert "counts for ana instead" in found.refused[0][1]
 
 
+def test_sections_are_not_taken_for_students(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"sectionA/ana/softmax.py": CODE, "sectionA/ben/softmax.py": CODE})
+    found = find_submissions(two_modules, [tmp_path])
+    assert found.submissions == ()
+    assert "sectionA has 01_softmax in several folders (ana, ben)" in found.refused[0][0]
+    assert "Name the folder above them" in found.refused[0][1]
+
+
+@pytest.mark.parametrize("stamp", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "1e99", "soon"])
+def test_no_time_that_a_student_writes_can_stop_a_class(two_modules: Course, tmp_path: Path, stamp: str) -> None:
+    write(tmp_path, {"submitted/ana/ps1/softmax.py": CODE, "submitted/ana/ps1/timestamp.txt": stamp})
+    os.utime(tmp_path / "submitted/ana/ps1/softmax.py", (9e9, 9e9))
+    (one,) = find_submissions(two_modules, [tmp_path / "submitted"]).handed_in
+    assert one.piece.handed_in == 0.0
+
+
+def test_a_share_that_goes_away_is_nobodys_verdict(two_modules: Course, tmp_path: Path) -> None:
+    write(tmp_path, {"class/ana/softmax.py": CODE})
+    (one,) = find_submissions(two_modules, [tmp_path / "class"]).handed_in
+    (tmp_path / "class").rename(tmp_path / "gone")
+    submission = one.read()
+    assert "cannot be read" in submission.lost
+    assert submission.problem == ""
+
+
 def test_no_student_of_a_class_vanishes(two_modules: Course, tmp_path: Path) -> None:
     write(tmp_path, {"ana/softmax.py": CODE, "bob/softmax (1).py": CODE, "eve/work.rar": "x", "notes/data.csv": ""})
     (tmp_path / "carl").mkdir()
@@ -204,7 +237,48 @@ class TestZips:
 
     def test_a_zip_of_a_class(self, two_modules: Course, tmp_path: Path) -> None:
         path = zipped(tmp_path / "all.zip", {"ana/softmax.py": CODE, "ben/softmax.py": CODE})
-        assert [name for name, _, _ in summary(find_submissions(two_modules, [path]))] == ["ana", "ben"]
+        assert [name for name, _, _ in summary(in_scratch(two_modules, path))] == ["ana", "ben"]
+
+    def test_in_a_zip_of_a_class_nobody_vanishes_and_nobody_takes_the_others_along(
+        self, two_modules: Course, tmp_path: Path
+    ) -> None:
+        inner = zip_bytes(lambda file: file.writestr("softmax.py", CODE))
+        names = ("ana/softmax.py", "ben/softmax.py", "eve/softmax (1).py")
+        path = zipped(tmp_path / "all.zip", dict.fromkeys(names, CODE))
+        with zipfile.ZipFile(path, "a") as file:
+            file.writestr("cy/hand in.zip", inner)
+            file.writestr("fay/../../x.py", CODE)
+            file.writestr("mallory/softmax.py", b"#" * (3 << 20))
+        found = in_scratch(two_modules, path)
+        assert [name for name, _, _ in summary(found)] == ["ana", "ben", "cy"]
+        assert {one.piece.handed_in for one in found.handed_in} == {None}  # nobody knows when they came
+        reasons = {where.removeprefix(f"{path}/"): reason for where, reason in found.refused}
+        assert "leads out" in reasons["fay/../../x.py"]
+        assert "too large" in reasons["mallory/softmax.py"]
+        assert "nothing to grade" in reasons["eve"]
+
+    def test_zips_of_zips_are_a_class(self, two_modules: Course, tmp_path: Path) -> None:
+        inner = zip_bytes(lambda file: file.writestr("softmax.py", CODE))
+        with zipfile.ZipFile(tmp_path / "all.zip", "w") as file:
+            for name in ("ana.zip", "ben.zip"):
+                file.writestr(name, inner)
+        assert [name for name, _, _ in summary(in_scratch(two_modules, tmp_path / "all.zip"))] == ["ana", "ben"]
+
+    def test_among_several_zips_none_speaks_for_another_student(self, two_modules: Course, tmp_path: Path) -> None:
+        ana = zipped(tmp_path / "ana.zip", {"ana/softmax.py": CODE, "ben/softmax.py": "evil = 1"})
+        ben = zipped(tmp_path / "ben.zip", {"softmax.py": CODE})
+        found = in_scratch(two_modules, ana, ben)
+        assert summary(found) == [("ben", "01_softmax", "softmax.py")]
+        assert found.submissions[0].sources["softmax"].cells == (CODE,)
+        assert found.refused == ((str(ana), "holds the work of several students; grade it by itself"),)
+
+    def test_a_zip_without_dates_can_be_read(self, two_modules: Course, tmp_path: Path) -> None:
+        data = bytearray(zip_bytes(lambda file: file.writestr("softmax.py", CODE)))
+        for signature, offset in ((b"PK\x03\x04", 10), (b"PK\x01\x02", 12)):
+            at = data.find(signature) + offset
+            data[at : at + 4] = b"\0\0\0\0"
+        (tmp_path / "ana.zip").write_bytes(data)
+        assert only(find_submissions(two_modules, [tmp_path / "ana.zip"])).sources["softmax"].cells == (CODE,)
 
     def test_helpers_in_other_folders_make_no_class(self, two_modules: Course, tmp_path: Path) -> None:
         path = zipped(tmp_path / "ana.zip", {"work/softmax.py": CODE, "data/prep.py": "", "old/notes.py": ""})
@@ -219,11 +293,16 @@ class TestZips:
             if submission.student == "ana":
                 assert submission.sources["softmax"].cells == (CODE,)
 
-    def test_times_in_a_zip_compare_with_times_of_files(self, two_modules: Course, tmp_path: Path) -> None:
+    def test_what_was_handed_in_last_is_the_latest_whatever_its_files_say(
+        self, two_modules: Course, tmp_path: Path
+    ) -> None:
         write(tmp_path, {"ana/softmax.py": CODE})
-        with zipfile.ZipFile(tmp_path / "ana" / "old.zip", "w") as file:
-            file.writestr(zipfile.ZipInfo("softmax.py", (1999, 1, 1, 0, 0, 0)), "old = 1")
-        assert only(find_submissions(two_modules, [tmp_path])).sources["softmax"].cells == (CODE,)
+        with zipfile.ZipFile(tmp_path / "ana" / "final.zip", "w") as file:
+            file.writestr(zipfile.ZipInfo("softmax.py", (1999, 1, 1, 0, 0, 0)), "final = 1")
+        for loose, zipped_at, expected in ((100, 200, "final = 1"), (200, 100, CODE)):
+            os.utime(tmp_path / "ana" / "softmax.py", (loose, loose))
+            os.utime(tmp_path / "ana" / "final.zip", (zipped_at, zipped_at))
+            assert only(find_submissions(two_modules, [tmp_path])).sources["softmax"].cells == (expected,)
 
 
 def zip_bytes(fill: Callable[[zipfile.ZipFile], object]) -> bytes:
@@ -268,7 +347,7 @@ HOSTILE_ZIPS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a link": (lambda: zip_bytes(with_link), "holds a link"),
     "a bomb": (lambda: zip_bytes(lambda f: f.writestr("softmax.py", b"#" * (300 << 20))), "too large"),
     "many bombs": (
-        lambda: zip_bytes(lambda f: many(f, [f"{i}/softmax.ipynb" for i in range(5)], b" " * (31 << 20))),
+        lambda: zip_bytes(lambda f: many(f, [f"x/{i}/softmax.ipynb" for i in range(5)], b" " * (31 << 20))),
         "more than 128 MB",
     ),
     "too many files": (

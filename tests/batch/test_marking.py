@@ -49,10 +49,48 @@ def test_late_work_loses_what_was_said_and_extensions_count(grade: Grade, tmp_pa
     again = grade(handed_in, "--to", out, "--resume", "--due", "2026-10-05")
     assert "5 of 5 are in" in again.stderr
     assert {row["final"] for row in grades(out).values()} == {"10"}
+    assert "Final marks that changed by lateness alone:\n  ben 01_tiny: 9 → 10\n  cy 01_tiny: 8 → 10\n" in again.stdout
+
+
+def test_resuming_keeps_the_rules_and_a_run_without_them_says_so(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
+    set_time(handed_in / "ana" / "tiny.py", 1)
+    write(tmp_path, {"roster.csv": "id,name\nana,Ana Silva\n"})
+    out = tmp_path / "out"
+    options = ["--due", "2026-10-01T12:00Z", "--late-penalty", "10%/day", "--roster", tmp_path / "roster.csv"]
+    grade(handed_in, "--to", out, *options)
+    resumed = grade(handed_in, "--to", out, "--resume")
+    assert "as before: --roster" in resumed.stderr
+    assert (grades(out)["ana"]["final"], grades(out)["ana"]["name"]) == ("9", "Ana Silva")
+    anew = grade(handed_in, "--to", out)
+    assert "had --roster, --due, --late-penalty, this one has not" in anew.stderr
+    assert grades(out)["ana"]["final"] == "10"
+
+
+def test_an_extension_for_nobody_is_said(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
+    write(tmp_path, {"more.csv": "id,until\nanna,2026-10-03\nana,2026-10-03\n"})
+    done = grade(handed_in, "--due", "2026-10-01", "--extensions", tmp_path / "more.csv")
+    assert "an extension or a time is for anna, but there is no such student" in done.stderr
+
+
+def test_a_folder_for_the_whole_term(grade: Grade, tmp_path: Path) -> None:
+    """Sections one after the other, and a roster that comes later: one list, one line for everybody."""
+    first = write(tmp_path / "a", {"ana/tiny.py": SQUARE})
+    second = write(tmp_path / "b", {"ben/tiny.py": RIGHT})
+    write(tmp_path, {"roster.csv": "id,name,email\n7,Ana,ana@x.edu\n8,Ben,ben@x.edu\n9,Cy,cy@x.edu\n"})
+    out = tmp_path / "out"
+    grade(first, "--to", out)
+    grade(second, "--to", out, "--roster", tmp_path / "roster.csv")
+    assert {name: row["status"] for name, row in grades(out).items()} == {"7": "graded", "8": "graded", "9": "missing"}
+    assert [one["submissions"] for one in json.loads((out / "misconceptions.json").read_text())] == [["ana"]]
+    renamed = write(tmp_path / "c", {"ben@x.edu/tiny.py": RIGHT})
+    done = grade(renamed, "--to", out, "--roster", tmp_path / "roster.csv")
+    assert "8 has 2 lines for 01_tiny in grades.csv" in done.stderr
 
 
 def test_told_times_count_before_those_of_files(grade: Grade, tmp_path: Path) -> None:
-    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ben/ps1/tiny.py": RIGHT, "cy/tiny.py": RIGHT})
+    handed_in = write(tmp_path / "submitted", {"ana/tiny.py": RIGHT, "ben/ps1/tiny.py": RIGHT, "cy/tiny.py": RIGHT})
     (handed_in / "ben" / "ps1" / "timestamp.txt").write_text("2026-10-01 13:00:00.000000 UTC\n")
     for name in ("ana/tiny.py", "ben/ps1/tiny.py", "cy/tiny.py"):
         set_time(handed_in / name, -10)
@@ -63,8 +101,8 @@ def test_told_times_count_before_those_of_files(grade: Grade, tmp_path: Path) ->
 
 
 def test_a_timestamp_that_a_student_puts_elsewhere_says_nothing(grade: Grade, tmp_path: Path) -> None:
-    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ana/timestamp.txt": "2026-09-01 00:00 UTC"})
-    set_time(handed_in / "ana" / "tiny.py", 1)
+    handed_in = write(tmp_path / "class", {"ana/ps/tiny.py": RIGHT, "ana/ps/timestamp.txt": "2026-09-01 00:00 UTC"})
+    set_time(handed_in / "ana" / "ps" / "tiny.py", 1)
     grade(handed_in, "--to", tmp_path / "out", "--due", "2026-10-01T12:00Z")
     assert grades(tmp_path / "out")["ana"]["late_s"] == "3600"
 
@@ -91,7 +129,7 @@ def test_of_several_attempts_the_latest_or_the_best_counts(
     done = grade(tmp_path / "class", "--to", out, *options)
     (row,) = grades(out).values()
     if policy == "latest":
-        assert (row["attempts"], row["attempt"]) == ("1", "")
+        assert (row["attempts"], row["attempt"]) == ("3", "")
         assert f"passed over {folder / 'first.zip/tiny.py'}" in done.stderr
         report = json.loads((out / "01_tiny" / "ana.json").read_text())
         assert report["score"] < 9.0  # the wrong one
@@ -106,16 +144,38 @@ def test_of_several_attempts_the_latest_or_the_best_counts(
     assert again.stdout == done.stdout
 
 
-def test_attempts_in_folders_and_drafts_beside_them(grade: Grade, tmp_path: Path) -> None:
-    files = {"ana/try1/tiny.py": RIGHT, "ana/try2/tiny.py": SQUARE, "ben/tiny.py": RIGHT, "ben/tiny.ipynb": "{}"}
+def test_attempts_in_folders(grade: Grade, tmp_path: Path) -> None:
+    files = {"ana/try1/tiny.py": RIGHT, "ana/try2/tiny.py": SQUARE}
     handed_in = write(tmp_path / "class", files)
     for hours, name in enumerate(files):
         set_time(handed_in / name, hours)
-    set_time(handed_in / "ben" / "tiny.ipynb", -9)
     out = tmp_path / "out"
     grade(handed_in, "--to", out, "--policy", "best")
     assert (grades(out)["ana"]["attempt"], grades(out)["ana"]["final"]) == ("try1", "10")
-    assert grades(out)["ben"]["attempts"] == "1"  # script and notebook are one attempt
+
+
+def test_an_attempt_in_the_students_own_folder_is_one_like_the_others(grade: Grade, tmp_path: Path) -> None:
+    files = {"ana/tiny.py": HALF, "ana/try2/tiny.py": RIGHT, "ben/tiny.py": RIGHT}
+    handed_in = write(tmp_path / "class", files)
+    strange = os.fsencode(handed_in / "ben") + b"/\xff\xfe"
+    os.mkdir(strange)  # noqa: PTH102 - a name no Path is made of
+    with open(strange + b"/tiny.py", "w") as file:  # noqa: PTH123
+        file.write(RIGHT)
+    out = tmp_path / "out"
+    first = grade(handed_in, "--to", out, "--policy", "best")
+    assert "Changed since" not in first.stdout
+    assert first.returncode == 0, first.stderr
+    assert len(list((out / "attempts" / "01_tiny" / "ana").iterdir())) == 2
+    again = grade(handed_in, "--to", out, "--policy", "best", "--resume")
+    assert "4 of 4 are in" in again.stderr
+
+
+def test_script_and_notebook_are_one_attempt(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ben/tiny.py": RIGHT, "ben/tiny.ipynb": "{}"})
+    set_time(handed_in / "ben" / "tiny.ipynb", -9)
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out, "--policy", "best")
+    assert grades(out)["ben"]["attempts"] == "1"
 
 
 def test_the_roster_gives_names_and_who_is_missing(grade: Grade, tmp_path: Path) -> None:

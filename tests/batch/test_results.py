@@ -112,9 +112,9 @@ def test_a_regrade_that_is_killed_still_knows_at_the_end_what_it_changed(
     hidden.write_text(good.replace("return x + x", "return x + x + 1"))
     grade(handed_in, "--to", out)
     hidden.write_text(good)
-    # As a kill after the first of four leaves it: one new report, the list put aside, three old reports.
-    write(tmp_path / "part", {"ana/tiny.py": RIGHT})
-    grade(tmp_path / "part", "--to", out)
+    with Results(out) as results:  # a run that is killed after its first report
+        batch = Batch(read_course(tiny), find_submissions(read_course(tiny), [handed_in / "ana"]).handed_in, results)
+        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
     done = grade(handed_in, "--to", out, "--resume")
     assert "1 of 4 are in" in done.stderr
     assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
@@ -135,7 +135,7 @@ def test_a_report_changed_by_hand_is_graded_again_and_kept(grade: Grade, handed_
 
 def settled(course: Course, handed_in: Path, out: Path) -> dict[str, float | None]:
     """Resume in this process; fail if anything would be given out that was not graded so."""
-    with Results(out, resume=True) as results:
+    with Results(out) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
         batch.keep()
         return {summary.submission: summary.score for summary in batch._summaries.values()}
@@ -246,10 +246,62 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_graded(tiny:
     assert "graded" not in done.stderr
 
 
+def test_a_run_that_fails_leaves_the_list_of_the_last_one(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    before = (out / "grades.csv").read_text()
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    hidden.write_text("def broken(:\n")
+    for _ in range(2):
+        assert grade(handed_in, "--to", out).returncode == 3
+    assert (out / "grades.csv").read_text() == before
+
+
+def test_a_regrade_begun_again_without_resume_still_tells_all_changes(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    good = hidden.read_text()
+    hidden.write_text(good.replace("return x + x", "return x + x + 1"))
+    grade(handed_in, "--to", out)
+    hidden.write_text(good)
+    with Results(out) as results:  # a run that is killed after its first report
+        batch = Batch(read_course(tiny), find_submissions(read_course(tiny), [handed_in / "ana"]).handed_in, results)
+        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+    assert not (out / "grades.csv").exists()
+    grade(handed_in, "--to", out)
+    assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
+    grade(handed_in, "--to", out, "--resume")
+    assert changed_grades(out) == []  # told once
+
+
+def test_a_folder_that_goes_away_is_no_success(tiny: Path, handed_in: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    course = read_course(tiny)
+    with Results(out) as results:
+        batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
+        list(batch.grade(2, allow_unjailed=True))
+        shutil.rmtree(out)
+        with pytest.raises(ResultsError, match="has gone while the class was being graded"):
+            batch.settle()
+
+
+def test_a_suite_that_ends_every_process_is_said_in_a_sentence(grade: Grade, handed_in: Path, tiny: Path) -> None:
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    hidden.write_text("import os\nos._exit(9)\n" + hidden.read_text())
+    done = grade(handed_in)
+    assert done.returncode == 3
+    assert "a grading process ended" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_what_is_not_of_a_grading_is_left_alone(tmp_path: Path) -> None:
     for name in ("grades.csv", "earlier/mine.txt"):
         folder = write(tmp_path / name.replace("/", "_"), {name: "mine"})
-        with pytest.raises(ResultsError, match="is not of a grading"):
+        with pytest.raises(ResultsError, match="it is not of a grading"):
             Results(folder)
         assert (folder / name).read_text() == "mine"
 
