@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
-from grader.course import Course
+from grader.course import read_course
 from grader.grading import full_suite, run_grading
 from grader.misconceptions import as_submission, read_misconceptions
 from grader.report import Report
 from grader.submission import Submission
 from grader.suite import Suite
+from tests.bench.row import Row, costs
 
+ROOT = Path(__file__).parent.parent.parent
+PART = "diagnosis: CPU time of a failing submission with it"
 ALLOWED = 1.3
 CLASS = 20
 ROUNDS = 3
@@ -25,20 +29,17 @@ WRONG = {
 }
 
 
-def print_diagnoses(course: Course) -> bool:
-    """Print the ratio for one wrong way of every module; whether each keeps to its limit."""
-    good = True
-    print("diagnosis: CPU time of a failing submission with it, and without")
+def diagnosis() -> Iterator[Row]:
+    """Yield the ratio for one wrong way of every module."""
+    course = read_course(ROOT)
     for name, wrong in WRONG.items():
         module = course.module(name)
         (way,) = [one for one in read_misconceptions(course, module) if one.name == wrong]
         submissions = [as_submission(course, module, way)] * CLASS
         suites = [replace(full_suite(course, module), diagnosed=told) for told in (True, False)]
         rounds = [[_cpu(partial(_graded, suite, submissions)) for suite in suites] for _ in range(ROUNDS)]
-        with_it, without = (min(seconds) * 1000 / CLASS for seconds in zip(*rounds, strict=True))
-        good = good and with_it <= ALLOWED * without
-        print(f"  {name:<24} {with_it:7.1f} ms, {without:7.1f} ms: {with_it / without:.2f} x, allowed {ALLOWED} x")
-    return good
+        with_it, without = (min(seconds) / CLASS for seconds in zip(*rounds, strict=True))
+        yield costs(PART, f"{name}, {wrong}", with_it, ("without", without), most=ALLOWED)
 
 
 def _graded(suite: Suite, submissions: list[Submission]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -16,37 +15,28 @@ from grader.course import Course, read_course
 from grader.grading import check_own_files
 from grader.report import Report
 from grader.submission import Submission, own_submission
+from tests.bench.command import ATTN, run
+from tests.bench.row import Row, costs
 
 ROOT = Path(__file__).parent.parent.parent
-ALLOWED = {"attn test softmax": 4.0, "attn watch": 0.5}
+PART = "a student's loop"
+TEST_MOST, WATCH_MOST = 4.0, 0.5  # times the import of NumPy
 ROUNDS = 11
 
 
-def print_loop() -> bool:
-    """Print both waits beside the import of NumPy, medians of one run; whether each keeps to its limit."""
+def loop() -> Iterator[Row]:
+    """Yield both waits beside the import of NumPy, medians of one run."""
     numpy, tests = [], []
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "modules", Path(folder) / "modules", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", Path(folder) / "modules" / "01_softmax")
-        attn = str(Path(sys.executable).with_name("attn"))
         for _ in range(ROUNDS):
-            numpy.append(_process([sys.executable, "-c", "import numpy"], folder))
-            tests.append(_process([attn, "test", "softmax"], folder))
+            numpy.append(run([sys.executable, "-c", "import numpy"], Path(folder)).seconds)
+            tests.append(run([ATTN, "test", "softmax"], Path(folder)).seconds)
         watched = _watched(read_course(Path(folder)))
-    base = statistics.median(numpy)
-    print(f"a student's loop; import numpy is {base * 1000:.0f} ms")
-    good = True
-    for name, seconds in (("attn test softmax", statistics.median(tests)), ("attn watch", statistics.median(watched))):
-        ratio = seconds / base
-        good = good and ratio <= ALLOWED[name]
-        print(f"  {name:<32} {seconds * 1000:7.0f} ms, {ratio:.2f} x import numpy, allowed {ALLOWED[name]} x")
-    return good
-
-
-def _process(command: list[str], folder: str) -> float:
-    started = time.perf_counter()
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    return time.perf_counter() - started
+    base = ("import numpy", statistics.median(numpy))
+    yield costs(PART, "attn test softmax", statistics.median(tests), base, most=TEST_MOST)
+    yield costs(PART, "attn watch, from save to verdict", statistics.median(watched), base, most=WATCH_MOST)
 
 
 def _watched(course: Course) -> list[float]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
 from grader.api import read_api
-from grader.course import Course
+from grader.course import read_course
 from grader.grading import grade
 from grader.module import Backend
 from grader.report import Report
@@ -21,12 +22,25 @@ from grader.sandbox.plan import Plan
 from grader.sandbox.spawn import ColdSpawner, Spawner, ZygoteSpawner
 from grader.sandbox.tiers import open_spawner
 from grader.student import Student
-from grader.submission import Submission
+from tests.bench.command import timed
+from tests.bench.engine import class_of
+from tests.bench.row import Limit, Row, costs
 
+ROOT = Path(__file__).parent.parent.parent
+PART = "the jail"
+CLASS = 50
 SOURCE = "def f(x):\n    return x + 1\n"
 API = read_api(SOURCE)
 FEWEST = {"numpy": 10.0, "torch": 30.0}  # how many times quicker a warm worker has to be than a cold process
 MOST = 1.3  # how many times slower a class may be graded in the jail than without
+
+
+def jail() -> Iterator[Row]:
+    """Yield the costs of spawning, of calls and of a class."""
+    yield spawning("numpy")
+    yield spawning("torch")
+    yield from calls()
+    yield a_class()
 
 
 def session_on(spawner: Spawner) -> Session:
@@ -47,51 +61,45 @@ def first_answers(spawner: Spawner, times: int) -> list[float]:
     return seconds
 
 
-def print_spawning(backend: Backend) -> bool:
-    """Print what a warm worker costs beside a cold process; False if it is not enough quicker."""
+def spawning(backend: Backend) -> Row:
+    """Return how many times quicker a warm worker is than a cold process."""
     with open_spawner(backend) as warm, ColdSpawner(backend) as cold:
         first_answers(warm, 3)  # the zygote has its imports behind it
         quick = statistics.median(first_answers(warm, 40))
         slow = statistics.median(first_answers(cold, 5))
-        tier = warm.tier
-    enough = slow / quick >= FEWEST[backend]
-    print(f"  {backend}, {tier}: warm {quick * 1000:.1f} ms, cold {slow * 1000:.0f} ms: {slow / quick:.0f} x", end="")
-    print(f" (at least {FEWEST[backend]:g})")
-    return enough
+    limit = Limit(least=FEWEST[backend])
+    return Row(PART, f"a warm worker, {backend}", quick, "a cold process", slow, slow / quick, "s", limit)
 
 
-def print_calls() -> None:
-    """Print what a call adds to the same call made in this process."""
+def calls() -> Iterator[Row]:
+    """Yield what a call costs beside the same call made in this process."""
     with open_spawner("numpy") as spawner:
         session = session_on(spawner)
         student = Student(session, API)
         for name, x in (("3 numbers", np.ones(3)), ("512 KiB", np.ones(1 << 16))):
             far = _each(partial(student.f, x), 300)
-            near = _each(partial(np.add, x, 1), 300)
-            print(
-                f"  a call with {name}: {far * 1e6:.0f} µs over the wire, {near * 1e6:.1f} µs here: {far / near:.0f} x"
-            )
+            yield costs(PART, f"a call with {name}", far, ("in this process", _each(partial(np.add, x, 1), 300)))
         session.close()
 
 
-def print_class(course: Course, submissions: list[Submission]) -> bool:
-    """Print what a class costs in the jail beside the same without; False if it costs too much more."""
-
-    def unjailed(backend: Backend) -> ZygoteSpawner:
-        return ZygoteSpawner(Plan(backend))
-
+def a_class() -> Row:
+    """Return what a class costs in the jail beside the same without."""
+    course = read_course(ROOT)
+    submissions = class_of(course, CLASS)
     seconds: dict[str, list[float]] = {"jailed": [], "unjailed": []}
     for _ in range(3):  # by turns, so that a busy moment hits both
-        for name, spawning in (("jailed", open_spawner), ("unjailed", unjailed)):
+        for name, opened in (("jailed", open_spawner), ("unjailed", _unjailed)):
             reports: list[Report] = []
-            with mock.patch("grader.grading.open_spawner", spawning):
-                started = time.perf_counter()
-                grade(course, course.modules[0], submissions, reports.append, allow_unjailed=True)
-                seconds[name].append(time.perf_counter() - started)
-    jailed, bare = (min(values) / len(submissions) for values in seconds.values())
-    print(f"  {len(submissions)} submissions: {jailed * 1000:.1f} ms each in the jail ({reports[0].module}),", end="")
-    print(f" {bare * 1000:.1f} ms without: {jailed / bare:.2f} x (at most {MOST:g})")
-    return jailed / bare <= MOST
+            with mock.patch("grader.spawning.open_spawner", opened):
+                run = partial(grade, course, course.modules[0], submissions, reports.append, allow_unjailed=True)
+                seconds[name].append(timed(run) / CLASS)
+            assert (name == "unjailed") == (reports[0].sandbox == "none"), "nothing was compared"
+    jailed, bare = map(min, seconds.values())
+    return costs(PART, f"each of {CLASS} submissions", jailed, ("without a jail", bare), most=MOST)
+
+
+def _unjailed(backend: Backend) -> ZygoteSpawner:
+    return ZygoteSpawner(Plan(backend))
 
 
 def _each(action: Callable[[], object], times: int) -> float:

@@ -1,0 +1,93 @@
+"""`attn` as a whole process: how long it takes, and how much memory."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+ATTN = str(Path(sys.executable).with_name("attn"))
+SAMPLE_SECONDS = 0.05
+ZYGOTE = "grader.sandbox.zygote"  # in the command line of everything that runs a student's code, or forks what does
+FINE = (0, 1)  # all full marks, or not all
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Resident memory of a command's processes at one moment, in bytes."""
+
+    grader: int = 0  # the command and its grading processes
+    everything: int = 0  # with zygotes and workers, whose shared pages count for each of them
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of a command: its time, and the most memory it had."""
+
+    seconds: float
+    peak: Memory = Memory()
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Return how long an action takes."""
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def grade_class(course: Path, submissions: Path, to: Path, *options: str, watched: bool = False) -> Ran:
+    """Run `attn grade` on a class; whoever watches it also learns what memory it took."""
+    return run([ATTN, "grade", str(submissions), "--to", str(to), *options], course, watched=watched)
+
+
+def run(command: Sequence[str], folder: Path, *, watched: bool = False) -> Ran:
+    """Run a command of ours in a folder."""
+    started = time.perf_counter()
+    with (
+        subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process,
+        _watch(process.pid) if watched else contextlib.nullcontext([Memory()]) as samples,
+    ):
+        _, said = process.communicate()
+        seconds = time.perf_counter() - started
+    if process.returncode not in FINE:
+        raise RuntimeError(f"{' '.join(command[1:3])} ended with {process.returncode}: {said[-500:]}")
+    peak = Memory(max(one.grader for one in samples), max(one.everything for one in samples))
+    return Ran(seconds, peak)
+
+
+@contextlib.contextmanager
+def _watch(pid: int) -> Iterator[list[Memory]]:
+    """Sample the memory of a process and all below it."""
+    samples = [Memory()]
+    over = threading.Event()
+
+    def sample() -> None:
+        process = psutil.Process(pid)
+        while not over.wait(SAMPLE_SECONDS):
+            with contextlib.suppress(psutil.Error):
+                samples.append(_memory([process, *process.children(recursive=True)]))
+
+    thread = threading.Thread(target=sample)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        over.set()
+        thread.join()
+
+
+def _memory(processes: list[psutil.Process]) -> Memory:
+    grader = everything = 0
+    for process in processes:
+        with contextlib.suppress(psutil.Error):  # workers come and go
+            resident = process.memory_info().rss
+            everything += resident
+            grader += 0 if ZYGOTE in process.cmdline() else resident
+    return Memory(grader, everything)

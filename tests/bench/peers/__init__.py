@@ -1,0 +1,1 @@
+"""AttnLab beside nbgrader and otter-grader: one assignment, the same class, three graders."""

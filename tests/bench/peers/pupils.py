@@ -1,0 +1,76 @@
+"""The class that all three graders are given: of every ten pupils six are right, in several handwritings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from grader.percent import split_cells
+from tests.bench.peers.assignment import FOLDER, QUESTIONS, functions_of, read_assignment
+
+_CELL = re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE)
+TEN = "RRWRRWRWRW"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to do the assignment: the three functions, and whether they are right."""
+
+    name: str
+    right: bool
+    answers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """One of the class, and what they wrote for each question."""
+
+    name: str
+    way: Way
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """The pupil's own text: no two hand in the same bytes, so that no cache of anybody's helps."""
+        return {question: f"# {self.name}\n{self.way.answers[question]}" for question in QUESTIONS}
+
+
+def class_of(count: int) -> tuple[Pupil, ...]:
+    """Return so many pupils, always the same."""
+    right, wrong = ([way for way in ways() if way.right == truth] for truth in (True, False))
+    pupils = []
+    for number in range(count):
+        tens, place = divmod(number, len(TEN))
+        letter = TEN[place]
+        turn = tens * TEN.count(letter) + TEN[:place].count(letter)
+        of_kind = right if letter == "R" else wrong
+        pupils.append(Pupil(f"p{number:04d}", of_kind[turn % len(of_kind)]))
+    return tuple(pupils)
+
+
+@cache
+def ways() -> tuple[Way, ...]:
+    """Return the solution and every handwriting in right.py, and the wrong ways of wrong.py laid over the solution.
+
+    Those in wrong.py that are wrong in nothing but their cost are right to a grader that does not count.
+    """
+    solution = _bare(read_assignment().answers())
+    unfinished = dict(solution) | {QUESTIONS[-1]: read_assignment().stubs()[QUESTIONS[-1]]}
+    laid_over = [(name, "COSTLY = True" in code, code) for name, code in _cells(FOLDER / "wrong.py")]
+    return (
+        Way("solution", True, solution),
+        *(Way(name, True, functions_of(code)) for name, code in _cells(FOLDER / "right.py")),
+        *(Way(name, right, solution | functions_of(code)) for name, right, code in laid_over),
+        Way("unfinished", False, unfinished),
+    )
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    return [(mark["name"], code) for mark, code in split_cells(_CELL, path.read_text())[1]]
+
+
+def _bare(answers: Mapping[str, str]) -> dict[str, str]:
+    """Return answers without the marks of their regions, as a student would have them."""
+    return {name: re.sub(r"^ *### (BEGIN|END).*\n?", "", text, flags=re.MULTILINE) for name, text in answers.items()}

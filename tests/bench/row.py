@@ -1,0 +1,81 @@
+"""A row of the bench: one figure of ours beside another of the same run, their ratio, and what it is held against."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Unit = Literal["s", "/s", "B", ""]
+Verdict = Literal["ok", "under its goal", "NOT", ""]
+_STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
+    "/s": ((1.0, "/s"),),
+    "B": ((1e6, "MB"),),
+    "": ((1.0, ""),),
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a ratio may be: a floor or a ceiling, which fails the bench, and a goal, which does not."""
+
+    least: float | None = None
+    most: float | None = None
+    goal: float | None = None
+
+    def verdict(self, ratio: float) -> Verdict:
+        """Say how a ratio stands to this; nothing, if nothing was promised."""
+        if self == ANY:
+            return ""
+        if (self.least is not None and ratio < self.least) or (self.most is not None and ratio > self.most):
+            return "NOT"
+        return "under its goal" if self.goal is not None and ratio < self.goal else "ok"
+
+    def __str__(self) -> str:
+        words = {"at least": self.least, "at most": self.most, "goal": self.goal}
+        return ", ".join(f"{word} {value:g}" for word, value in words.items() if value is not None)
+
+
+ANY = Limit()  # a figure to know, of which nothing is promised
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; figures are in seconds, bytes or a second."""
+
+    part: str
+    name: str
+    ours: float
+    other: str
+    theirs: float
+    ratio: float
+    unit: Unit = "s"
+    limit: Limit = ANY
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the ratio stands to its limit."""
+        return self.limit.verdict(self.ratio)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as data."""
+        return {**asdict(self), "ratio": round(self.ratio, 4), "verdict": self.verdict}
+
+
+def costs(part: str, name: str, ours: float, other: tuple[str, float], *, most: float | None = None) -> Row:
+    """Return the row of a cost: how many times that of the other."""
+    return Row(part, name, ours, other[0], other[1], ours / other[1], "s", Limit(most=most))
+
+
+def quickness(part: str, name: str, ours: float, other: tuple[str, float], limit: Limit = ANY) -> Row:
+    """Return the row of a speed, in pieces a second: how many times that of the other."""
+    return Row(part, name, ours, other[0], other[1], ours / other[1], "/s", limit)
+
+
+def figure(value: float, unit: Unit) -> str:
+    """Return a figure with three digits and its unit."""
+    steps = _STEPS[unit]
+    size, word = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+    scaled = value / size
+    digits = max(0, 2 - len(f"{abs(scaled):.0f}") + (abs(scaled) < 1) + 1) if scaled else 0
+    return f"{scaled:.{digits}f} {word}".rstrip()

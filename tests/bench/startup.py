@@ -1,0 +1,33 @@
+"""What the light commands cost beside the bare import of click, as whole processes."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.bench.command import ATTN, run
+from tests.bench.row import Row, costs
+
+ROOT = Path(__file__).parent.parent.parent
+PART = "start-up, whole processes"
+BASE = "import click"
+ROUNDS = 11
+COMMANDS = {
+    BASE: [sys.executable, "-c", "import click"],
+    "attn --help": [ATTN, "--help"],
+    "attn status": [ATTN, "status"],
+}
+
+
+def startup() -> Iterator[Row]:
+    """Yield the medians of one run in which all take turns."""
+    seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
+    for _ in range(ROUNDS):
+        for name, command in COMMANDS.items():
+            seconds[name].append(run(command, ROOT).seconds)
+    median = {name: statistics.median(values) for name, values in seconds.items()}
+    for name in COMMANDS:
+        if name != BASE:
+            yield costs(PART, name, median[name], (BASE, median[BASE]))

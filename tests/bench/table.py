@@ -1,0 +1,61 @@
+"""The table of a run, and the same as JSON."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import psutil
+
+from grader.sandbox.tiers import best, survey
+from tests.bench.row import Row, figure
+
+SCHEMA = 1
+HEAD = ("", "ours", "the other", "ratio", "limit", "")
+
+
+def machine() -> dict[str, str]:
+    """Return what the figures were measured on, in words; neither its name nor any path."""
+    return {
+        "cores": f"{os.cpu_count()} cores, {platform.machine()}",
+        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": importlib.metadata.version("numpy"),
+        "sandbox": best(survey("numpy")),
+    }
+
+
+def as_text(rows: Sequence[Row], words: dict[str, str]) -> str:
+    """Return the table, its parts one after the other."""
+    lines = [HEAD, *(line for _, part in groupby(rows, lambda row: row.part) for line in _part(list(part)))]
+    widths = [max(len(line[column]) for line in lines if len(line) > 1) for column in range(len(HEAD))]
+    text = [_line(line, widths) for line in lines]
+    return "\n".join([*text, "", "measured on " + ", ".join(f"{name} {value}" for name, value in words.items())])
+
+
+def as_json(rows: Sequence[Row], words: dict[str, str], missing: dict[str, str]) -> str:
+    """Return the run as JSON; `missing` says of parts why they were not measured."""
+    rows_data = [row.as_json() for row in rows]
+    document = {"schema": SCHEMA, "machine": words, "rows": rows_data, "not_measured": missing}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _part(rows: list[Row]) -> Iterator[tuple[str, ...]]:
+    yield (rows[0].part,)
+    for row in rows:
+        theirs = f"{figure(row.theirs, row.unit)} {row.other}"
+        ratio = f"{row.ratio:.2f} x" if row.ratio < 10 else f"{row.ratio:.0f} x"
+        yield f"  {row.name}", figure(row.ours, row.unit), theirs, ratio, str(row.limit), row.verdict
+
+
+def _line(line: tuple[str, ...], widths: list[int]) -> str:
+    if len(line) == 1:
+        return f"\n{line[0]}"
+    name, ours, other, ratio, limit, verdict = line
+    cells = [name.ljust(widths[0]), ours.rjust(widths[1]), other.ljust(widths[2]), ratio.rjust(widths[3])]
+    return "  ".join([*cells, limit.ljust(widths[4]), verdict]).rstrip()
