@@ -39,13 +39,13 @@ def main(parts: tuple[str, ...], file: Path) -> None:
     """Measure all PARTS, or some; exit status 1 if a limit is missed or a part could not be measured."""
     rows: list[Row] = []
     missing: dict[str, str] = {}
+    words = machine()
     for name in dict.fromkeys(parts or PARTS):
         click.echo(f"==> {name}", err=True)
         try:
             rows += PARTS[name]()
         except (NoPeersError, PeerFailedError) as error:
             missing[name] = str(error)
-    words = machine()
     click.echo(as_text(rows, words))
     for name, reason in missing.items():
         click.echo(f"NOT measured: {name}: {reason}")

@@ -11,7 +11,6 @@ _STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
     "/s": ((1.0, "/s"),),
     "B": ((1e6, "MB"),),
-    "": ((1.0, ""),),
 }
 
 
@@ -74,8 +73,10 @@ def quickness(part: str, name: str, ours: float, other: tuple[str, float], limit
 
 def figure(value: float, unit: Unit) -> str:
     """Return a figure with three digits and its unit."""
+    if not unit:
+        return f"{value:g}"
     steps = _STEPS[unit]
     size, word = next((step for step in steps if abs(value) >= step[0]), steps[-1])
     scaled = value / size
-    digits = max(0, 2 - len(f"{abs(scaled):.0f}") + (abs(scaled) < 1) + 1) if scaled else 0
-    return f"{scaled:.{digits}f} {word}".rstrip()
+    digits = 3 if abs(scaled) < 1 else max(0, 3 - len(f"{abs(scaled):.0f}"))
+    return f"{scaled:.{digits}f} {word}"

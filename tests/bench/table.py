@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 import platform
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -12,6 +11,7 @@ from itertools import groupby
 import psutil
 
 from grader.sandbox.tiers import best, survey
+from grader.side_by_side import usable_cores
 from tests.bench.row import Row, figure
 
 SCHEMA = 1
@@ -21,8 +21,9 @@ HEAD = ("", "ours", "the other", "ratio", "limit", "")
 def machine() -> dict[str, str]:
     """Return what the figures were measured on, in words; neither its name nor any path."""
     return {
-        "cores": f"{os.cpu_count()} cores, {platform.machine()}",
+        "cores": f"{usable_cores()} ({platform.machine()})",
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
+        "load": f"{psutil.getloadavg()[0]:.1f} at the start",
         "system": platform.system(),
         "python": platform.python_version(),
         "numpy": importlib.metadata.version("numpy"),
@@ -35,7 +36,7 @@ def as_text(rows: Sequence[Row], words: dict[str, str]) -> str:
     lines = [HEAD, *(line for _, part in groupby(rows, lambda row: row.part) for line in _part(list(part)))]
     widths = [max(len(line[column]) for line in lines if len(line) > 1) for column in range(len(HEAD))]
     text = [_line(line, widths) for line in lines]
-    return "\n".join([*text, "", "measured on " + ", ".join(f"{name} {value}" for name, value in words.items())])
+    return "\n".join([*text, "", "measured on: " + ", ".join(f"{name} {value}" for name, value in words.items())])
 
 
 def as_json(rows: Sequence[Row], words: dict[str, str], missing: dict[str, str]) -> str:

@@ -63,13 +63,14 @@ def make_course(root: Path, environment: Environment) -> NbgraderCourse:
     """Write the source of the assignment and have nbgrader release it."""
     source = root / "source" / NAME / FILE
     source.parent.mkdir(parents=True)
-    source.write_text(notebook(_cells(read_assignment())))
+    source.write_text(notebook(source_cells(read_assignment())))
     (root / "nbgrader_config.py").write_text(CONFIG)
     environment.run(["nbgrader", "generate_assignment", NAME, "--create"], root)
     return NbgraderCourse(root, environment)
 
 
-def _cells(assignment: Assignment) -> Iterator[Mapping[str, Any]]:
+def source_cells(assignment: Assignment) -> Iterator[Mapping[str, Any]]:
+    """Yield the cells of the source notebook: an answer and its locked tests for each question."""
     everything = "\n".join(check.source for check in assignment.checks)
     head = f"{IMPORTS}\n\n{assignment.words}\n\n\n{assignment.behind(everything)}"
     yield cell("head", head, _role("head", locked=True))

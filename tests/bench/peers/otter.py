@@ -54,7 +54,7 @@ class OtterAssignment:
         for pupil in pupils:
             folder = self.root / pupil.name
             folder.mkdir()
-            (folder / FILE).write_text(notebook(_cells(pupil)))
+            (folder / FILE).write_text(notebook(student_cells(pupil)))
 
     def grade(self, pupil: Pupil) -> float:
         """Grade one submission, as otter does without Docker; return how long the command took."""
@@ -80,12 +80,13 @@ def make_assignment(root: Path, environment: Environment) -> OtterAssignment:
     assignment = read_assignment()
     (root / "tests").mkdir(parents=True)
     for question in QUESTIONS:
-        (root / "tests" / f"{question}.py").write_text(_test(assignment, question))
+        (root / "tests" / f"{question}.py").write_text(test_file(assignment, question))
     environment.run(["otter", "generate", "-t", "tests", "-o", ZIP], root)
     return OtterAssignment(root, environment)
 
 
-def _test(assignment: Assignment, question: str) -> str:
+def test_file(assignment: Assignment, question: str) -> str:
+    """Return the tests of a question in otter's format of exceptions: each function is handed what it asks for."""
     checks = assignment.of(question)
     cases = "\n\n\n".join(map(_case, checks))
     shared = assignment.behind(cases)
@@ -98,7 +99,8 @@ def _case(check: Check) -> str:
     return f"@test_case(points=1, hidden={check.hidden})\n{check.source}"
 
 
-def _cells(pupil: Pupil) -> Iterator[Mapping[str, Any]]:
+def student_cells(pupil: Pupil) -> Iterator[Mapping[str, Any]]:
+    """Yield the cells of a pupil's notebook, with a check after each answer."""
     yield cell("head", HEAD)
     for question, answer in pupil.answers.items():
         yield cell(question, answer)
