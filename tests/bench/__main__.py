@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tests.bench.command import CommandFailedError
 from tests.bench.diagnosis import diagnosis
 from tests.bench.engine import engine
 from tests.bench.growth import growth
@@ -44,7 +45,7 @@ def main(parts: tuple[str, ...], file: Path) -> None:
         click.echo(f"==> {name}", err=True)
         try:
             rows += PARTS[name]()
-        except (NoPeersError, PeerFailedError) as error:
+        except (NoPeersError, PeerFailedError, CommandFailedError) as error:
             missing[name] = str(error)
     click.echo(as_text(rows, words))
     for name, reason in missing.items():

@@ -15,8 +15,12 @@ import psutil
 
 ATTN = str(Path(sys.executable).with_name("attn"))
 SAMPLE_SECONDS = 0.05
-ZYGOTE = "grader.sandbox.zygote"  # in the command line of everything that runs a student's code, or forks what does
+GRADING = "grader.grading_process"
 FINE = (0, 1)  # all full marks, or not all
+
+
+class CommandFailedError(Exception):
+    """A command of ours could not do its work, for want of a jail perhaps: its last words."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,8 @@ def run(command: Sequence[str], folder: Path, *, watched: bool = False) -> Ran:
         _, said = process.communicate()
         seconds = time.perf_counter() - started
     if process.returncode not in FINE:
-        raise RuntimeError(f"{' '.join(command[1:3])} ended with {process.returncode}: {said[-500:]}")
+        last = next(iter(reversed(said.strip().splitlines())), "")
+        raise CommandFailedError(f"attn {command[1]} ended with {process.returncode}: {last}")
     peak = Memory(max(one.grader for one in samples), max(one.everything for one in samples))
     return Ran(seconds, peak)
 
@@ -72,7 +77,7 @@ def _watch(pid: int) -> Iterator[list[Memory]]:
         process = psutil.Process(pid)
         while not over.wait(SAMPLE_SECONDS):
             with contextlib.suppress(psutil.Error):
-                samples.append(_memory([process, *process.children(recursive=True)]))
+                samples.append(_memory(process))
 
     thread = threading.Thread(target=sample)
     thread.start()
@@ -83,11 +88,22 @@ def _watch(pid: int) -> Iterator[list[Memory]]:
         thread.join()
 
 
-def _memory(processes: list[psutil.Process]) -> Memory:
-    grader = everything = 0
+def _memory(command: psutil.Process) -> Memory:
+    below = command.children(recursive=True)
+    # By what they are, not by what they are not: a worker that has just ended has no command line any more.
+    grading = [one for one in command.children() if GRADING in _words(one)]
+    return Memory(_resident([command, *grading]), _resident([command, *below]))
+
+
+def _words(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return list(process.cmdline())
+    return []
+
+
+def _resident(processes: list[psutil.Process]) -> int:
+    total = 0
     for process in processes:
         with contextlib.suppress(psutil.Error):  # workers come and go
-            resident = process.memory_info().rss
-            everything += resident
-            grader += 0 if ZYGOTE in process.cmdline() else resident
-    return Memory(grader, everything)
+            total += process.memory_info().rss
+    return total

@@ -63,7 +63,7 @@ def peers_environment() -> Environment:
     """Return the environment, made on first use and whenever what is to be in it has changed."""
     folder = FOLDER / "peers"
     ready = folder / "ready"
-    wanted = "\n".join([*PEERS, *UNFAIR, *(path.read_text() for path in PINS), sys.version])
+    wanted = "\n".join([*PEERS, *UNFAIR, *(path.read_text() for path in PINS), sys.version, str(folder)])
     if not ready.is_file() or ready.read_text() != wanted:
         print("==> installing nbgrader and otter-grader into .bench/ (once: a minute or two)", file=sys.stderr)
         _make(folder)

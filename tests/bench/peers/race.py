@@ -54,25 +54,28 @@ class _Ours:
     root: Path
     courses: Mapping[str, Course]
     seconds: dict[tuple[str, tuple[str, ...], int], list[float]] = field(default_factory=dict)
-    runs: int = 0
+    reports: list[Path] = field(default_factory=list)  # folders of them, a run each
 
     def turn(self) -> None:
         """Run every combination once: course, processes, size of the class."""
         for kind, course in self.courses.items():
             for options, count in product((DEFAULT, ALONE), (FEW, MANY)):
-                self.runs += 1
-                ran = grade_class(course.root, self.root / f"class{count}", self.root / f"to{self.runs}", *options)
+                to = self.root / f"to{len(self.reports)}"
+                ran = grade_class(course.root, self.root / f"class{count}", to, *options)
                 self.seconds.setdefault((kind, options, count), []).append(ran.seconds)
+                self.reports.append(to / ours.NAME)
 
     def speed(self, kind: str, jobs: tuple[str, ...]) -> Speed:
         """Return the medians of all turns so far."""
         return Speed(*(statistics.median(self.seconds[kind, jobs, count]) for count in (FEW, MANY)))
 
-    def verdicts(self, pupils: tuple[Pupil, ...]) -> dict[str, dict[str, bool]]:
-        """Return whether each question of each pupil is right: all its checks passed, whatever it costs."""
-        folder = self.root / f"to{self.runs}" / ours.NAME
-        reports = {pupil.name: json.loads((folder / f"{pupil.name}.json").read_text()) for pupil in pupils}
-        return {name: right_questions(report["checks"]) for name, report in reports.items()}
+    def verdicts(self) -> Verdicts:
+        """Return whether each question of each pupil is right, which is the same in every run."""
+        found: dict[str, dict[str, bool]] = {}
+        for path in (path for folder in self.reports for path in folder.glob("*.json")):
+            verdict = right_questions(json.loads(path.read_text())["checks"])
+            assert found.setdefault(path.stem, verdict) == verdict, f"two runs differ on {path.stem}"
+        return found
 
 
 def race() -> Iterator[Row]:
@@ -91,7 +94,7 @@ def race() -> Iterator[Row]:
         rates, by_otter = _otter(Path(folder), environment, pupils[:FOR_OTTER])
         _say("attn grade")
         mine.turn()
-        verdicts = mine.verdicts(pupils)
+        verdicts = mine.verdicts()
     yield from _rows(mine, theirs, rates)
     yield agreement("AttnLab and what they are", whole(verdicts), {one.name: {WHOLE: one.way.right} for one in pupils})
     yield agreement("AttnLab and nbgrader", verdicts, by_nbgrader)
@@ -111,7 +114,9 @@ def _nbgrader(root: Path, environment: Environment, pupils: tuple[Pupil, ...]) -
         course = nbgrader.make_course(root / f"nbgrader{count}", environment)
         course.hand_in(pupils[:count])
         seconds.append(course.grade())
-    return Speed(*seconds[1:]), course.verdicts()
+    verdicts = course.verdicts()
+    assert len(verdicts) == MANY
+    return Speed(*seconds[1:]), verdicts
 
 
 def _otter(root: Path, environment: Environment, pupils: tuple[Pupil, ...]) -> tuple[dict[str, float], Verdicts]:
