@@ -19,7 +19,7 @@ from tests.bench.profiles import profiles
 from tests.bench.row import Row
 from tests.bench.sandbox import jail
 from tests.bench.startup import startup
-from tests.bench.table import as_json, as_text, machine
+from tests.bench.table import as_json, as_text, is_busy, machine
 
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "startup": startup,
@@ -40,7 +40,7 @@ def main(parts: tuple[str, ...], file: Path) -> None:
     """Measure all PARTS, or some; exit status 1 if a limit is missed or a part could not be measured."""
     rows: list[Row] = []
     missing: dict[str, str] = {}
-    words = machine()
+    words, busy = machine(), is_busy()
     for name in dict.fromkeys(parts or PARTS):
         click.echo(f"==> {name}", err=True)
         try:
@@ -48,6 +48,8 @@ def main(parts: tuple[str, ...], file: Path) -> None:
         except (NoPeersError, PeerFailedError, CommandFailedError) as error:
             missing[name] = str(error)
     click.echo(as_text(rows, words))
+    if busy:
+        click.echo("The machine had other work when this began: what depends on the clock may be worse than it is.")
     for name, reason in missing.items():
         click.echo(f"NOT measured: {name}: {reason}")
     file.parent.mkdir(parents=True, exist_ok=True)

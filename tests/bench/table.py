@@ -31,6 +31,11 @@ def machine() -> dict[str, str]:
     }
 
 
+def is_busy() -> bool:
+    """Whether somebody else is using this machine; to be asked before a run."""
+    return bool(psutil.getloadavg()[0] > usable_cores() / 2)
+
+
 def as_text(rows: Sequence[Row], words: dict[str, str]) -> str:
     """Return the table, its parts one after the other."""
     lines = [HEAD, *(line for _, part in groupby(rows, lambda row: row.part) for line in _part(list(part)))]
