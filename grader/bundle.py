@@ -16,6 +16,7 @@ from pathlib import Path
 from grader import __version__
 from grader.course import Course
 from grader.module import CourseError, Module, read_text
+from grader.notebook import raw_cells, source_of
 from grader.stubs import BEGIN, END
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
@@ -42,7 +43,7 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
             _copy_module(module, course.stub_text(module), made / "modules" / module.name)
         (made / "README.md").write_text(_readme(modules), encoding="utf-8")
         shutil.copy(course.root / "constraints.txt", made)
-        _build_wheel(course.root, made)
+        build_wheel(course.root, made)
         if found := list(bundle_leaks(course, made)):
             raise BundleError("the bundle would give away what students must not have: " + "; ".join(found))
         if to.exists():
@@ -67,7 +68,7 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
 
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield what a finished bundle gives away: every text in it is searched, and the wheel is taken apart."""
-    texts = {str(path.relative_to(bundle)): read_text(path) for path in _files(bundle) if path.suffix != ".whl"}
+    texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
     for name in texts:
         if {"solutions", "hidden"} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
             yield f"{name} is a file of the instructor's"
@@ -126,6 +127,13 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+def _text_of(path: Path) -> str:
+    """Return what is written in a file; of a notebook, what is written in its cells."""
+    if path.suffix != ".ipynb":
+        return read_text(path)
+    return "\n".join(source_of(cell) for cell in raw_cells(path.read_bytes()))
+
+
 def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
     """Yield every file of the wheel that is not, byte for byte, one of the two packages' own."""
     with zipfile.ZipFile(wheel) as archive:
@@ -148,7 +156,7 @@ def _copy_module(module: Module, stub: str, to: Path) -> None:
         raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
 
 
-def _build_wheel(root: Path, to: Path) -> None:
+def build_wheel(root: Path, to: Path) -> None:
     """Build the wheel from a copy: setuptools leaves its litter beside what it builds."""
     if not (root / "pyproject.toml").is_file():
         raise CourseError(root / "pyproject.toml", "", "is missing", "Release from a clone of the course")

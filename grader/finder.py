@@ -11,6 +11,7 @@ from grader import archive
 from grader.archive import ARCHIVE, NOTEBOOK, SCRIPT, UnreadableError
 from grader.course import Course
 from grader.module import Module
+from grader.nb.given import is_assignment
 from grader.submission import HandedIn, Piece, Submission
 from grader.text import plain_name
 from grader.when import WhenError, read_when
@@ -93,6 +94,7 @@ class _Finder:
         # nbgrader notes beside <student>/<assignment>/<file> when it came; elsewhere anybody could have put that there.
         stamp = _stamp(path) if len(below.parts) == 3 and path.parents[2].name == SUBMITTED else None
         handed_in = stamp if stamp is not None else self.arrival(path)
+        fit = 3 if below.name == module.notebook.name and _is_assignment(path) else fit
         self.pieces.append(Piece(student, module, below, path, False, modified, handed_in, attempt, self.root, fit))
 
     def arrival(self, path: Path) -> float | None:
@@ -299,6 +301,14 @@ def _modified(path: Path) -> float:
 def _sensible(moment: float) -> float | None:
     """Return a time that a calendar has; a student can write any number."""
     return moment if 0.0 <= moment < 4e9 else None
+
+
+def _is_assignment(path: Path) -> bool:
+    """Whether a notebook is nbgrader's: what was given out counts, and nothing that lies beside it."""
+    try:
+        return is_assignment(archive.read_file(path).data)
+    except UnreadableError:
+        return False
 
 
 def _stamp(path: Path) -> float | None:

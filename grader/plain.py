@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import io
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
@@ -42,8 +43,13 @@ def plain_tests(path: Path) -> list[PlainTest] | None:
     """Return the test functions of a file, in order; None if one of them needs pytest."""
     if _NOT_PLAIN.search(_code(read_text(path))):
         return None
+    return tests_among(_names(path), path)
+
+
+def tests_among(names: Mapping[str, object], path: Path) -> list[PlainTest] | None:
+    """Return the test functions among some names, in order; None if one of them needs pytest."""
     found: list[PlainTest] = []
-    for name, function in _names(path).items():
+    for name, function in names.items():
         if not name.startswith("test_") or not isinstance(function, FunctionType):
             continue
         fixtures = tuple(inspect.signature(function).parameters)

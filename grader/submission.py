@@ -13,6 +13,7 @@ from grader import archive
 from grader.archive import NOTEBOOK, Entry, UnreadableError
 from grader.course import Course
 from grader.module import CourseError, Module
+from grader.nb.given import given_to_students, is_assignment
 from grader.notebook import NotebookError, read_cells
 from grader.work import own_file
 
@@ -62,7 +63,7 @@ class Piece:
     handed_in: float | None  # None if nobody knows: the times inside a zip are the word of whoever made it
     attempt: str  # what tells it from other work of the student's for the module
     root: int  # which path of the command line it was found at
-    fit: int  # 2 if the file is named after the module, 1 if its folder is, 0 if only --module says so
+    fit: int  # 3: nbgrader's notebook, 2: a file named after the module, 1: its folder is, 0: only --module says so
     problem: str = ""
 
     @property
@@ -82,7 +83,7 @@ class Piece:
             raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
         if not found:
             raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
-        return _source(found[0])
+        return _source(found[0], self.module)
 
 
 @dataclass(frozen=True)
@@ -139,11 +140,12 @@ def _own_piece(module: Module, path: Path) -> Piece:
     return Piece("you", module, PurePosixPath(path.name), path.resolve(), False, 0.0, 0.0, "", 0, 2)
 
 
-def _source(entry: Entry) -> Source:
+def _source(entry: Entry, module: Module) -> Source:
     name = entry.path.name
     try:
         if entry.path.suffix.lower() == NOTEBOOK:
-            return Source(name, read_cells(entry.data), notebook=True)
+            given = given_to_students(module) if is_assignment(entry.data) else None
+            return Source(name, read_cells(entry.data, given), notebook=True)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(entry.data).readline)
         if encoding not in ENCODINGS:
             raise LookupError(encoding)

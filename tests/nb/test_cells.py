@@ -1,0 +1,124 @@
+"""The cells of an assignment: what is locked, what is answered, what carries points, and what of it counts."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from grader.course import Course, read_course
+from grader.lab import ChecksFailedError, check
+from grader.nb.assignment import assignment_cells, source_notebook, target_points
+from grader.nb.cells import CellsError, script_roles, with_tests
+from grader.nb.given import given_to_students
+from grader.nb.questions import open_question
+from grader.nb.visible import visible_checks
+from grader.notebook import read_cells
+from tests.conftest import ROOT
+
+MODULES = [module.name for module in read_course(ROOT).modules]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_target_has_one_answer_and_below_it_one_test_with_its_points(course: Course, name: str) -> None:
+    module = course.module(name)
+    cells = assignment_cells(course, module)
+    targets = course.api(module).targets
+    answers = {cell.target: number for number, cell in enumerate(cells) if cell.role == "answer"}
+    tests = {cell.target: number for number, cell in enumerate(cells) if cell.role == "test"}
+    assert answers.keys() == tests.keys() == set(targets)
+    assert all(answers[target] < tests[target] for target in targets)
+    assert {cell.target: cell.points for cell in cells if cell.role == "test"} == target_points(module)
+    assert sum(cell.points for cell in cells if cell.role == "test") == module.points
+    assert [cell.kind for cell in cells if cell.role == "open"] == ["markdown"]
+    ids = [cell.grade_id for cell in cells if cell.grade_id]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+", one) for one in ids)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_tests_of_a_cell_know_right_from_wrong(course: Course, name: str) -> None:
+    module = course.module(name)
+    right: dict[str, object] = {"__name__": "right"}
+    exec(course.solution(module).read_text(), right)
+    stub: dict[str, object] = {"__name__": "stub"}
+    exec(course.stub_text(module), stub)
+    known = set(right)
+    for target, text in visible_checks(module, course.api(module)).items():
+        assert "visible checks pass" in check(f"{name} {target}", text, right)
+        with pytest.raises(ChecksFailedError, match=r"not written yet|still None"):
+            check(f"{name} {target}", text, stub)
+    assert set(right) == known  # nothing of a test is left among the student's names
+
+
+def test_a_check_in_a_notebook_says_what_is_wrong_and_changes_nothing(course: Course) -> None:
+    text = visible_checks(course.modules[0], course.api(course.modules[0]))["softmax"]
+    names: dict[str, object] = {"__name__": "mine", "SCORES": "mine"}
+    exec("import numpy as np\ndef softmax(x, axis=-1):\n    x[0] = 7\n    return x\n", names)
+    with pytest.raises(ChecksFailedError) as failed:
+        check("01_softmax softmax", text, names)
+    shown = failed.value._render_traceback_()
+    assert shown[0] == "softmax: 0 of 2 visible checks pass."
+    assert "FAILED  softmax of the shared example gives the weights of the lesson" in shown[1]
+    assert "got 7, expected 0.05462299" in shown[2]
+    assert not any("Traceback" in line for line in shown)
+    assert names["SCORES"] == "mine"
+
+
+def test_what_a_student_returns_is_looked_at_as_in_grading(course: Course) -> None:
+    """It crosses the wire: an object that pretends to be an array is none."""
+    text = visible_checks(course.modules[0], course.api(course.modules[0]))["softmax"]
+    names: dict[str, object] = {}
+    exec("class Yes:\n    def __eq__(self, other): return True\ndef softmax(x, axis=-1):\n    return Yes()\n", names)
+    with pytest.raises(ChecksFailedError, match="0 of 2"):
+        check("01_softmax softmax", text, names)
+
+
+def test_the_open_question_is_the_lesson_s(course: Course) -> None:
+    assert all(open_question(module) for module in course.modules)
+    assert open_question(course.modules[0]).startswith("Softmax never gives a weight of exactly 0 on paper. When")
+    assert open_question(course.modules[0]).endswith("would you want it to?")
+
+
+def test_locked_cells_count_as_they_were_given(course: Course) -> None:
+    module = course.modules[0]
+    document = json.loads(source_notebook(course, module))
+    by_id = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in document["cells"]}
+    before = read_cells(json.dumps(document).encode(), given_to_students(module))
+    assert "import numpy as np" in before
+    assert not [cell for cell in before if "%%check" in cell or "%load_ext" in cell]
+    by_id["imports-1"]["source"] = "import evil"
+    by_id["test-softmax"]["source"] = ["def softmax(x):\n", "    return 1"]
+    by_id["setup"]["source"] = "cheat = 1"
+    assert read_cells(json.dumps(document).encode(), given_to_students(module)) == before
+    assert "import evil" in read_cells(json.dumps(document).encode())
+
+
+def test_a_copy_of_a_locked_cell_is_the_student_s_own(course: Course) -> None:
+    """As nbgrader has it: of two cells with one id, the last one is the given one."""
+    module = course.modules[0]
+    document = json.loads(source_notebook(course, module))
+    number = next(n for n, cell in enumerate(document["cells"]) if "import numpy" in "".join(cell["source"]))
+    document["cells"].insert(number, {**document["cells"][number], "source": "import math"})
+    cells = read_cells(json.dumps(document).encode(), given_to_students(module))
+    assert cells[1:3] == ("import math", "import numpy as np")
+
+
+REGION = "    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        (f"# %%\ndef f():\n{REGION}\n\ndef g():\n{REGION}", "asks for f, g; it should ask for one thing"),
+        (f"# %%\ndef _f():\n{REGION}", "asks for nothing"),
+        (f"# %%\ndef f():\n{REGION}\n# %%\ndef f():\n{REGION}", "two cells have a solution region for f"),
+        ("# %%\ndef f():\n    return 1\n", "no cell has a solution region for f"),
+    ],
+)
+def test_a_solution_that_cannot_be_an_assignment_says_why(script: str, problem: str) -> None:
+    from grader.nb.cells import Cell
+
+    with pytest.raises(CellsError, match=problem):
+        with_tests(script_roles(script), {"f": Cell("code", "", "test", "test-f", 1.0, "f")})
