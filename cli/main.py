@@ -30,6 +30,7 @@ COMMANDS = {
     "cli.stats": ("stats",),
     "cli.doctor": ("doctor",),
     "cli.release": ("release",),
+    "cli.course": ("course",),
     "cli.dev": ("dev",),
 }
 
@@ -75,6 +76,8 @@ def attn(context: click.Context, plain: bool) -> None:
       attn grade class/ -m 1     grade a class by the hidden checks too
       attn stats reports         what does the class fail at, and believe?
       attn release --bundle softmax --to week1
+      attn course init ../attention             a course for nbgrader
+      attn release softmax --to ../attention    an assignment in it
     Authors:
       attn dev new rope          begin a module
       attn dev check             prove the course sound

@@ -73,6 +73,7 @@ def grade_side_by_side(
         crew.stop()
         for driver in drivers:
             driver.join()
+        crew.put_away_all()
 
 
 class _Crew:
@@ -110,6 +111,11 @@ class _Crew:
             self._stopped = True
             for process in self._processes:
                 process.kill()
+
+    def put_away_all(self) -> None:
+        """End what is left, such as a process that would not grade at all."""
+        for process in tuple(self._processes):
+            self._put_away(process)
 
     def drive(self) -> None:
         """Give one process after another submission, until there is none left."""

@@ -1,0 +1,124 @@
+"""`attn course init` and `attn release --to` as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course
+from grader.nb.coursedir import CONFIG, CourseDirError, require_nbgrader
+from tests.cli.conftest import EXECUTABLE
+from tests.conftest import ROOT
+
+
+def attn(*arguments: object, cwd: Path = ROOT, path: str = os.defpath) -> subprocess.CompletedProcess[str]:
+    """Run `attn` where no environment is activated: nbgrader must find its own programs."""
+    env = {**os.environ, "PATH": path}
+    command = [EXECUTABLE, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    folder = tmp_path / "attention"
+    done = attn("course", "init", folder, "--id", "attention-2026")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"attn release softmax --to {folder}" in done.stdout
+    assert sorted(path.name for path in folder.iterdir()) == ["gradebook.db", CONFIG, "source", "submitted"]
+    config = (folder / CONFIG).read_text()
+    assert "'attention-2026'" in config
+    assert f"c.AttnLab.course = {str(ROOT)!r}" in config
+    assert "grader" not in [line.split()[1] for line in config.splitlines() if line.startswith(("import ", "from "))]
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    again = attn("course", "init", folder)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    broken = attn("course", "init", tmp_path / "other", "--db", "nosuchdialect://x")
+    assert broken.returncode == 2
+    assert "the gradebook cannot be opened" in broken.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["attention"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["course", "init"], "Missing argument"),
+        (["course", "init", "my course"], "cannot be a course's name"),
+        (["course", "init", "modules/x"], "is inside the course itself"),
+        (["release", "softmax", "--to", "nowhere"], "make one with: attn course init nowhere"),
+        (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
+    ],
+)
+def test_usage_mistakes_exit_2(arguments: list[str], words: str) -> None:
+    done = attn(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert not (ROOT / "nowhere").exists()
+
+
+def test_a_gradebook_may_be_elsewhere(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'grades.db'}"
+    done = attn("course", "init", tmp_path / "attention", "--db", url, "--json")
+    made = json.loads(done.stdout)
+    assert made == {
+        "folder": str(tmp_path / "attention"),
+        "config": str(tmp_path / "attention" / CONFIG),
+        "course": str(ROOT),
+    }
+    assert f"c.CourseDirectory.db_url = {url!r}" in Path(made["config"]).read_text()
+    assert (tmp_path / "grades.db").is_file()
+    assert not (tmp_path / "attention" / "gradebook.db").exists()
+
+
+@pytest.fixture
+def tiny_clone(tiny: Course) -> Course:
+    """A clone of a course with one small sound module."""
+    for name in ("grader", "cli"):
+        shutil.copytree(ROOT / name, tiny.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tiny.root)
+    (tiny.root / "grader" / "scaffold.py").unlink()  # it has this module's solution in it
+    return tiny
+
+
+def test_only_a_sound_module_is_released(tiny_clone: Course, tmp_path: Path) -> None:
+    folder = tmp_path / "attention"
+    assert attn("course", "init", folder, cwd=tiny_clone.root).returncode == 0
+    lesson = tiny_clone.modules[0].lesson
+    text = lesson.read_text()
+    lesson.write_text("")
+    done = attn("release", "tiny", "--to", folder, cwd=tiny_clone.root)
+    assert done.returncode == 3
+    assert "there is no lesson" in done.stderr
+    assert not (folder / "release").exists()
+    lesson.write_text(text)
+    done = attn("release", "tiny", "--to", folder, "--json", cwd=tiny_clone.root)
+    assert done.returncode == 0, done.stderr
+    (made,) = json.loads(done.stdout)
+    assert made["module"] == "01_tiny"
+    assert made["points"] == tiny_clone.modules[0].points
+    assert (Path(made["folder"]) / "tiny.ipynb").is_file()
+
+
+def test_without_nbgrader_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(CourseDirError, match=r"python -m pip install .*\[instructor\]"):
+        require_nbgrader()
+
+
+@pytest.mark.parametrize("command", [["course"], ["course", "init"], ["release"]])
+def test_help_is_light_and_teaches_by_example(command: list[str]) -> None:
+    heavy = {"numpy", "pytest", "torch", "nbgrader", "nbformat", "traitlets"}
+    code = (
+        f"import sys; sys.argv = ['attn', *{command!r}, '--help']\nfrom cli.main import run; run()\n"
+        f"print(sorted({heavy!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f"attn {' '.join(command)} " in done.stdout.replace("Usage: attn", "")
+    assert done.stdout.endswith("[]\n")
