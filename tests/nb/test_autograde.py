@@ -48,7 +48,10 @@ def class_of_all_kinds(root: Path, notebook: Notebook, mark: Path) -> None:
     edited.cell("test-softmax")["metadata"]["nbgrader"]["points"] = 1000
     hand_in(root, "fay", edited.text)
     hand_in(root, "gus", notebook.text[:300])
-    hand_in(root, "hal", right.add("markdown", "x", nbgrader={"schema_version": 99, "grade": True}).text)
+    strange = right.add("markdown", "x", nbgrader={"schema_version": 99, "grade": True})
+    strange.cell("answer-softmax")["metadata"]["nbgrader"]["schema_version"] = 99
+    strange.cell("open-answer")["metadata"]["nbgrader"]["grade"] = "no"
+    hand_in(root, "hal", strange.text)
     hand_in(root, "ida", right.without("test-softmax").without("open-answer").without("answer-reflect").text)
     script = hand_in(root, "jo", right.text).with_name("softmax.py")
     script.write_text("def softmax(x): return x\n")  # what was given out counts, and nothing that lies beside it
@@ -266,9 +269,10 @@ def test_where_there_is_no_jail_nothing_is_graded_unless_the_course_says_so(
 
     # What grade_side_by_side does where there is no jail is tested with it; here, what becomes of that.
     monkeypatch.setattr("grader.nb.autograde.grade_side_by_side", no_jail)
-    hand_in(course_dir, "ana", notebook.answer(RIGHT).text)
-    for allowed, words in ((False, "this machine gives no jail"), (True, "was asked to grade")):
-        result = autograde(course_dir, "ana", allow_unjailed=allowed)
+    for student in ("ana", "ben"):
+        hand_in(course_dir, student, notebook.answer(RIGHT).text)
+    for allowed, words in ((False, "AutogradeError: this machine"), (True, "grader.module.CourseError: ")):
+        result = autograde(course_dir, "*", allow_unjailed=allowed)
         assert not result["success"]
-        assert words in result["log"]
-    assert scores(course_dir) == {"ana": None}
+        assert result["log"].count(words) == 2  # each of them is told, not the first alone
+    assert scores(course_dir) == {"ana": None, "ben": None}

@@ -66,6 +66,25 @@ def test_a_check_in_a_notebook_says_what_is_wrong_and_changes_nothing(course: Co
     assert names["SCORES"] == "mine"
 
 
+def test_arguments_of_a_check_are_copies_as_in_grading() -> None:
+    """What a function does to its input is seen by a check that asks for it, and by no other."""
+    text = """
+import numpy as np
+from grader.testing import assert_unmodified, worth
+X = np.zeros(3)
+@worth(1, "leaves its input")
+def test_leaves_its_input(student):
+    assert_unmodified(student.f.call(X), X)
+@worth(1, "what came before does not matter", target="f")
+def test_again(student):
+    assert X.sum() == 0
+"""
+    names: dict[str, object] = {}
+    exec("def f(x):\n    x += 1\n    return x\n", names)
+    with pytest.raises(ChecksFailedError, match=r"1 of 2 visible checks pass\.\n  FAILED  leaves its input"):
+        check("01_softmax f", text, names)
+
+
 def test_what_a_student_returns_is_looked_at_as_in_grading(course: Course) -> None:
     """It crosses the wire: an object that pretends to be an array is none."""
     text = visible_checks(course.modules[0], course.api(course.modules[0]))["softmax"]
