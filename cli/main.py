@@ -31,6 +31,7 @@ COMMANDS = {
     "cli.doctor": ("doctor",),
     "cli.release": ("release",),
     "cli.course": ("course",),
+    "cli.gradebook": ("gradebook",),
     "cli.dev": ("dev",),
 }
 
@@ -78,6 +79,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn release --bundle softmax --to week1
       attn course init ../attention             a course for nbgrader
       attn release softmax --to ../attention    an assignment in it
+      attn gradebook sync reports --course ../attention
     Authors:
       attn dev new rope          begin a module
       attn dev check             prove the course sound

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 @click.option(
     "--to", required=True, type=click.Path(path_type=Path), help="A course directory; for a bundle a new one."
 )
+@click.option("--due", metavar="WHEN", help="When an assignment is due: 2026-10-01, or 2026-10-01T12:00+02:00.")
 @click.option("--force", is_flag=True, help="Release an assignment again that students have handed in already.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
-def release(modules: tuple[str, ...], bundle: bool, to: Path, force: bool, as_json: bool) -> None:
+def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, force: bool, as_json: bool) -> None:
     """Make what students receive of some modules; solutions and hidden suites stay here.
 
     \b
-    attn release --bundle softmax --to ../week1    a folder to unpack, with the attn command
-    attn release softmax --to ../attention         an assignment in a course of nbgrader's: attn course init
+    attn release --bundle softmax --to ../week1                a folder to unpack, with the attn command
+    attn release softmax --to ../attention --due 2026-10-01    an assignment for nbgrader: see attn course
 
     An assignment is a notebook made from the solution: an answer cell for each function, below it a locked cell with
     the visible checks that carries the function's points, and the lesson's open question, to be graded by hand.
@@ -45,7 +46,9 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, force: bool, as_js
 
     course = find_course(Path.cwd())
     wanted = chosen(course, modules)
-    made = _bundle(course, wanted, to) if bundle else _assignments(course, wanted, to, force=force)
+    if bundle and (due or force):
+        raise click.UsageError("--due and --force are about assignments; a bundle has neither")
+    made = _bundle(course, wanted, to) if bundle else _assignments(course, wanted, to, due, force=force)
     if as_json:
         click.echo(json.dumps(made, indent=1))
     elif bundle:
@@ -74,18 +77,22 @@ def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[
     return [{"module": module.name, "folder": str(to)} for module in modules]
 
 
-def _assignments(course: Course, modules: tuple[Module, ...], to: Path, *, force: bool) -> list[dict[str, Any]]:
+def _assignments(
+    course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool
+) -> list[dict[str, Any]]:
     from grader.bundle import BundleError
     from grader.nb.coursedir import CourseDirError, require_nbgrader
+    from grader.when import WhenError, read_when
 
     try:
+        when = read_when(due) if due else None
         require_nbgrader()
         from grader.nb.release import ReleaseError, release_modules, require_place
 
         require_place(course, modules, to, force=force)  # before anything that takes its time
         _require_sound(course, modules)
-        made = release_modules(course, modules, to, force=force)
-    except CourseDirError as error:
+        made = release_modules(course, modules, to, due=when, force=force)
+    except (CourseDirError, WhenError) as error:
         raise click.UsageError(str(error)) from None
     except (BundleError, ReleaseError) as error:
         _give_up(str(error))

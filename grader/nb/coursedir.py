@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from grader.course import Course
 from grader.files import write_atomically
+from grader.late import LateError, read_penalty
 
 CONFIG = "nbgrader_config.py"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -59,6 +60,10 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
+# What it costs to be late: nothing, or so much for each period begun, as `attn grade --late-penalty` has it. When an
+# assignment is due says `attn release --due`, or formgrader.
+{late}
+
 # Formgrader and feedback: what a student wrote is shown, and no browser runs it.
 c.HTMLExporter.filters = {{"markdown2html": "grader.nb.safe.markdown"}}
 '''
@@ -75,8 +80,11 @@ def require_nbgrader() -> None:
         raise CourseDirError(f"nbgrader is not installed here. {mend}")
 
 
-def init_course_dir(course: Course, root: Path, name: str = "", db: str = "") -> Path:
-    """Make a course directory for a course, with its gradebook, whole or not at all; return its configuration."""
+def init_course_dir(course: Course, root: Path, name: str = "", db: str = "", late: str = "") -> Path:
+    """Make a course directory for a course, with its gradebook, whole or not at all; return its configuration.
+
+    `late` is the penalty for being late, such as 10%/day.
+    """
     require_nbgrader()
     from grader.nb.gradebook import make_gradebook
 
@@ -95,9 +103,20 @@ def init_course_dir(course: Course, root: Path, name: str = "", db: str = "") ->
             (made / step).mkdir(parents=True)
         make_gradebook(db or f"sqlite:///{made / 'gradebook.db'}", name)
         line = f"c.CourseDirectory.db_url = {db!r}\n" if db else ""
-        text = _TEMPLATE.format(name=name, course=str(course.root.resolve()), db=line)
+        text = _TEMPLATE.format(name=name, course=str(course.root.resolve()), db=line, late=_late_lines(late))
         write_atomically(made / CONFIG, text, secret=bool(urlsplit(db).password))
         if root.exists():
             root.rmdir()
         made.rename(root)
     return root / CONFIG
+
+
+def _late_lines(rule: str) -> str:
+    """Return the lines of the configuration about lateness; with no rule they wait there to be used."""
+    text = rule or "10%/day"
+    try:
+        read_penalty(text)
+    except LateError as error:
+        raise CourseDirError(str(error)) from None
+    lines = ('c.AssignLatePenalties.plugin_class = "grader.nb.late.LatePenalty"', f"c.LatePenalty.rule = {text!r}")
+    return "\n".join(line if rule else f"# {line}" for line in lines)

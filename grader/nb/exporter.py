@@ -17,8 +17,9 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook
 
 from grader.archive import UnreadableError, read_file
+from grader.nb.assignment import OPEN_STUB
 from grader.nb.autograde import Run
-from grader.nb.cells import SCHEMA
+from grader.nb.cells import OPEN_ANSWER, SCHEMA
 from grader.nb.gradebook import open_gradebook
 from grader.notebook import NotebookError, grade_id, raw_cells, read_cells, source_of
 
@@ -51,20 +52,41 @@ def released_cells(book: Gradebook, notebook: str, assignment: str) -> dict[str,
     return {cell.name: _known(cell, points.get(cell.name), cell.name in answers) for cell in row.source_cells}
 
 
-def plain_notebook(path: Path, known: Mapping[str, Any]) -> Any:
-    """Return what lies at a path as a notebook of plain cells, in which every cell on record stands once."""
+def plain_notebook(path: Path, known: Mapping[str, Any], missing: str = "") -> Any:
+    """Return what lies at a path as a notebook of plain cells, in which every cell on record stands once.
+
+    Where there is nothing, `missing` says why.
+    """
     try:
+        if missing and not path.exists():
+            raise UnreadableError(missing)
         data = read_file(path).data
         read_cells(data)  # what cannot be graded is not shown, either
         shown = [_shown(cell, known) for cell in raw_cells(data) if isinstance(cell, dict)]
     except (UnreadableError, NotebookError) as error:
-        shown = [nbformat.v4.new_markdown_cell(f"This could not be read: {error}")]
+        shown = [nbformat.v4.new_markdown_cell(f"There is nothing to show: {error}")]
     cells = _each_once(shown)
     found = {cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata}
     cells += [known[name] for name in sorted(known.keys() - found, key=_by_target)]
     for number, cell in enumerate(cells, 1):
         cell.id = f"cell-{number}"
     return nbformat.v4.new_notebook(cells=cells)
+
+
+def restore_locked(notebook: Any, known: Mapping[str, Any]) -> None:
+    """Put the locked cells back as they were given out: nbgrader's OverwriteCells, where nbgrader is not at work."""
+    for cell in notebook.cells:
+        record = known.get(grade_id(cell))
+        if record is not None and record.metadata.nbgrader.locked:
+            cell.source = record.source
+
+
+def answers_open_question(notebook: Any) -> bool | None:
+    """Whether the open question is answered; None if there is none."""
+    for cell in notebook.cells:
+        if grade_id(cell) == OPEN_ANSWER:
+            return bool(cell.source.strip() not in ("", OPEN_STUB))
+    return None
 
 
 def _known(cell: Any, points: float | None, answer: bool) -> Any:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SQLAlchemyError
@@ -40,40 +41,56 @@ def open_gradebook(url: str, course_id: str) -> Iterator[Gradebook]:
 
 
 def record(book: Gradebook, module: str, student: str, scores: Iterable[TargetScore], answered: bool | None) -> None:
-    """Write the scores of a submission that nbgrader knows, all of them or none.
+    """Write the scores of a submission that nbgrader knows, all of them or none."""
+    enter(book.find_submission_notebook(module[3:], module, student), scores, answered)
+    book.db.commit()
 
-    Points go to the locked test cells, comments to the answer cells. What a person gave stays, and is to be looked at
-    again. `answered` says whether the open question has an answer; None leaves it as it is.
+
+def enter(row: Any, scores: Iterable[TargetScore], answered: bool | None) -> None:
+    """Enter scores into the row of a submitted notebook, for whoever commits it.
+
+    Points go to the locked test cells, comments to the answer cells. What a person gave stays; if the automatic score
+    beside it changes, it is to be looked at again. `answered` is about the open question, if there is one.
     """
-    row = book.find_submission_notebook(module[3:], module, student)
-    grades = {grade.cell.name: grade for grade in row.grades}
-    comments = {comment.cell.name: comment for comment in row.comments}
+    cells = {cell.id: cell for cell in (*row.notebook.grade_cells, *row.notebook.solution_cells)}
+    grades = {cells[grade.cell_id].name: grade for grade in row.grades}
+    comments = {cells[comment.cell_id].name: comment for comment in row.comments}
     for one in scores:
         grade = grades.get(id_of_test(one.target))
-        if grade is None or (one.points is not None and abs(grade.max_score - one.points) > 1e-6):
-            had = "no points" if grade is None else f"{grade.max_score:g} points"
+        points = None if grade is None else cells[grade.cell_id].max_score
+        if points is None or (one.points is not None and abs(points - one.points) > 1e-6):
+            had = "no points" if points is None else f"{points:g} points"
             now = "some" if one.points is None else f"{one.points:g}"
             raise ScoresError(f"{one.target} was released with {had}, and is now worth {now}: release it again")
-        grade.auto_score = one.earned
-        grade.needs_manual_grade = one.review or grade.manual_score is not None
+        _give(grade, one.earned, needs_a_person=one.review)
         comments[id_of_answer(one.target)].auto_comment = one.comment
     if answered is not None and OPEN_ANSWER in grades:
-        grade = grades[OPEN_ANSWER]
-        grade.auto_score = None if answered else 0.0
-        grade.needs_manual_grade = answered or grade.manual_score is not None
+        _give(grades[OPEN_ANSWER], None if answered else 0.0, needs_a_person=answered)
         comments[OPEN_ANSWER].auto_comment = None if answered else "No response."
-    book.db.commit()
+
+
+def _give(grade: Any, score: float | None, *, needs_a_person: bool) -> None:
+    before, grade.auto_score = grade.auto_score, score
+    if grade.manual_score is None:
+        grade.needs_manual_grade = needs_a_person
+    elif before != score:
+        grade.needs_manual_grade = True
 
 
 def withdraw(book: Gradebook, assignment: str, student: str) -> None:
     """Take back what was scored automatically: a submission that could not be graded has no score, and needs one."""
     for row in book.find_submission(assignment, student).notebooks:
-        for grade in row.grades:
-            grade.auto_score = None
-            grade.needs_manual_grade = True
-        for comment in row.comments:
-            comment.auto_comment = None
+        clear(row)
     book.db.commit()
+
+
+def clear(row: Any) -> None:
+    """Take the automatic scores and comments out of the row of a submitted notebook."""
+    for grade in row.grades:
+        grade.auto_score = None
+        grade.needs_manual_grade = True
+    for comment in row.comments:
+        comment.auto_comment = None
 
 
 @contextlib.contextmanager

@@ -10,10 +10,9 @@ from traitlets import Bool, Unicode
 
 from grader.course import read_course
 from grader.nb.assignment import OPEN_STUB
-from grader.nb.cells import OPEN_ANSWER
+from grader.nb.exporter import answers_open_question
 from grader.nb.gradebook import open_gradebook, record, withdraw
 from grader.nb.scores import scores_of
-from grader.notebook import grade_id
 from grader.stubs import make_stub
 
 
@@ -48,13 +47,5 @@ class AttnLab(NbGraderPreprocessor):  # type: ignore[misc]
             course = read_course(Path(self.course))
             report = run.report(course, assignment, named["notebook"], student, allow_unjailed=self.allow_unjailed)
             self.log.info("AttnLab: %s has %s of %g points", student, report.score, report.max_score)
-            record(book, assignment, student, scores_of(report), _answers_open_question(nb))
+            record(book, assignment, student, scores_of(report), answers_open_question(nb))
         return nb, resources
-
-
-def _answers_open_question(nb: Any) -> bool | None:
-    """Whether the open question is answered; None if there is none."""
-    for cell in nb.cells:
-        if grade_id(cell) == OPEN_ANSWER:
-            return bool(cell.source.strip() not in ("", OPEN_STUB))
-    return None

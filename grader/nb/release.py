@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,21 @@ class ReleaseError(Exception):
     """A release that could not be made; what was there before is as it was."""
 
 
-def release_modules(course: Course, modules: Sequence[Module], root: Path, *, force: bool = False) -> list[Released]:
+def release_modules(
+    course: Course, modules: Sequence[Module], root: Path, *, due: datetime | None = None, force: bool = False
+) -> list[Released]:
     """Release modules into a course directory, one after the other."""
     config = require_place(course, modules, root, force=force)
     with tempfile.TemporaryDirectory(dir=root, prefix=".release-") as temporary:
         staging = Path(temporary)
         build_wheel(course.root, staging)
-        return [_release(course, module, config, staging) for module in modules]
+        released = [_release(course, module, config, staging) for module in modules]
+    if due is not None:
+        coursedir = CourseDirectory(config=config)
+        with open_gradebook(coursedir.db_url, coursedir.course_id) as book:
+            for module in modules:
+                book.update_or_create_assignment(module.name, duedate=due.astimezone(UTC).replace(tzinfo=None))
+    return released
 
 
 def require_place(course: Course, modules: Sequence[Module], root: Path, *, force: bool = False) -> Config:

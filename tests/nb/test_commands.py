@@ -51,6 +51,9 @@ def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
         (["course", "init"], "Missing argument"),
         (["course", "init", "my course"], "cannot be a course's name"),
         (["course", "init", "modules/x"], "is inside the course itself"),
+        (["course", "init", "nowhere", "--late-penalty", "10"], "is no late penalty"),
+        (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is no point in time"),
+        (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "a bundle has neither"),
         (["release", "softmax", "--to", "nowhere"], "make one with: attn course init nowhere"),
         (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
     ],
@@ -112,7 +115,7 @@ def test_without_nbgrader_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         require_nbgrader()
 
 
-@pytest.mark.parametrize("command", [["course"], ["course", "init"], ["release"]])
+@pytest.mark.parametrize("command", [["course"], ["course", "init"], ["release"], ["gradebook", "sync"]])
 def test_help_is_light_and_teaches_by_example(command: list[str]) -> None:
     heavy = {"numpy", "pytest", "torch", "nbgrader", "nbformat", "traitlets"}
     code = (

@@ -1,0 +1,61 @@
+"""What a sync costs: `python -m tests.bench.gradebook` enters 200 reports into a new gradebook, twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from grader.course import Course, read_course
+from grader.grading import grade
+from grader.nb.coursedir import init_course_dir
+from grader.nb.release import release_modules
+from grader.nb.sync import sync
+from grader.report import Report, report_text
+from grader.submission import Source, Submission
+
+ROOT = Path(__file__).parent.parent.parent
+SUBMISSIONS = 200
+
+
+def print_gradebook(course: Course) -> None:
+    """Print the milliseconds that a submission takes, when it is new and when it is there already."""
+    with tempfile.TemporaryDirectory() as temporary:
+        root, reports = Path(temporary) / "course", Path(temporary) / "reports"
+        module = course.modules[0]
+        init_course_dir(course, root)
+        release_modules(course, [module], root)
+        (reports / module.name).mkdir(parents=True)
+        (reports / "grades.json").write_text(json.dumps([]))
+        for number, report in enumerate(_reports(course)):
+            name = f"s{number:03d}"
+            (reports / module.name / f"{name}.json").write_text(report_text(replace(report, submission=name)))
+            shutil.copytree(root / "release" / module.name, root / "submitted" / name / module.name)
+        for what in ("new", "there already"):
+            started = time.perf_counter()
+            count = sum(1 for _ in sync(course, reports, root))
+            each = (time.perf_counter() - started) / count
+            sys.stdout.write(f"gradebook: {1000 * each:5.1f} ms a submission, {count} of them {what}\n")
+
+
+def _reports(course: Course) -> Iterator[Report]:
+    """Yield the reports of a class: the solution and the stub, by turns."""
+    module = course.modules[0]
+    texts = (course.solution(module).read_text(), course.stub_text(module))
+    found: list[Report] = []
+    submissions = [
+        Submission("s", module.name, module.stub.name, {module.slug: Source(module.stub.name, (text,), False)})
+        for text in texts
+    ]
+    grade(course, module, submissions, found.append, allow_unjailed=True)
+    for number in range(SUBMISSIONS):
+        yield found[number % len(found)]
+
+
+if __name__ == "__main__":
+    print_gradebook(read_course(ROOT))
