@@ -111,6 +111,8 @@ class _Desk:
         except (OSError, ValueError) as error:
             return Synced(self.module.name, path.stem, "refused", problem=f"{path} cannot be read: {error}")
         student = self.students.get(report.submission, report.submission)
+        if Path(student).name != student:
+            return Synced(self.module.name, student, "refused", problem="has no name that a folder could have")
         if self._is_stale(report, student):
             problem = "has been handed in again since it was graded: grade it again, with --resume"
             return Synced(self.module.name, student, "refused", problem=problem)

@@ -18,7 +18,8 @@ PACKAGE = "mylab"
 _MAGIC = re.compile(
     r"(?P<indent>\s*)(?P<assigned>\w+\s*=\s*)?(?P<line>[%!?].*|[\w.]+\?{1,2}|(?:pip|conda)\s.*)\s*", re.DOTALL
 )
-_OTHER_LANGUAGE = re.compile(r"\s*%%(bash|sh|html|javascript|js|latex|markdown|writefile|perl|ruby|svg)\b")
+# `%%check` is ours: tests in a notebook are no part of the student's code, even where nbgrader's metadata was lost.
+_OTHER_LANGUAGE = re.compile(r"\s*%%(bash|check|sh|html|javascript|js|latex|markdown|writefile|perl|ruby|svg)\b")
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 
 

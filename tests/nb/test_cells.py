@@ -15,6 +15,7 @@ from grader.nb.given import given_to_students
 from grader.nb.questions import open_question
 from grader.nb.visible import visible_checks
 from grader.notebook import read_cells
+from grader.sandbox.loader import compile_cell
 from tests.conftest import ROOT
 
 MODULES = [module.name for module in read_course(ROOT).modules]
@@ -122,6 +123,15 @@ def test_a_copy_of_a_locked_cell_is_the_student_s_own(course: Course) -> None:
     document["cells"].insert(number, {**document["cells"][number], "source": "import math"})
     cells = read_cells(json.dumps(document).encode(), given_to_students(module))
     assert cells[1:3] == ("import math", "import numpy as np")
+
+
+def test_a_test_cell_that_lost_its_metadata_is_still_none_of_the_student_s_code(course: Course) -> None:
+    module = course.modules[0]
+    (cell,) = [one for one in assignment_cells(course, module) if one.target == "softmax" and one.role == "test"]
+    assert "SCORES" in cell.source
+    names: dict[str, object] = {}
+    exec(compile_cell(cell.source, "softmax.ipynb[4]", 0, notebook=True), names)
+    assert "SCORES" not in names
 
 
 REGION = "    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"

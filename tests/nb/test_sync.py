@@ -246,7 +246,10 @@ def test_what_came_by_another_way_is_in_the_gradebook_too(copied: tuple[Path, Pa
     """A script that was mailed has a report and no notebook: its score counts all the same."""
     root, reports = copied
     write_report(replace(read(reports, "ana"), submission="zoe", file="softmax.py"), reports)
-    assert by_student(list(sync(course, reports, root)))["zoe"] == "written"
+    stray = report_text(replace(read(reports, "ana"), submission="../../zoe"))
+    (reports / MODULE / "stray.json").write_text(stray)
+    found = by_student(list(sync(course, reports, root)))
+    assert (found["zoe"], found["../../zoe"]) == ("written", "refused")
     assert scores(root)["zoe"] == 46.0
     assert "softmax.py came by another way" in (root / "autograded" / "zoe" / MODULE / "softmax.ipynb").read_text()
 
