@@ -11,6 +11,7 @@ import click
 from tests.bench.command import CommandFailedError
 from tests.bench.diagnosis import diagnosis
 from tests.bench.engine import engine
+from tests.bench.gradebook import gradebook
 from tests.bench.growth import growth
 from tests.bench.loop import loop
 from tests.bench.peers.environment import FOLDER, NoPeersError, PeerFailedError
@@ -28,6 +29,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "profiles": profiles,
     "diagnosis": diagnosis,
     "jail": jail,
+    "gradebook": gradebook,
     "growth": growth,
     "peers": race,
 }

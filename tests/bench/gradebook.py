@@ -1,10 +1,9 @@
-"""What a sync costs: `python -m tests.bench.gradebook` enters 200 reports into a new gradebook, twice."""
+"""What a sync costs: reports of a class into a new gradebook of nbgrader's, and once more."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,19 +12,24 @@ from pathlib import Path
 
 from grader.course import Course, read_course
 from grader.grading import grade
-from grader.nb.coursedir import init_course_dir
-from grader.nb.release import release_modules
-from grader.nb.sync import sync
 from grader.report import Report, report_text
 from grader.submission import Source, Submission
+from tests.bench.row import Row, costs
 
 ROOT = Path(__file__).parent.parent.parent
+PART = "gradebook: a submission entered by `attn gradebook sync`"
 SUBMISSIONS = 200
+ALLOWED = 0.06
 
 
-def print_gradebook(course: Course) -> None:
-    """Print the milliseconds that a submission takes, when it is new and when it is there already."""
-    with tempfile.TemporaryDirectory() as temporary:
+def gradebook() -> Iterator[Row]:
+    """Yield the seconds that a submission takes, when it is new and when it is there already."""
+    from grader.nb.coursedir import init_course_dir
+    from grader.nb.release import release_modules
+    from grader.nb.sync import sync
+
+    course = read_course(ROOT)
+    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
         root, reports = Path(temporary) / "course", Path(temporary) / "reports"
         module = course.modules[0]
         init_course_dir(course, root)
@@ -40,7 +44,7 @@ def print_gradebook(course: Course) -> None:
             started = time.perf_counter()
             count = sum(1 for _ in sync(course, reports, root))
             each = (time.perf_counter() - started) / count
-            sys.stdout.write(f"gradebook: {1000 * each:5.1f} ms a submission, {count} of them {what}\n")
+            yield costs(PART, f"{count} of them, {what}", each, ("allowed", ALLOWED), most=1)
 
 
 def _reports(course: Course) -> Iterator[Report]:
@@ -55,7 +59,3 @@ def _reports(course: Course) -> Iterator[Report]:
     grade(course, module, submissions, found.append, allow_unjailed=True)
     for number in range(SUBMISSIONS):
         yield found[number % len(found)]
-
-
-if __name__ == "__main__":
-    print_gradebook(read_course(ROOT))
