@@ -232,17 +232,23 @@ def play(term: Term) -> None:
     pages = len(list((term.course / "feedback").rglob("*.html")))
     term.require(pages == len(by_attn), f"feedback for {pages} of {len(by_attn)} students")
     found = leaks(term)
-    term.require(not found, f"none of {len(secrets(term))} secret lines is in anybody's feedback {found[:2] or ''}".strip())
+    term.require(
+        not found, f"none of {len(secrets(term))} secret lines is in anybody's feedback {found[:2] or ''}".strip()
+    )
     term.run("nbgrader", "export")
     with (term.course / "grades.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            values = [row[name] for name in ("student_id", "raw_score", "late_submission_penalty", "score", "max_score")]
+            values = [
+                row[name] for name in ("student_id", "raw_score", "late_submission_penalty", "score", "max_score")
+            ]
             print("{:<6} raw {:>5}  penalty {:>5}  score {:>5} of {}".format(*values))
             mark = marks[row["student_id"]]
             manual = 2.0 if row["student_id"] == "ana" else 0.0
             good = abs(float(row["score"]) - mark["final"] - manual) < 1e-6
             term.wrong += [] if good else [f"the exported score of {row['student_id']}"]
-    term.require(not any("exported" in one for one in term.wrong), "the exported scores are the final marks of attn grade")
+    term.require(
+        not any("exported" in one for one in term.wrong), "the exported scores are the final marks of attn grade"
+    )
 
 
 def main() -> int:

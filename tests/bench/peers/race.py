@@ -21,7 +21,7 @@ from tests.bench.peers.pupils import Pupil, class_of
 from tests.bench.row import ANY, Limit, Row, quickness
 
 PART = "peers: submissions a second, whole commands, jail on"
-FEW, MANY, FOR_OTTER = 6, 60, 10
+FEW, MANY, FOR_OTTER = 6, 200, 10
 PLAIN, PROFILED = "no profiles", "with profiles"
 PROMISES = {PLAIN: Limit(least=25, goal=50), PROFILED: Limit(least=8)}
 OTTER_PROMISES = {(PLAIN, "otter run"): Limit(goal=100)}
