@@ -1,8 +1,8 @@
-"""A whole term of one assignment, by real commands: init, release, six students, collect, grade, sync, feedback, export.
+"""A whole term of one assignment, by real commands: release, six students, collect, grade, sync, feedback, export.
 
-Run it in a clone with the instructor's extra: `python examples/term.py [FOLDER]`. It prints every command with what came of
-it, and ends with 1 if something is not as it must be: scores of nbgrader and of AttnLab that differ, a manual score that
-a sync took away, or feedback that holds a line of a hidden test or of the solution.
+Run it in a clone with the instructor's extra: `python examples/term.py [FOLDER]`. It prints every command with what
+came of it, and ends with 1 if something is not as it must be: scores of nbgrader and of AttnLab that differ, a manual
+score that a sync took away, or feedback that holds a line of a hidden test or of the solution.
 """
 
 from __future__ import annotations
