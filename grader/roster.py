@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from grader.sheet import SheetError, read_sheet
@@ -54,19 +55,18 @@ class Roster:
 
     people: tuple[Person, ...]
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _by_name(self) -> dict[str, Person | None]:
         by_name: dict[str, Person | None] = {}
         for person in self.people:
             for name in dict.fromkeys(map(folded, person.other_names)):
                 by_name[name] = None if name in by_name else person  # a name that two have finds nobody
-        by_name |= {folded(person.id): person for person in self.people}
-        object.__setattr__(self, "_by_name", by_name)
+        return by_name | {folded(person.id): person for person in self.people}
 
     def find(self, student: str) -> Person | None:
         """Return who a submission is from, by id, or by address or name where only one has it."""
-        by_name: dict[str, Person | None] = self._by_name  # type: ignore[attr-defined]
         parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
-        return next((person for name in (student, *parts) if (person := by_name.get(folded(name)))), None)
+        return next((person for name in (student, *parts) if (person := self._by_name.get(folded(name)))), None)
 
 
 def folded(name: str) -> str:

@@ -48,6 +48,14 @@ def changed_grades(out: Path) -> list[dict[str, Any]]:
     return [change for change in changes if change["before"] != change["after"]]
 
 
+def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
+    """Leave a folder as a run does that is killed after its first report."""
+    course = read_course(tiny)
+    with Results(out) as results:
+        batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
+        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+
+
 def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = grade(handed_in, "--to", out)
@@ -112,9 +120,7 @@ def test_a_regrade_that_is_killed_still_knows_at_the_end_what_it_changed(
     hidden.write_text(good.replace("return x + x", "return x + x + 1"))
     grade(handed_in, "--to", out)
     hidden.write_text(good)
-    with Results(out) as results:  # a run that is killed after its first report
-        batch = Batch(read_course(tiny), find_submissions(read_course(tiny), [handed_in / "ana"]).handed_in, results)
-        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+    killed_after_ana(tiny, handed_in, out)
     done = grade(handed_in, "--to", out, "--resume")
     assert "1 of 4 are in" in done.stderr
     assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
@@ -268,9 +274,7 @@ def test_a_regrade_begun_again_without_resume_still_tells_all_changes(
     hidden.write_text(good.replace("return x + x", "return x + x + 1"))
     grade(handed_in, "--to", out)
     hidden.write_text(good)
-    with Results(out) as results:  # a run that is killed after its first report
-        batch = Batch(read_course(tiny), find_submissions(read_course(tiny), [handed_in / "ana"]).handed_in, results)
-        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+    killed_after_ana(tiny, handed_in, out)
     assert not (out / "grades.csv").exists()
     grade(handed_in, "--to", out)
     assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
