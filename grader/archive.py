@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import contextlib
+import errno
 import io
 import os
 import stat
@@ -22,6 +23,8 @@ MAX_ARCHIVE = 64 << 20
 MAX_TOTAL = 128 << 20
 MAX_FILES = 10_000
 MAX_CLASS = 4 << 30
+# What is wrong with a member's name, not with our disk: there twice, in a file instead of a folder, too long.
+_BAD_NAME = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ}
 _LIMITS = {SCRIPT: MAX_SCRIPT, NOTEBOOK: MAX_NOTEBOOK, ARCHIVE: MAX_ARCHIVE}
 
 
@@ -162,11 +165,14 @@ def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
                     raise UnreadableError(f"would make the class larger than {MAX_CLASS >> 30} GB")
                 target = folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(data)
+                with target.open("xb") as unpacked:
+                    unpacked.write(data)
             except UnreadableError as error:
                 left_out.append((info.filename, str(error)))
-            except OSError:
-                raise
+            except OSError as error:
+                if error.errno not in _BAD_NAME:
+                    raise
+                left_out.append((info.filename, f"cannot be unpacked: {error.strerror}"))
             except Exception as error:  # noqa: BLE001 - the decompressors raise a dozen kinds on broken data
                 left_out.append((info.filename, f"cannot be unpacked ({type(error).__name__})"))
     return left_out

@@ -249,6 +249,8 @@ class TestZips:
             file.writestr("cy/hand in.zip", inner)
             file.writestr("fay/../../x.py", CODE)
             file.writestr("mallory/softmax.py", b"#" * (3 << 20))
+            file.writestr("ana/softmax.py/softmax.py", CODE)  # in a file as if it were a folder
+            file.writestr(f"gil/{'x' * 300}.py", CODE)
         found = in_scratch(two_modules, path)
         assert [name for name, _, _ in summary(found)] == ["ana", "ben", "cy"]
         assert {one.piece.handed_in for one in found.handed_in} == {None}  # nobody knows when they came
@@ -256,6 +258,8 @@ class TestZips:
         assert "leads out" in reasons["fay/../../x.py"]
         assert "too large" in reasons["mallory/softmax.py"]
         assert "nothing to grade" in reasons["eve"]
+        assert "cannot be unpacked" in reasons["ana/softmax.py/softmax.py"]
+        assert "cannot be unpacked" in reasons[f"gil/{'x' * 300}.py"]
 
     def test_zips_of_zips_are_a_class(self, two_modules: Course, tmp_path: Path) -> None:
         inner = zip_bytes(lambda file: file.writestr("softmax.py", CODE))
