@@ -307,7 +307,7 @@ def _is_assignment(path: Path) -> bool:
     """Whether a notebook is nbgrader's: what was given out counts, and nothing that lies beside it."""
     try:
         return is_assignment(archive.read_file(path).data)
-    except UnreadableError:
+    except (UnreadableError, OSError):  # which is said when it is read
         return False
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from grader import archive
 from grader.course import Course, read_course
 from grader.finder import Found, find_submissions
 from grader.submission import Submission
-from tests.conftest import ROOT
+from tests.conftest import ROOT, write
 
 CODE = "def softmax(x): return x\n"
 NOTEBOOK = json.dumps(
@@ -39,14 +40,6 @@ def two_modules(tmp_path_factory: pytest.TempPathFactory) -> Course:
     text = (second / "module.toml").read_text()
     (second / "module.toml").write_text(text.replace("order = 1", "order = 2"))
     return read_course(root)
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder
 
 
 def zipped(path: Path, files: dict[str, str]) -> Path:
@@ -482,3 +475,20 @@ def test_a_disk_that_fails_is_nobodys_verdict(two_modules: Course, tmp_path: Pat
     link.unlink()  # other tests read all that lies about
     assert "cannot be read" in submission.lost
     assert submission.problem == ""
+
+
+def test_a_notebook_that_cannot_be_opened_stops_nobody_else(
+    two_modules: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"ana/softmax.ipynb": NOTEBOOK, "ben/softmax.ipynb": NOTEBOOK})
+    opened = archive.read_file
+
+    def no_right_to(path: Path) -> archive.Entry:
+        if path.parent.name == "ana":  # as for an instructor who is not root
+            raise PermissionError(13, "Permission denied")
+        return opened(path)
+
+    monkeypatch.setattr(archive, "read_file", no_right_to)
+    ana, ben = find_submissions(two_modules, [tmp_path]).submissions
+    assert "Permission denied" in ana.lost
+    assert (ana.problem, ben.lost, ben.problem) == ("", "", "")
