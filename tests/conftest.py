@@ -35,6 +35,15 @@ StudentOf = Callable[..., Student]
 GradeSource = Callable[..., Report]
 
 
+def write(folder: Path, files: dict[str, str]) -> Path:
+    """Write files below a folder, and return it."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
 @cache
 def _survey() -> tuple[Attempt, ...]:
     return survey("numpy")

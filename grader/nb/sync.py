@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -58,7 +58,7 @@ class _Results:
     journal: Mapping[Key, Entry]
 
 
-def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Iterator[Synced]:
+def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Generator[Synced]:
     """Write every report of a folder into the gradebook of a course directory, and yield what became of each."""
     config = read_config(root)
     coursedir = CourseDirectory(config=config)

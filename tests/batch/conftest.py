@@ -34,12 +34,3 @@ def grade(tiny: Path) -> Grade:
         return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
 
     return run
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    """Write files below a folder, each later than the one before it by a day."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from grader.sheet import read_sheet
-from tests.batch.conftest import HALF, RIGHT, SQUARE, Grade, write
+from tests.batch.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
+from tests.conftest import write
 
 DUE = datetime(2026, 10, 1, 12, tzinfo=UTC)
 HOUR = 3600

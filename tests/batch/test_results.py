@@ -20,8 +20,9 @@ from grader.batch import Batch
 from grader.course import Course, read_course
 from grader.finder import find_submissions
 from grader.results import Results, ResultsError
-from tests.batch.conftest import HALF, RIGHT, SQUARE, Grade, write
+from tests.batch.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
+from tests.conftest import write
 
 CLASS = {"ana/tiny.py": RIGHT, "ben/tiny.py": SQUARE, "cy/tiny.py": HALF, "dee/tiny.py": "def tiny(:\n"}
 SCORES = {"ana": 10.0, "cy": 9.0, "dee": 0.0}
@@ -46,6 +47,14 @@ def grades(out: Path) -> dict[str, dict[str, str]]:
 def changed_grades(out: Path) -> list[dict[str, Any]]:
     changes: list[dict[str, Any]] = json.loads((out / "changes.json").read_text())
     return [change for change in changes if change["before"] != change["after"]]
+
+
+def with_a_mistake(tiny: Path) -> tuple[Path, str]:
+    """Make the mistake of an author in the hidden suite; return the file, and what it should be."""
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    good = hidden.read_text()
+    hidden.write_text(good.replace("return x + x", "return x + x + 1"))
+    return hidden, good
 
 
 def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
@@ -90,9 +99,7 @@ def test_a_corrected_test_changes_grades_and_the_diff_says_whose_and_why(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
-    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
-    good = hidden.read_text()
-    hidden.write_text(good.replace("return x + x", "return x + x + 1"))  # the mistake of an author
+    hidden, good = with_a_mistake(tiny)
     wrong = grade(handed_in, "--to", out)
     assert "Changed since" not in wrong.stdout
     assert reports(out)["ana"]["score"] == 6.0
@@ -115,9 +122,7 @@ def test_a_regrade_that_is_killed_still_knows_at_the_end_what_it_changed(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
-    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
-    good = hidden.read_text()
-    hidden.write_text(good.replace("return x + x", "return x + x + 1"))
+    hidden, good = with_a_mistake(tiny)
     grade(handed_in, "--to", out)
     hidden.write_text(good)
     killed_after_ana(tiny, handed_in, out)
@@ -269,9 +274,7 @@ def test_a_regrade_begun_again_without_resume_still_tells_all_changes(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
-    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
-    good = hidden.read_text()
-    hidden.write_text(good.replace("return x + x", "return x + x + 1"))
+    hidden, good = with_a_mistake(tiny)
     grade(handed_in, "--to", out)
     hidden.write_text(good)
     killed_after_ana(tiny, handed_in, out)

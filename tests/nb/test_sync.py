@@ -178,7 +178,7 @@ def test_interrupted_anywhere_a_second_sync_repairs(
     root, reports = copied
     stopped = sync(course, reports, root)
     assert [next(stopped).student, next(stopped).student] == ["ana", "ben"]
-    stopped.close()  # type: ignore[attr-defined]
+    stopped.close()
     assert set(contents(root)) == {"ana", "ben"}
 
     def power_cut(*_: object) -> None:
