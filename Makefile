@@ -9,7 +9,7 @@ READY  := $(VENV)/ready
 setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
-	@echo "==> setting up $(VENV) (once; it downloads NumPy, PyTorch and the test tools)"
+	@echo "==> setting up $(VENV) (once; it downloads NumPy, PyTorch, nbgrader and the test tools)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@$(MAKE) --no-print-directory jail
