@@ -13,6 +13,8 @@ from grader.sandbox.loader import PACKAGE
 from grader.sandbox.wire import Remote
 
 __tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
+# What suites call of a torch module besides the student's own methods.
+OF_A_TORCH_MODULE = ("train", "eval", "float", "double", "half", "bfloat16", "load_state_dict")
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,8 @@ class Student:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        handle = Handle(self._session, (MODULE, (name,)), name, name, self._api.classes.get(name, ()))
+        methods = (*self._api.classes.get(name, ()), *OF_A_TORCH_MODULE)
+        handle = Handle(self._session, (MODULE, (name,)), name, name, methods)
         return handle if name in self._api.functions or name in self._api.classes else handle.get()
 
     def seed(self, seed: int) -> None:

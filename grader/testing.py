@@ -17,6 +17,12 @@ import numpy as np
 from grader.checks import Worth
 from grader.compare import EXACT, Tolerance, as_float64, describe, difference, shape_of
 from grader.errors import StudentRaisedError
+from grader.gradients import (
+    assert_gradients,
+    assert_gradients_match_differences,
+    assert_parameter_gradients,
+    half_dtypes,
+)
 from grader.student import Arguments, Call, arguments
 
 Mark = Callable[[FunctionType], FunctionType]
@@ -27,9 +33,13 @@ __all__ = [
     "array_like",
     "assert_close",
     "assert_dtype",
+    "assert_gradients",
+    "assert_gradients_match_differences",
+    "assert_parameter_gradients",
     "assert_raises",
     "assert_rows_sum_to_one",
     "assert_unmodified",
+    "half_dtypes",
     "worth",
 ]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
-import numpy as np
-
+from grader.compare import shape_of
 from grader.diagnosis.outcome import LARGEST, Ended, Outcome, Unreadable, numbers_in
 from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
@@ -63,8 +63,14 @@ def _all_or_each(session: Session, path: str, probes: Sequence[Probe]) -> list[d
 
 def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str, Any] | StudentError]:
     owner = path.partition(".")[0]
-    calls = [[list(probe.init), list(probe.args), dict(probe.kwargs)] for probe in probes]
-    results = session.request({"op": "probe", "path": path.split("."), "calls": calls}, path, owner)
+    ways = {probe.made.key: probe.made for probe in probes} if "." in path else {}
+    numbers = {key: number for number, key in enumerate(ways)}
+    calls = [
+        [numbers.get(probe.made.key, 0), list(probe.args), dict(probe.kwargs), probe.cotangent] for probe in probes
+    ]
+    objects = [made.data for made in ways.values()]
+    message = {"op": "probe", "path": path.split("."), "objects": objects, "calls": calls}
+    results = session.request(message, path, owner)
     if type(results) is not list or len(results) != len(probes) or not all(type(one) is dict for one in results):
         raise session.malformed(path, owner)
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
@@ -125,8 +131,11 @@ def _seen(probe: Probe, value: Any) -> Any:
 def _is_huge(value: Any) -> bool:
     if type(value) in (tuple, list):
         return len(value) > LARGEST or any(map(_is_huge, value))
-    size = value.size if type(value) is np.ndarray else len(value) if type(value) in (str, bytes, dict) else 1
-    return bool(size > LARGEST)
+    if (shape := shape_of(value)) is not None:
+        return prod(shape) > LARGEST
+    if type(value) is dict:
+        return len(value) > LARGEST or any(map(_is_huge, value.values()))
+    return type(value) in (str, bytes) and len(value) > LARGEST
 
 
 def _readable(value: Any) -> Any:

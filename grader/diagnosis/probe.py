@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from grader.api import Api
 from grader.byfile import import_file
+from grader.compare import shape_of
 from grader.module import CourseError, Module
+from grader.sandbox.making import NOTHING, Made
 
 LIST = "PROBES"
 
@@ -38,7 +41,8 @@ class Probe:
     path: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    init: tuple[Any, ...]
+    made: Made
+    cotangent: Any
     look: Callable[[Any], Any] | None
     any_dtype: bool
     said: str
@@ -53,13 +57,17 @@ class Probe:
     @property
     def size(self) -> int:
         """How much there is to read in the arguments."""
-        return sum(int(np.size(arg)) for arg in (*self.args, *self.kwargs.values()))
+        sizes = (shape_of(arg) or np.shape(arg) for arg in (*self.args, *self.kwargs.values()))
+        return sum(prod(size) for size in sizes)
 
 
 def probe(
     path: str,
     *args: Any,
     init: tuple[Any, ...] = (),
+    state: Mapping[str, Any] = NOTHING,
+    training: bool = False,
+    cotangent: Any = None,
     look: Callable[[Any], Any] | None = None,
     any_dtype: bool = False,
     said: str = "",
@@ -69,11 +77,14 @@ def probe(
 ) -> Probe:
     """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
 
+    A torch module is given its parameters by `state` and is in eval mode unless it is to be `training`. With a
+    `cotangent`, what is observed is {"value", "grads", "parameters"}: None stands where no gradient reached.
     `look` turns the result into what counts of it, where not every difference does; `any_dtype` says that the dtype
     does not. `names` are the numbers that a refusal should name, where these arguments are to be refused. `said`
     describes long arguments: "the shared example".
     """
-    return Probe(path, args, kwargs or {}, init, look, any_dtype, said, weights, names)
+    made = Made(init, state, training)
+    return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names)
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:

@@ -71,7 +71,7 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
     def order(number: int) -> tuple[bool, bool, int, int]:
         probe, expected = prints.probes[number], prints.outcome(None, number)
         near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
-        odd = any(np.ndim(arg) > 2 or getattr(arg, "dtype", None) == np.float32 for arg in probe.args)
+        odd = any(np.ndim(arg) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
         return near, odd, probe.size, number
 
     return min(finding.deviation.probes, key=order)
@@ -80,7 +80,9 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
 def call_of(probe: Probe) -> str:
     """Return a probe as a call that can be tried."""
     name, _, method = probe.path.partition(".")
-    head = f"{name}({', '.join(map(_argument, probe.init))}).{method}" if method else name
+    head = f"{name}({', '.join(map(_argument, probe.made.init))}).{method}" if method else name
+    head = f"In train mode, {head}" if probe.made.training else head
+    head = f"The gradients of {head}" if probe.cotangent is not None else head
     arguments = [_argument(arg) for arg in probe.args]
     arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
     text = f"{head}({', '.join(arguments)})"
@@ -94,7 +96,8 @@ def _argument(value: Any) -> str:
     if isinstance(value, np.ndarray):
         maker = "np.float32" if value.dtype == np.float32 else "np.array"
         return f"{maker}({_numbers(value, digits=12)})"
-    return repr(value)
+    array = as_float64(value)
+    return f"torch.tensor({_numbers(array)})" if array is not None and shape_of(value) is not None else repr(value)
 
 
 def _numbers(array: np.ndarray, digits: int = 4) -> str:
@@ -119,7 +122,24 @@ def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[l
         return _pair(describe(ours.value), describe(theirs.value))
     if probe.look is not None and type(theirs.value) in (dict, str):
         return _facts(ours, theirs.value)
+    if probe.cotangent is not None:
+        return _gradients(ours.value, theirs.value)
     return _values(ours.value, theirs.value)
+
+
+def _gradients(ours: Any, theirs: Any) -> list[list[str]]:
+    """Show the first gradient that is wrong, or where the graph is cut; the value itself if that is wrong already."""
+    if type(ours) is not dict or type(theirs) is not dict or likeness(ours["value"], theirs["value"]):
+        return _values(ours["value"], theirs["value"]) if type(ours) is dict and type(theirs) is dict else []
+    arguments = enumerate(zip(ours["grads"], theirs["grads"], strict=False), 1)
+    pairs = {f"argument {number}": pair for number, pair in arguments}
+    pairs |= {name: (ours["parameters"].get(name), theirs["parameters"][name]) for name in theirs["parameters"]}
+    for name, (found, expected) in pairs.items():
+        if found is None and expected is not None:
+            return [[f"  no gradient reaches {name}: the graph is cut on the way"]]
+        if likeness(found, expected):
+            return [[f"  of {name}:"], *_values(found, expected)]
+    return []
 
 
 def _facts(ours: Outcome, theirs: Any) -> list[list[str]]:

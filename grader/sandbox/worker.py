@@ -19,6 +19,7 @@ import numpy as np
 from grader.sandbox import wire
 from grader.sandbox.channel import Channel, ClosedError
 from grader.sandbox.loader import StudentModules
+from grader.sandbox.making import make
 from grader.text import without_addresses
 
 READY = b"\x06"  # the first byte: whatever goes wrong before it is not the student's doing
@@ -103,24 +104,33 @@ class Worker:
         """
         name, *method = request["path"]
         results: list[dict[str, Any]] = []
-        made: dict[str, Any] = {}
-        for init, *_ in request["calls"] if method else ():
-            if repr(init) not in made:
-                try:
-                    made[repr(init)] = self.find([0, [name]])(*init)
-                except BaseException as error:  # noqa: BLE001
-                    return [{"error": self.describe(error)} for _ in request["calls"]]
-        for init, args, kwargs in request["calls"]:
+        try:
+            owners = [make(self.find([0, [name]]), way) for way in request["objects"]]
+        except BaseException as error:  # noqa: BLE001
+            return [{"error": self.describe(error)} for _ in request["calls"]]
+        for number, args, kwargs, cotangent in request["calls"]:
             try:
-                function = getattr(made[repr(init)], method[0]) if method else self.find([0, [name]])
+                owner = owners[number] if method else None
+                function = getattr(owner, method[0]) if method else self.find([0, [name]])
                 given = {str(place): arg for place, arg in enumerate(args, 1)} | kwargs
                 before = {name: _print_of(arg) for name, arg in given.items()}
-                value = _snapshot(function(*args, **kwargs))
+                if "torch" in sys.modules:
+                    seed_everything(0)  # dropout
+                value = self.probed(function, owner, args, kwargs, cotangent)
                 changed = {name: arg for name, arg in given.items() if _print_of(arg) != before[name]}
                 results.append({"value": value, "changed": changed})
             except BaseException as error:  # noqa: BLE001
                 results.append({"error": self.describe(error)})
         return results
+
+    def probed(self, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> Any:
+        """Return what a probe looks at: the value, or with a cotangent the gradients, too."""
+        if cotangent is None:
+            return _snapshot(function(*args, **kwargs))
+        from grader.sandbox.gradients import vjp
+
+        found = vjp(function, owner, args, kwargs, cotangent)
+        return {"value": found["value"], "grads": found["args"], "parameters": found["parameters"]}
 
     def do_vjp(self, request: dict[str, Any]) -> dict[str, Any]:
         from grader.sandbox.gradients import vjp
@@ -232,7 +242,9 @@ def _snapshot(value: Any) -> Any:
     """Return a result as it is now: a later call of the same batch may write into the same arrays."""
     if type(value) is np.ndarray and value.nbytes <= wire.MAX_BODY:
         return value.copy()
-    if type(value) is tuple and all(type(item) is np.ndarray for item in value):
+    if _is_tensor(value) and value.numel() * value.element_size() <= wire.MAX_BODY:
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if type(value) is tuple and all(type(item) is np.ndarray or _is_tensor(item) for item in value):
         return tuple(map(_snapshot, value))
     return value
 
@@ -241,7 +253,16 @@ def _print_of(value: Any) -> Any:
     """Return something that is not the same any more once a value has changed."""
     if type(value) is np.ndarray:
         return value.dtype, value.shape, value.tobytes()
+    if _is_tensor(value):
+        flat = value.detach().contiguous().reshape(-1)
+        return value.dtype, value.shape, flat.view(sys.modules["torch"].uint8).numpy().tobytes()
     return repr(value)
+
+
+def _is_tensor(value: Any) -> bool:
+    """Whether this is a plain tensor of numbers."""
+    torch = sys.modules.get("torch")
+    return torch is not None and type(value) is torch.Tensor and value.layout is torch.strided
 
 
 def _type_name(kind: type) -> str:

@@ -1,0 +1,40 @@
+"""Making an object of a student's class as it is asked for: a torch module also gets its parameters and its mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """How an object is made; only a torch module has parameters (`state`) and a mode."""
+
+    init: tuple[Any, ...] = ()
+    state: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    training: bool = False
+
+    @property
+    def key(self) -> tuple[str, int, bool]:
+        """The same for two that make the same object."""
+        return repr(self.init), id(self.state), self.training
+
+    @property
+    def data(self) -> list[Any]:
+        """The form in which it goes to a worker."""
+        return [list(self.init), dict(self.state), self.training]
+
+
+def make(kind: Callable[..., Any], data: Sequence[Any]) -> Any:
+    """Make an object in the way that `Made.data` describes."""
+    init, state, training = data
+    made = kind(*init)
+    if state:
+        made.load_state_dict(state)
+    if callable(mode := getattr(made, "train", None)) and hasattr(made, "named_parameters"):
+        mode(training)
+    return made
