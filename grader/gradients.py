@@ -96,8 +96,8 @@ def _paired(value: Any, cotangent: Any) -> float:
         return sum(_paired(part, factor) for part, factor in zip(value, cotangent, strict=True))
     array, factors = as_float64(value), as_float64(cotangent)
     assert array is not None, f"a result is {describe(value)}"
-    assert array.shape == np.shape(factors), f"a result is {describe(value)}"
-    return float((array * factors).sum())
+    assert factors is None or array.shape == factors.shape, f"a result is {describe(value)}"
+    return 0.0 if factors is None else float((array * factors).sum())
 
 
 @cache

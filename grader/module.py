@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
+FORBIDDEN = ("products", "exec", "attention", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 
 
@@ -41,6 +42,17 @@ def read_text(path: Path) -> str:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """Why something may not be called, and in which functions; in all, if none is named."""
+
+    why: str
+    functions: tuple[str, ...] = ()
+
+    def holds_in(self, target: str) -> bool:
+        return not self.functions or target in self.functions
+
+
+@dataclass(frozen=True)
 class Module:
     """One stage of the course."""
 
@@ -55,7 +67,7 @@ class Module:
     complexity: Mapping[str, Any] = field(
         default_factory=dict, hash=False
     )  # contracts, as yet unread: see complexity.contract
-    forbidden: Mapping[str, str] = field(default_factory=dict, hash=False)  # what may not be called, and why
+    forbidden: Mapping[str, Rule] = field(default_factory=dict, hash=False)  # by what may not be called
 
     @property
     def slug(self) -> str:
@@ -125,7 +137,7 @@ def read_module(folder: Path) -> Module:
         points=_number(folder, table, "points"),
         folder=folder,
         complexity=_table(folder, table, "complexity"),
-        forbidden=_reasons(folder, table, "forbidden"),
+        forbidden=_rules(folder, table),
     )
 
 
@@ -191,11 +203,19 @@ def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
-def _reasons(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, str]:
-    value = _table(folder, table, key)
-    if not all(type(reason) is str for reason in value.values()):
-        raise module_error(folder, key, "must say why, in words", f"Write it like {OPTIONAL[key]}")
-    return value
+def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, Rule]:
+    mend = f"Write it like {OPTIONAL['forbidden']}, of {', '.join(FORBIDDEN)}; or why = ..., functions = [...]"
+    rules: dict[str, Rule] = {}
+    for kind, entry in _table(folder, table, "forbidden").items():
+        rule = {"why": entry, "functions": []} if type(entry) is str else entry
+        if kind not in FORBIDDEN:
+            raise module_error(folder, f"forbidden.{kind}", "is nothing that can be forbidden", mend)
+        if type(rule) is not dict or rule.keys() != {"why", "functions"} or type(rule["why"]) is not str:
+            raise module_error(folder, f"forbidden.{kind}", "must say why, in words", mend)
+        if type(rule["functions"]) is not list or not all(type(name) is str for name in rule["functions"]):
+            raise module_error(folder, f"forbidden.{kind}", "has something else than names of functions", mend)
+        rules[kind] = Rule(rule["why"], tuple(rule["functions"]))
+    return rules
 
 
 def _backend(folder: Path, table: Mapping[str, Any]) -> Backend:

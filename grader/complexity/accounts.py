@@ -12,8 +12,10 @@ import numpy as np
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.hatches import hatches
 from grader.complexity.profile import Cost, Event, Place, Profile, profile
-from grader.module import Module
+from grader.complexity.torch_names import PREFIX, is_attention
+from grader.module import Module, Rule
 from grader.sandbox.client import Session
+from grader.sandbox.making import NOTHING, Made, make
 from grader.seeds import seed_of
 
 EXECUTING = ("exec", "eval", "compile")
@@ -41,7 +43,7 @@ class Accounts:
     """How the functions of a module are measured; `reference` is None where there is no solution to compare with."""
 
     contracts: tuple[Contract, ...]
-    forbidden: Mapping[str, str]
+    forbidden: Mapping[str, Rule]
     module: str
     salt: str
     reference: ModuleType | None
@@ -55,12 +57,12 @@ class Accounts:
         """Measure one function, in a worker that has run nothing else."""
         session.close()
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
-        expected = None if self.reference is None else self._expected(contract.function)
+        expected = None if self.reference is None else Answers(self.reference, contract.function)
         found = _doubted(profile(session, _at_secret_sizes(contract, seed), seed, expected), session.program.files)
         forbidden = tuple(
-            Forbidden(event, self.forbidden[kind_of(event.call)])
+            Forbidden(event, rule.why)
             for event in found.events
-            if kind_of(event.call) in self.forbidden
+            if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
         return Account(found, _without_forbidden(found.costs, forbidden), forbidden)
 
@@ -72,14 +74,34 @@ class Accounts:
         )
         return Account(Profile(contract, costs, (), {}, {}), costs, ())
 
-    def _expected(self, function: str) -> Any:
-        name, _, method = function.partition(".")
-        reference = getattr(self.reference, name)
 
-        def expected(init: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-            return (getattr(reference(*init), method) if method else reference)(*args)
+@dataclass(frozen=True)
+class Answers:
+    """The reference's results for one function or method."""
 
-        return expected
+    reference: ModuleType
+    function: str
+
+    def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]:
+        """Return the parameters of a torch module, the same each time it is made like this."""
+        if not hasattr(getattr(self.reference, self.name), "named_parameters"):
+            return NOTHING
+        import torch
+
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            made = getattr(self.reference, self.name)(*init)
+        return {name: parameter.detach() for name, parameter in made.named_parameters()}
+
+    def value(self, made: Made, args: tuple[Any, ...]) -> Any:
+        """Return the result of a call."""
+        method = self.function.partition(".")[2]
+        owner = getattr(self.reference, self.name)
+        return (getattr(make(owner, made.data), method) if method else owner)(*args)
+
+    @property
+    def name(self) -> str:
+        return self.function.partition(".")[0]
 
 
 def accounts_of(module: Module, salt: str, reference: ModuleType | None) -> Accounts:
@@ -111,7 +133,11 @@ def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
 
 def kind_of(call: str) -> str:
     """Return which rule of `[forbidden]` a call falls under."""
-    return "exec" if call in EXECUTING else "products"
+    if call in EXECUTING:
+        return "exec"
+    if call.startswith(PREFIX):
+        return "attention" if is_attention(call) else "torch"
+    return "products"
 
 
 def _without_forbidden(costs: tuple[Cost, ...], forbidden: tuple[Forbidden, ...]) -> tuple[Cost, ...]:

@@ -14,16 +14,17 @@ work = "m*n"
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.complexity.polynomial import Lattice, Polynomial, Sizes, parse
 from grader.module import CourseError, module_error
 
-METERS = ("steps", "smul", "mul", "work", "mem", "sums")
+METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
 # The kinds of arguments, and how many sizes each is followed by.
-PARTS = {"array": None, "mask": None, "size": 1, "lengths": 2, "value": 1}
+PARTS: dict[str, int | None] = {"array": None, "mask": None, "tensor": None, "tensormask": None}
+PARTS |= {"none": 0, "size": 1, "lengths": 2, "value": 1}
 _KEYS = {"args", "init", "also", "sizes", "large", "points", *METERS}
 
 
@@ -58,6 +59,17 @@ class Contract:
     def target(self) -> str:
         """The function or class whose points these are."""
         return self.function.partition(".")[0]
+
+    @property
+    def quick(self) -> Lattice:
+        """The sizes that are enough for code whose powers are no higher than those of the laws."""
+        powers = [powers for law in self.laws for powers in law.bound.terms]
+        highest = tuple(max(1, *of_one) for of_one in zip(*powers, strict=True))
+        return replace(self.lattice, highest=highest)
+
+    @property
+    def is_method(self) -> bool:
+        return "." in self.function
 
     @property
     def points(self) -> float:
@@ -138,6 +150,7 @@ def _specs(specs: Any, names: tuple[str, ...]) -> tuple[str, ...]:
             known = len(parts) == 1 and parts[0].replace(".", "", 1).isdigit()
         else:
             known = all(part in names or (part.isdigit() and int(part) > 0) for part in parts)
-        if kind not in PARTS or not known or PARTS[kind] not in (None, len(parts)) or not parts:
+        count = PARTS.get(kind, -1)
+        if not known or (not parts if count is None else count != len(parts)):
             raise ValueError(f"{spec!r} is no argument: {', '.join(PARTS)}, then sizes or numbers")
     return tuple(specs)

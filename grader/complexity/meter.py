@@ -45,9 +45,11 @@ class Meter:
     def reset(self, inputs: tuple[Any, ...] = ()) -> None:
         """Begin to count anew; the arrays of the input are not the student's memory."""
         self.live = self.peak = 0
+        self.at = 0  # the place of the last hook: what torch does is told by torch, and happens there
         self.step_lines: defaultdict[int, int] = defaultdict(int)
         self.scalar_lines: defaultdict[int, int] = defaultdict(int)
         self.product_lines: defaultdict[int, int] = defaultdict(int)
+        self.flop_lines: defaultdict[int, int] = defaultdict(int)
         self.work_lines: defaultdict[int, int] = defaultdict(int)
         self.memory_lines: defaultdict[int, int] = defaultdict(int)
         self.sum_lines: defaultdict[int, int] = defaultdict(int)
@@ -70,6 +72,7 @@ class Meter:
             "steps": self.step_lines,
             "smul": self.scalar_lines,
             "mul": self.product_lines,
+            "flops": self.flop_lines,
             "work": self.work_lines,
             "mem": self.memory_lines,
             "sums": self.sum_lines,
@@ -92,11 +95,13 @@ class Meter:
                 self.product_lines[at] += 1
                 self.scalar_lines[at] += 1
             return BINARY[name](a, b)
+        self.at = at
         result = BINARY[name](a, b)
         self.operated(at, name, a, b, result)
         return result
 
     def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
+        self.at = at
         result = IN_PLACE[name](a, b)
         self.operated(at, name, a, b, result)
         return result
@@ -126,13 +131,15 @@ class Meter:
         return self.counted(at, iterable)
 
     def unary(self, at: int, name: str, a: Any) -> Any:
+        self.at = at
         result = UNARY[name](a)
         if isinstance(result, np.ndarray):
-            self.worked(at, result.size)
+            self.computed(at, result.size)
             self.made(at, result)
         return result
 
     def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
+        self.at = at
         result = COMPARE[name](a, b)
         if isinstance(result, np.ndarray):
             self.worked(at, result.size)
@@ -147,6 +154,7 @@ class Meter:
         return result
 
     def item(self, at: int, owner: Any, index: Any) -> Any:
+        self.at = at
         result = owner[index]
         if type(result) in NUMBERS:
             return result
@@ -159,6 +167,7 @@ class Meter:
 
     def place(self, at: int, owner: Any) -> Any:
         """Return what to assign items of: the thing itself, or a stand-in that counts."""
+        self.at = at
         return _Place(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
 
     def call(self, at: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -166,6 +175,7 @@ class Meter:
         if self.is_own(function):
             return function(*args, **kwargs)
         handler = handler_of(function)
+        self.at = at
         if handler is not None:
             result = handler(self, at, function, args, kwargs)
             self.made(at, result)
@@ -234,7 +244,7 @@ class Meter:
             if isinstance(result, np.ndarray) and sum(_is_data(one) for one in operands) > 1:
                 self.products[id(result)] = weakref.ref(result, functools.partial(self.forget, id(result)))
         if not scalar:
-            self.worked(at, size)
+            self.computed(at, size)
 
     def matrix_product(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
         """Count a product that sums over an index: one multiplication for each entry of the result and each place."""
@@ -246,8 +256,13 @@ class Meter:
     def contracted(self, at: int, name: str, size: int) -> None:
         """Count a product of so many multiplications, made outside Python."""
         self.event(at, name)
+        self.multiplied_and_added(at, size)
+
+    def multiplied_and_added(self, at: int, size: int) -> None:
+        """So many products were made, and each was added to a sum."""
         self.multiplied(at, size, scalar=False)
         self.worked(at, size)
+        self.flop_lines[at] += 2 * size
 
     def summed(self, at: int, name: str, array: Any) -> None:
         """Note where the entries of a product of two arrays are added up: that may be a dot product by another name."""
@@ -267,6 +282,11 @@ class Meter:
     def worked(self, at: int, size: int) -> None:
         """So many entries of arrays were read or written by one operation."""
         self.work_lines[at] += size
+
+    def computed(self, at: int, size: int) -> None:
+        """So many entries of arrays were computed, each by one operation of arithmetic."""
+        self.work_lines[at] += size
+        self.flop_lines[at] += size
 
     def walked(self, at: int, length: int) -> None:
         """So many elements were gone through by something written in C."""

@@ -98,24 +98,31 @@ def parse(text: str, names: tuple[str, ...]) -> Polynomial:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The smallest set of sizes from which a polynomial of a degree can be found: base + step · index."""
+    """The smallest set of sizes from which a polynomial of a degree can be found: base + step · index.
+
+    With `highest`, the powers of the variables are no larger than these, and fewer sizes are enough.
+    """
 
     names: tuple[str, ...]
     base: Sizes
     step: Sizes
     degree: int
+    highest: Powers | None = None
 
     def points(self) -> dict[Powers, Sizes]:
         """Return the sizes to measure, by index."""
         return {
             index: tuple(b + s * i for b, s, i in zip(self.base, self.step, index, strict=True))
-            for index in _indices(len(self.names), self.degree)
+            for index in self.indices()
         }
+
+    def indices(self) -> tuple[Powers, ...]:
+        return _indices(self.highest or (self.degree,) * len(self.names), self.degree)
 
     def interpolate(self, count: Callable[[Powers], int]) -> Polynomial:
         """Return the one polynomial of this degree with these counts: Newton's forward differences, exactly."""
         terms: dict[Powers, Fraction] = {}
-        for index, difference in _differences(len(self.names), self.degree, count).items():
+        for index, difference in _differences(self.indices(), count).items():
             if difference:
                 for powers, factor in _basis(index, self.base, self.step).items():
                     terms[powers] = terms.get(powers, Fraction(0)) + difference * factor
@@ -135,18 +142,18 @@ def _written(factor: Fraction, monomial: str) -> str:
 
 
 @cache
-def _indices(variables: int, degree: int) -> tuple[Powers, ...]:
-    every = itertools.product(range(degree + 1), repeat=variables)
+def _indices(highest: Powers, degree: int) -> tuple[Powers, ...]:
+    every = itertools.product(*(range(power + 1) for power in highest))
     return tuple(sorted((index for index in every if sum(index) <= degree), key=sum))
 
 
-def _differences(variables: int, degree: int, count: Callable[[Powers], int]) -> dict[Powers, int]:
+def _differences(indices: tuple[Powers, ...], count: Callable[[Powers], int]) -> dict[Powers, int]:
     """Return the forward difference of every index, along one variable after another."""
-    values = {index: count(index) for index in _indices(variables, degree)}
-    for axis in range(variables):
-        for round_ in range(degree):
+    values = {index: count(index) for index in indices}
+    for axis in range(len(indices[0])):
+        for round_ in range(max(index[axis] for index in indices)):
             # from the top down, so that each value is replaced after its neighbour above was used
-            for index in reversed(_indices(variables, degree)):
+            for index in reversed(indices):
                 if index[axis] > round_:
                     values[index] -= values[(*index[:axis], index[axis] - 1, *index[axis + 1 :])]
     return values

@@ -16,6 +16,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 import time
 import types
 import warnings
@@ -55,6 +56,8 @@ def price_of(function: Any) -> Price | None:
     found = _PRICES.get(id(function))
     if found is not None:
         return found[1]
+    if "torch" in sys.modules and prices.is_torch(function):
+        return prices.by_torch
     kind = type(function)
     if kind is types.BuiltinMethodType:
         return _method_price(function)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ DUNDERS = {
     **dict.fromkeys(("truediv", "rtruediv", "itruediv", "floordiv", "mod", "and", "or", "xor"), "/"),
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"), "/"),
 }
+LEAVING = {"tolist", "numpy", "__array__"}
 REFLECTED = ("__rmul__", "__rpow__", "__rmatmul__", "__radd__", "__rsub__", "__rtruediv__")
 
 
@@ -81,6 +83,32 @@ def operands_of(function: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Any]:
     return first, second
 
 
+def by_torch(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """What torch does is counted operation by operation; only what leaves it for Python or NumPy is counted here."""
+    owner = getattr(function, "__self__", None)
+    if owner is not None and getattr(function, "__name__", "") in LEAVING and hasattr(owner, "numel"):
+        meter.worked(at, int(owner.numel()))
+    if "Script" in type(function).__name__:  # compiled from the text: its loops run unseen
+        meter.unpriced(at, "torch.jit")
+
+
+def is_torch(function: Any) -> bool:
+    """Whether something is torch's: a function, an operation, a method of a tensor, a layer, a class of layers."""
+    module = getattr(function, "__module__", None)
+    if type(module) is str and module.startswith("torch"):
+        return True
+    owner = getattr(function, "__self__", None)
+    if type(owner) is types.ModuleType:
+        return owner.__name__.startswith("torch")
+    owners = [one for one in (function, owner) if isinstance(one, type)]
+    return any(map(_is_of_torch, (type(function), *([] if owner is None else [type(owner)]), *owners)))
+
+
+@cache
+def _is_of_torch(kind: type) -> bool:
+    return any(str(base.__module__).partition(".")[0] == "torch" for base in kind.__mro__)
+
+
 def free(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
     """What costs the same for every size."""
     if isinstance(result, type) and result.__module__.startswith("grader.complexity"):
@@ -97,7 +125,7 @@ def elementwise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
 def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
     """Every entry of the first argument is looked at once."""
     subject = subject_of(function, args, kwargs)
-    meter.worked(at, int(np.size(subject)))
+    meter.computed(at, int(np.size(subject)))
     if function.__name__ in ADDING:
         meter.summed(at, SUM, subject)
 
@@ -152,7 +180,7 @@ def einsum(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, res
         return
     size = _combinations(args[0], [np.shape(one) for one in operands])
     if len(operands) == 1:
-        meter.worked(at, size)
+        meter.computed(at, size)
         meter.summed(at, SUM, operands[0])
     else:
         meter.contracted(at, name_of(function), size * (len(operands) - 1))
@@ -180,7 +208,7 @@ def ufunc_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwarg
     subject = args[0] if args else next((one for one in kwargs.values() if isinstance(one, np.ndarray)), 0)
     others = [one for one in (*args[1:], *kwargs.values()) if isinstance(one, np.ndarray)]
     size = max(int(np.size(one)) for one in (subject, *others))
-    meter.worked(at, size)
+    meter.computed(at, size)
     if ufunc.__name__ in PRODUCTS:
         meter.multiplied(at, size, scalar=False)
     if ufunc in (np.add, np.subtract):

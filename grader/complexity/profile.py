@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -18,13 +19,21 @@ from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
 from grader.complexity.sample import MAX_PLACES, PLACES, MalformedSampleError, Sample, argument, read_samples
 from grader.errors import StudentEndedError, StudentError
 from grader.sandbox.client import Session
+from grader.sandbox.making import NOTHING, Made
 
 Verdict = Literal["pass", "fail", "inconclusive"]
-Arguments = tuple[tuple[Any, ...], tuple[Any, ...]]  # of the constructor, and of the call
-Expected = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
+Arguments = tuple[Made, tuple[Any, ...]]  # the object that has the method, and what the call is given
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
 # Where counts are no polynomial: what may be missing of an exact law, what may be on top, and how uneven they may be.
 MISSING, ON_TOP, UNEVEN = 0.9, 1.25, 1.1
+
+
+class Expected(Protocol):
+    """What the reference makes of a call, and the parameters that its objects, and so everybody's, have."""
+
+    def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]: ...
+
+    def value(self, made: Made, args: tuple[Any, ...]) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,7 @@ class _Profiler:
         self.contract = contract
         self.seed = seed
         self.expected = expected
+        self.lattice = contract.quick
         self.files: list[str] = []
         self.seen: dict[Sizes, Sample] = {}
         self.wrong = False
@@ -108,9 +118,12 @@ class _Profiler:
 
     def run(self) -> Profile:
         contract = self.contract
-        self.sample(list(contract.lattice.points().values()))
-        polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
+        self.sample(list(self.lattice.points().values()))
         self.sample(list(contract.large))
+        meters = {law.meter for law in contract.laws}
+        if not all(self.is_borne_out(meter, self.polynomial(partial(self.count, meter))) for meter in meters):
+            self.take_all_sizes()
+        polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
         exact = {meter: found for meter, found in polynomials.items() if self.is_borne_out(meter, found)}
         events = self.events()
         if self.wrong:
@@ -130,14 +143,21 @@ class _Profiler:
         message = f"it could not be measured: {error if self.expected is None else error.public}"
         tired = isinstance(error, StudentEndedError) and error.ending.kind in ("deadline", "memory")
         polynomials: dict[str, Polynomial] = {}
-        if tired and all(sizes in self.seen for sizes in self.contract.lattice.points().values()):
-            polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
+        if tired and all(sizes in self.seen for sizes in self.lattice.points().values()):
+            with contextlib.suppress(StudentError):
+                self.take_all_sizes()
+                polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
         costs = []
         for law in self.contract.laws:
             found = polynomials.get(law.meter)
             fails = found is None or bool(found.beyond(law.bound))
             costs.append(self.cost(law, found or "", "fail" if fails else "inconclusive", None, message))
         return Profile(self.contract, tuple(costs), (), polynomials, {})
+
+    def take_all_sizes(self) -> None:
+        """Go on to the sizes that show powers higher than those of the laws."""
+        self.lattice = self.contract.lattice
+        self.sample(list(self.lattice.points().values()))
 
     # measuring -------------------------------------------------------------------------------------------
 
@@ -159,13 +179,13 @@ class _Profiler:
 
     def compare(self, args: Arguments, sample: Sample) -> None:
         if self.expected is not None and not self.wrong:
-            self.wrong = difference(sample.value, self.expected(*args)) is not None
+            self.wrong = difference(sample.value, self.expected.value(*args)) is not None
 
     def measured(self, arguments: list[Arguments]) -> list[Sample]:
         if not arguments:
             return []
         function = self.contract.function
-        calls = [[list(init), list(args)] for init, args in arguments]
+        calls = [[made.data, list(args)] for made, args in arguments]
         message = {"op": "measure", "main": self.session.program.main, "path": function.split("."), "calls": calls}
         answer = self.session.request(message, function, self.contract.target)
         try:
@@ -182,7 +202,8 @@ class _Profiler:
         rng = np.random.default_rng([self.seed, *sizes])
         names = dict(zip(self.contract.lattice.names, sizes, strict=True))
         init = tuple(argument(spec, names, rng) for spec in self.contract.init)
-        return init, tuple(argument(spec, names, rng) for spec in specs)
+        state = self.expected.state(init) if self.expected is not None and self.contract.is_method else NOTHING
+        return Made(init, state), tuple(argument(spec, names, rng) for spec in specs)
 
     # judging ---------------------------------------------------------------------------------------------
 
@@ -279,7 +300,7 @@ class _Profiler:
 
     def uneven(self, law: Law, measured: str) -> Cost | None:
         """Fail counts that are far more, by the measure of the law, at large sizes than at any small one."""
-        small = self.contract.lattice.points().values()
+        small = self.lattice.points().values()
         usual = max(self.share(law, sizes) for sizes in small) or 1.0
         for sizes in self.contract.large:
             if self.share(law, sizes) > 3 * usual:
@@ -297,8 +318,8 @@ class _Profiler:
         return self.count(law.meter, sizes) / float(law.bound.at(sizes))
 
     def polynomial(self, count: Callable[[Sizes], int]) -> Polynomial:
-        points = self.contract.lattice.points()
-        return self.contract.lattice.interpolate(lambda index: count(points[index]))
+        points = self.lattice.points()
+        return self.lattice.interpolate(lambda index: count(points[index]))
 
     def count(self, meter: str, sizes: Sizes) -> int:
         return self.seen[sizes].counts[meter]

@@ -51,6 +51,12 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
     match kind:
         case "array":
             return rng.normal(size=sizes)
+        case "tensor" | "tensormask":
+            import torch
+
+            return torch.from_numpy(rng.normal(size=sizes)).float() if kind == "tensor" else torch.ones(*sizes) > 0
+        case "none":
+            return None
         case "mask":
             return np.ones(sizes, dtype=bool)  # what a loop leaves out would make its cost depend on chance
         case "size":

@@ -29,12 +29,27 @@ class Made:
         return [list(self.init), dict(self.state), self.training]
 
 
+def fill(module: Any, state: Mapping[str, Any]) -> None:
+    """Give a torch module these parameters; buffers of its own stay as they are, but what is given must have its place.
+
+    `load_state_dict` would refuse a module for a buffer that is not in the state.
+    """
+    parameters = dict(module.named_parameters())
+    for name, value in state.items():
+        if name not in parameters:
+            raise LookupError(f"there is no parameter {name}: there are {', '.join(parameters) or 'none'}")
+        place = parameters[name].data
+        if place.shape != value.shape:
+            raise ValueError(f"{name} has the shape {tuple(place.shape)}, not {tuple(value.shape)}")
+        place.copy_(value)
+
+
 def make(kind: Callable[..., Any], data: Sequence[Any]) -> Any:
     """Make an object in the way that `Made.data` describes."""
     init, state, training = data
     made = kind(*init)
     if state:
-        made.load_state_dict(state)
+        fill(made, state)
     if callable(mode := getattr(made, "train", None)) and hasattr(made, "named_parameters"):
         mode(training)
     return made

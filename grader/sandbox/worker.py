@@ -19,7 +19,7 @@ import numpy as np
 from grader.sandbox import wire
 from grader.sandbox.channel import Channel, ClosedError
 from grader.sandbox.loader import StudentModules
-from grader.sandbox.making import make
+from grader.sandbox.making import fill, make
 from grader.text import without_addresses
 
 READY = b"\x06"  # the first byte: whatever goes wrong before it is not the student's doing
@@ -142,6 +142,9 @@ class Worker:
 
     def do_parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         return dict(self.find(request["ref"]).named_parameters())
+
+    def do_fill(self, request: dict[str, Any]) -> None:
+        fill(self.find(request["ref"]), request["state"])
 
     def do_measure(self, request: dict[str, Any]) -> dict[str, Any]:
         from grader.complexity.measure import measure

@@ -58,7 +58,10 @@ def warm_up(backend: str, *, meters: bool = True) -> None:
     if backend == "torch":
         import torch
 
-        import grader.sandbox.gradients  # noqa: F401
+        import grader.sandbox.gradients
+
+        if meters:
+            import grader.complexity.tensors  # noqa: F401
 
         torch.set_num_threads(1)
         # The first gradient imports half a second's worth of modules, and the first operation claims its memory.

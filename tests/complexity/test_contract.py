@@ -39,7 +39,7 @@ def test_a_contract_is_read_whole() -> None:
     ("change", "words"),
     [
         ({"laws": "n"}, "complexity.f.laws: is no key of a contract"),
-        ({"args": ["tensor n"]}, "'tensor n' is no argument"),
+        ({"args": ["vector n"]}, "'vector n' is no argument"),
         ({"args": ["array k"]}, "'array k' is no argument"),
         ({"steps": "n*k"}, "k is no size"),
         ({"large": [{"n": 5}]}, "large is no list of points that have n, d each"),

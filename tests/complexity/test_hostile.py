@@ -9,7 +9,7 @@ from grader.complexity.sample import MAX_PLACES, MalformedSampleError, read_samp
 from grader.course import Course
 from tests.conftest import GradeSource
 
-COUNTS = dict.fromkeys(("steps", "smul", "mul", "work", "mem", "sums"), 1)
+COUNTS = dict.fromkeys(("steps", "smul", "mul", "flops", "work", "mem", "sums"), 1)
 
 
 def sample(**changes: object) -> dict[str, object]:
