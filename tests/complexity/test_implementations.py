@@ -71,7 +71,8 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS, ids=lambda one: f"{one.module}-{one.name}")
 def test_a_verdict_is_right(course: Course, spawners: dict[Backend, Spawner], implementation: Implementation) -> None:
-    source, accounts = measured(course, spawners["numpy"], implementation)
+    backend = course.module(implementation.module).backend
+    source, accounts = measured(course, spawners[backend], implementation)
     assert accounts
     marked = {number for number, line in enumerate(source.splitlines(), 1) if line.endswith(HERE)}
     for function, account in accounts.items():
