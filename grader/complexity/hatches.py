@@ -14,15 +14,19 @@ _MODULES = "grader|gc|inspect|ctypes|importlib|threading|multiprocessing|_thread
 _ATTRIBUTES = "__code__|__globals__|__builtins__|__subclasses__|_getframe|settrace|setprofile|tb_frame|gi_frame"
 _FRAME = "f_globals|f_locals|f_back|co_names"
 _SCOPES = "globals|vars|locals"
+# The ways in which torch lets code see the modes that watch it, or step out of them.
+_TORCH = "DisableTorch|_pop_mode|current_modes|_python_dispatch|torch_function_stack|dispatch_mode|_C"
 _OURS = "attn_"
 # A hatch has one of these in it. To look for plain words first is ten times quicker than the pattern.
-_WORDS = (_OURS, "modules", *"|".join((_MODULES, _ATTRIBUTES, _FRAME, _SCOPES)).split("|"))
+_WORDS = (_OURS, "modules", *"|".join((_MODULES, _ATTRIBUTES, _FRAME, _SCOPES, _TORCH)).split("|"))
 _HATCH = re.compile(
     rf"{_OURS}\w*"  # our own names
     rf"|^\s*(?:import|from)\b[^#\n]*?\b(?:{_MODULES})\b"
     rf"|__import__\s*\(\s*['\"](?:{_MODULES})\b"
     rf"|\b(?:{_ATTRIBUTES}|{_FRAME})\b"
     r"|\bsys\s*\.\s*modules\b"
+    r"|\btorch\s*\.\s*_C\b|\w*(?:DisableTorch|_pop_mode|current_modes|_python_dispatch)\w*"
+    r"|\w*(?:torch_function_stack|dispatch_mode)\w*|\bimport\s+_C\b"
     rf"|\b(?:{_SCOPES})\s*\(\s*\)\s*\["
 )
 

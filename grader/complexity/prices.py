@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.complexity.torch_names import PREFIX, attention_in
+
 if TYPE_CHECKING:
     from grader.complexity.meter import Meter
 
@@ -88,8 +90,10 @@ def by_torch(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, r
     owner = getattr(function, "__self__", None)
     if owner is not None and getattr(function, "__name__", "") in LEAVING and hasattr(owner, "numel"):
         meter.worked(at, int(owner.numel()))
-    if "Script" in type(function).__name__:  # compiled from the text: its loops run unseen
+    if "Script" in type(function).__name__:  # compiled from the text: its loops run unseen, but its graph can be read
         meter.unpriced(at, "torch.jit")
+        if name := attention_in(str(getattr(function, "inlined_graph", ""))):
+            meter.event(at, f"{PREFIX}{name.strip('_')}")
 
 
 def is_torch(function: Any) -> bool:

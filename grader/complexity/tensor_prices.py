@@ -122,9 +122,10 @@ def price_of(operation: Any, name: str) -> Price | None:
     plain = name.strip("_")
     if plain in _PRICES:
         return _PRICES[plain]
-    if torch.Tag.pointwise in operation.tags:
+    tags = getattr(operation, "tags", ())
+    if torch.Tag.pointwise in tags:
         return elementwise
-    return reduction if torch.Tag.reduction in operation.tags else None
+    return reduction if torch.Tag.reduction in tags else None
 
 
 _PRICES: dict[str, Price] = {

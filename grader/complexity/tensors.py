@@ -44,10 +44,10 @@ class Noted:
         at = self.meter.at
         if attention and at not in self.lines:
             self.lines.add(at)
-            self.meter.event(at, f"{PREFIX}{name.strip('_')}")
+            self.meter.event(at, f"{PREFIX}{name.strip('_').removesuffix('.default')}")
         elif not attention and not self.torch:
             self.torch = True
-            self.meter.event(at, f"{PREFIX}{name.strip('_')}")
+            self.meter.event(at, f"{PREFIX}{name.strip('_').removesuffix('.default')}")
 
 
 class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
@@ -67,12 +67,15 @@ class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no ty
 @functools.cache
 def known_as(operation: Any) -> tuple[str, bool, Price | None]:
     """Return an operation's name, whether it is attention ready-made, and its price."""
-    name = operation._schema.name.partition("::")[2]
+    schema = getattr(operation, "_schema", None)  # one of a higher order, such as flex_attention, has none
+    name = schema.name.partition("::")[2] if schema else str(operation.name())
     return name, is_attention(name), price_of(operation, name)
 
 
 class Operations(TorchDispatchMode):  # type: ignore[misc]
     """Counts each operation by the sizes of its tensors, and follows the memory of its results until they are gone."""
+
+    supports_higher_order_operators = True
 
     def __init__(self, noted: Noted) -> None:
         super().__init__()
@@ -88,7 +91,8 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]
         kwargs = kwargs or {}
         name, attention, price = known_as(operation)
         self.noted.note(name, attention=attention)
-        if price is None and operation._can_decompose():  # in inference mode, operations arrive whole
+        # In inference mode, operations arrive whole.
+        if price is None and hasattr(operation, "_schema") and operation._can_decompose():
             with self:
                 return operation.decompose(*args, **kwargs)
         result = operation(*args, **kwargs)
@@ -106,7 +110,7 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]
                 raise LookupError
             price(Done(meter, meter.at, name, given, fresh, result))
         except Exception:  # noqa: BLE001 - what we cannot put a price on must not fail a call that went well
-            meter.unpriced(meter.at, f"torch.ops.{operation._schema.name.replace('::', '.')}")
+            meter.unpriced(meter.at, f"torch.ops.aten.{name}")
         for tensor in fresh:
             self.hold(tensor.untyped_storage())
         return result
