@@ -36,6 +36,15 @@ LIES = (
     "np.zeros(3, dtype='M8[s]')",
     "(np.zeros(2), None)",
 )
+TENSOR_LIES = (
+    "torch.zeros(())",
+    "torch.full((2, 3), torch.nan)",
+    "torch.zeros(2, 3, dtype=torch.complex64)",
+    "torch.zeros(2, 3).to_sparse()",
+    "torch.zeros(2, 3, device='meta')",
+    "(torch.zeros(2, 3), torch.zeros(2, 3, requires_grad=True) * 2)",
+    "(torch.ones(1, dtype=torch.int64), None)",
+)
 
 
 @dataclass(frozen=True)
@@ -58,9 +67,11 @@ def gather(course: Course, module: Module) -> Evidence:
     """Grade everything we know the truth about, in one session."""
     wrong_ways = read_misconceptions(course, module)
     suite = replace(full_suite(course, module), diagnosed=False)  # by a golden file that may be stale
-    solution = _submission("the solution", module, read_text(course.solution(module)))
+    text = read_text(course.solution(module))
+    solution = _submission("the solution", module, text)
     stub = _submission("the stub", module, read_text(module.stub))
-    liars = [_submission(f"a student returning {lie}", module, _liar(suite.api, lie)) for lie in LIES]
+    lies = LIES + (TENSOR_LIES if module.backend == "torch" else ())
+    liars = [_submission(f"a student returning {lie}", module, text + _liar(suite.api, lie)) for lie in lies]
     quick = replace(suite, measured=False)  # measuring takes longer than all checks, and tells nothing of wrong values
     checks: list[Check] = []
     run_suite(suite, lambda found, _: checks.extend(found))
@@ -95,12 +106,12 @@ def _submission(name: str, module: Module, text: str) -> Submission:
 
 
 def _liar(api: Api, lie: str) -> str:
-    """Return a file in which every function, every method and every constant is the same lie."""
-    lines = ["import numpy as np", ""]
+    """Return a cell laid over the solution in which every function, method and constant is the same lie."""
+    lines = ["", "import numpy as np", ""]
     for name in api.functions:
         lines += [f"def {name}(*args, **kwargs):", f"    return {lie}", ""]
     for name, methods in api.classes.items():
-        lines += [f"class {name}:", "    def __init__(self, *args, **kwargs):", "        pass", ""]
+        lines += [f"class {name}({name}):"]
         for method in dict.fromkeys(["__call__", *methods]):
             lines += [f"    def {method}(self, *args, **kwargs):", f"        return {lie}", ""]
     lines += [f"{name} = {lie}" for name in api.constants]
