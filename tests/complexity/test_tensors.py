@@ -1,0 +1,163 @@
+"""What torch does, counted operation by operation, in a worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.complexity.sample import Sample, read_samples
+from grader.module import Backend
+from grader.sandbox.client import Program, Session
+from grader.sandbox.limits import Limits
+from grader.sandbox.making import Made
+from grader.sandbox.spawn import Spawner
+
+HEAD = """
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+"""
+A, B, C = torch.ones(2, 3, 4), torch.ones(2, 4, 5), torch.ones(2, 5)
+Q, K, V = torch.ones(2, 3, 5, 4), torch.ones(2, 3, 7, 4), torch.ones(2, 3, 7, 6)
+X = torch.ones(2, 3, 8)
+MATRICES = 2 * 3 * 4 * 5  # multiply-adds of A @ B
+SCORES, OUTPUT = 2 * 3 * 5 * 7 * 4, 2 * 3 * 5 * 7 * 6
+
+
+def measured(spawner: Spawner, source: str, *args: Any) -> Sample:
+    """Measure one call of `f` in a worker."""
+    files = {"work": {"file": "work.py", "cells": [(HEAD + source).encode()], "notebook": False}}
+    session = Session(spawner, Program(files, "work", ()), Limits())
+    calls = [[Made().data, list(args)]]
+    try:
+        answer = session.request({"op": "measure", "main": "work", "path": ["f"], "calls": calls}, "f", "f")
+        (sample,) = read_samples(answer)[1]
+        return sample
+    finally:
+        session.close()
+
+
+@pytest.fixture(scope="module")
+def torch_spawner(spawners: dict[Backend, Spawner]) -> Spawner:
+    return spawners["torch"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "args", "products"),
+    [
+        ("a @ b", (A, B), MATRICES),
+        ("torch.matmul(a, b)", (A, B), MATRICES),
+        ("torch.bmm(a, b)", (A, B), MATRICES),
+        ("torch.einsum('bij,bjk->bik', a, b)", (A, B), MATRICES),
+        ("torch.baddbmm(torch.zeros(2, 3, 5), a, b)", (A, B), MATRICES),
+        ("torch.stack([x @ y for x, y in zip(a, b)])", (A, B), MATRICES),
+        ("torch.ops.aten.bmm.default(a, b)", (A, B), MATRICES),
+        ("torch.vmap(torch.mm)(a, b)", (A, B), MATRICES),
+        ("a.__matmul__(b)", (A, B), MATRICES),
+        ("torch.tensordot(a, b[0], dims=1)", (A, B), MATRICES),
+        ("torch.bmm(a, b, out=torch.empty(2, 3, 5))", (A, B), MATRICES),
+        ("a[0] @ b[0, :, 0]", (A, B), 3 * 4),
+        ("torch.dot(a[0, 0], b[0, :, 0])", (A, B), 4),
+        ("F.linear(a, b[0].T)", (A, B), MATRICES),
+        ("nn.Linear(4, 5)(a) if b is not None else a", (A, B), MATRICES),
+        ("within(torch.inference_mode(), lambda: a @ b)", (A, B), MATRICES),
+        ("within(torch.no_grad(), lambda: torch.einsum('bij,bjk->bik', a, b))", (A, B), MATRICES),
+        ("F.scaled_dot_product_attention(a, b, V)", (Q, K), SCORES + OUTPUT),
+        ("F.scaled_dot_product_attention(a, b, b)", (Q, K), 2 * SCORES),  # in four dimensions, one operation
+        ("F.scaled_dot_product_attention(a[0], b[0], b[0])", (Q, K), SCORES),
+        ("within(torch.inference_mode(), lambda: F.scaled_dot_product_attention(a, b, b))", (Q, K), 2 * SCORES),
+        ("nn.MultiheadAttention(8, 2, batch_first=True)(a, b, b)[0]", (X, X), 4 * 6 * 64 + 2 * 2 * 3 * 3 * 8),
+        ("fast(nn.MultiheadAttention(8, 2, batch_first=True), a)", (X, X), 4 * 6 * 64 + 2 * 2 * 3 * 3 * 8),
+    ],
+)
+def test_products_are_counted_however_they_are_written(
+    torch_spawner: Spawner, expression: str, args: tuple[Any, ...], products: int
+) -> None:
+    source = """
+V = torch.ones(2, 3, 7, 6)
+def within(context, function):
+    with context:
+        return function().clone()
+def fast(layer, x):
+    with torch.no_grad():
+        return layer.eval()(x, x, x, need_weights=False)[0]
+def f(a, b):
+    return EXPRESSION
+"""
+    found = measured(torch_spawner, source.replace("EXPRESSION", expression), *args)
+    assert found.unknown == {}
+    elementwise = found.counts["mul"] - products
+    assert 0 <= elementwise <= sum(one.numel() for one in args)  # scaling the queries and keys is a product, too
+    rest = found.counts["flops"] - 2 * products
+    assert 0 <= rest < products
+
+
+def test_flops_are_two_for_each_multiply_add_and_one_for_each_entry(torch_spawner: Spawner) -> None:
+    source = """
+def f(a, b):
+    scores = a @ b
+    scores = scores / 2
+    weights = torch.softmax(scores, dim=-1)
+    return weights.sum(dim=-1)
+"""
+    found = measured(torch_spawner, source, A, B)
+    assert found.counts["flops"] == 2 * MATRICES + 30 + 30 + 30
+    by_line = sorted(found.lines["flops"].items())
+    assert [count for _, count in by_line] == [2 * MATRICES, 30, 30, 30]
+    first = by_line[0][0]
+    assert [place - first for place, _ in by_line] == [0, 1, 2, 3]
+
+
+def test_memory_is_what_is_alive_at_once(torch_spawner: Spawner) -> None:
+    kept = "def f(x):\n    parts = [x + i for i in range(5)]\n    return sum(p.sum() for p in parts)\n"
+    dropped = (
+        "def f(x):\n    total = 0.0\n    for i in range(5):\n        total = total + (x + i).sum()\n    return total\n"
+    )
+    x = torch.ones(1000)
+    assert 5 * 4000 <= measured(torch_spawner, kept, x).counts["mem"] <= 5 * 4000 + 100
+    assert 4000 <= measured(torch_spawner, dropped, x).counts["mem"] <= 4000 + 100
+
+
+@pytest.mark.parametrize("view", ["x.T", "x.reshape(8, 4)", "x[1:]", "x.expand(3, 4, 8)", "x.detach()", "CONSTANT.T"])
+def test_a_view_costs_nothing(torch_spawner: Spawner, view: str) -> None:
+    found = measured(torch_spawner, f"CONSTANT = torch.ones(5, 6)\ndef f(x):\n    return {view}\n", torch.ones(4, 8))
+    assert (found.counts["work"], found.counts["mem"]) == (0, 0)
+
+
+@pytest.mark.parametrize("copy", ["x.clone()", "x.T.contiguous()", "torch.cat([x[:2], x[2:]])", "x.T.reshape(-1)"])
+def test_a_copy_costs_its_entries(torch_spawner: Spawner, copy: str) -> None:
+    found = measured(torch_spawner, f"def f(x):\n    return {copy}\n", torch.ones(4, 8))
+    assert (found.counts["work"], found.counts["mem"], found.counts["flops"]) == (32, 128, 0)
+
+
+@pytest.mark.parametrize("odd", ["torch.linalg.matrix_exp(x)", "torch.linalg.inv(x)", "torch.fft.fft(x).real"])
+def test_what_has_no_price_is_named(torch_spawner: Spawner, odd: str) -> None:
+    found = measured(torch_spawner, f"def f(x):\n    return {odd}\n", torch.eye(4))
+    assert any(name.startswith("torch.ops.aten.") for name in found.unknown)
+
+
+def test_loops_over_tensors_are_steps(torch_spawner: Spawner) -> None:
+    source = """
+def f(a, b):
+    return torch.stack([torch.stack([(x * y).sum() for y in b.T]) for x in a])
+"""
+    found = measured(torch_spawner, source, A[0], B[0])
+    assert found.counts["steps"] >= 3 * 5
+    assert found.counts["mul"] == 3 * 5 * 4
+    assert found.counts["flops"] == 2 * 3 * 5 * 4
+
+
+def test_the_function_of_a_student_in_torchs_hands_is_counted(torch_spawner: Spawner) -> None:
+    source = """
+class Layer(nn.Module):
+    def forward(self, x):
+        for row in x:
+            x = x + row
+        return x
+def f(x):
+    return nn.Sequential(Layer(), Layer())(x)
+"""
+    assert measured(torch_spawner, source, torch.ones(6, 2)).counts["steps"] == 1 + 2 * (1 + 6)
