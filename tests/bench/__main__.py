@@ -21,6 +21,7 @@ from tests.bench.row import Row
 from tests.bench.sandbox import jail
 from tests.bench.startup import startup
 from tests.bench.table import as_json, as_text, is_busy, machine
+from tests.bench.torch_modules import torch_modules
 
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "startup": startup,
@@ -29,6 +30,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "profiles": profiles,
     "diagnosis": diagnosis,
     "jail": jail,
+    "torch": torch_modules,
     "gradebook": gradebook,
     "growth": growth,
     "peers": race,
