@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -57,4 +58,4 @@ def _each(suite: Suite, course: Course, opened: Callable[[Backend], Spawner], co
     submissions = [Submission(f"s{i}", module.name, source.file, {module.slug: source}) for i in range(count + 1)]
     with mock.patch("grader.spawning.open_spawner", opened):
         run_grading(suite, submissions, noted, allow_unjailed=True)
-    return statistics.median(after - before for before, after in zip(moments, moments[1:], strict=False))
+    return statistics.median(after - before for before, after in pairwise(moments))
