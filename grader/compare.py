@@ -92,6 +92,8 @@ def _tensor_as_float64(tensor: Any) -> np.ndarray | None:
     if tensor.is_complex():
         return None
     try:
+        if str(tensor.dtype) in ("torch.float32", "torch.float64") and tensor.device.type == "cpu":  # the quick way
+            return np.asarray(tensor.detach().numpy(), dtype=np.float64)
         return np.asarray(tensor.detach().to(sys.modules["torch"].float64).numpy())
     except (NotImplementedError, RuntimeError):  # dtypes that torch can hold but not convert, such as bits8
         return None

@@ -237,6 +237,7 @@ class _Job:
         hopeless = verdict.ended | {check.target for check in verdict.checks}.difference(
             check.target for check in verdict.checks if check.outcome == "passed"
         )
+        session.close()  # in a worker that has not run the checks
         return tuple(
             self.accounts.unmeasured(contract) if contract.target in hopeless else self.accounts.of(session, contract)
             for contract in self.accounts.contracts

@@ -10,6 +10,7 @@ from grader.api import Api
 from grader.errors import StudentMissingError
 from grader.sandbox.client import MODULE, Ref, Session
 from grader.sandbox.loader import PACKAGE
+from grader.sandbox.making import NOTHING, Made
 from grader.sandbox.wire import Remote
 
 __tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
@@ -121,6 +122,13 @@ class Handle:
         if type(parameters) is not dict:
             raise self._malformed()
         return parameters
+
+    def made(self, *init: Any, state: Mapping[str, Any] = NOTHING, training: bool = False) -> Handle:
+        """Return a new object of this class; a torch module with these parameters, in this mode, in one round trip."""
+        found = self._local(self._request({"op": "make", "made": Made(init, state, training).data}))
+        if type(found) is not Handle:
+            raise self._malformed()
+        return found
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Give a torch module these parameters; buffers that it has besides them stay."""

@@ -25,6 +25,8 @@ MAX_INT_BITS = 4096
 MAX_KEY_BITS = 63
 MAX_NDIM = 32
 
+# The dtypes of tensors that NumPy has, too, under the same name.
+COMMON = frozenset({"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"})
 # Object, structured and variable-width string arrays hold pointers, so they have no bytes to send.
 DTYPE = re.compile(
     r"[<>|](b1|[iu][1248]|f(2|4|8|12|16)|c(8|16|24|32)|[SUV][1-9]\d{0,6}|[mM]8(\[\d{0,6}[a-zA-Z]{1,2}\])?)"

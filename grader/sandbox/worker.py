@@ -143,6 +143,9 @@ class Worker:
     def do_parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         return dict(self.find(request["ref"]).named_parameters())
 
+    def do_make(self, request: dict[str, Any]) -> wire.Remote:
+        return self.keep(make(self.find(request["ref"]), request["made"]))
+
     def do_fill(self, request: dict[str, Any]) -> None:
         fill(self.find(request["ref"]), request["state"])
 
