@@ -87,8 +87,8 @@ class Answers:
             return NOTHING
         import torch
 
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
+        with torch.random.fork_rng(devices=()):
+            torch.default_generator.manual_seed(0)
             made = getattr(self.reference, self.name)(*init)
         return {name: parameter.detach() for name, parameter in made.named_parameters()}
 

@@ -241,7 +241,7 @@ def seed_everything(seed: int) -> None:
     np.random.seed(seed)
     np.random.bit_generator.randbits = random.Random(seed).getrandbits  # type: ignore[attr-defined] # default_rng()
     if (torch := sys.modules.get("torch")) is not None:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed also writes a traceback for GPUs to come
 
 
 def _snapshot(value: Any) -> Any:
