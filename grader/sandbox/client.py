@@ -11,7 +11,7 @@ from typing import Any
 from grader.errors import Ending, StudentEndedError, StudentGoneError, StudentRaisedError
 from grader.sandbox.channel import POLL_SECONDS, Channel, ClosedError
 from grader.sandbox.endings import classify
-from grader.sandbox.limits import Limits, OutOfPatienceError, Patience
+from grader.sandbox.limits import Limits, OutOfPatienceError, Patience, cpu_seconds
 from grader.sandbox.replies import MalformedError, error_of, names, raised, reply_parts
 from grader.sandbox.spawn import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.wire import ProtocolError
@@ -143,8 +143,11 @@ class Session:
 
     def close(self) -> None:
         """End the worker, if there is one, and count the CPU time it used."""
-        if self._worker is not None:
-            self._stop(kill=True)
+        if self._worker is None:
+            return
+        used = cpu_seconds(self._worker.process.pid)
+        self._put_away().dismiss()
+        self.cpu_s = None if self.cpu_s is None else self.cpu_s + used
 
     def student_error(self, error: object, call: str, owner: str) -> Exception:
         """Return the error of one call among many as the exception a test should see."""
@@ -194,11 +197,7 @@ class Session:
         """Put the worker away; None if it had to be killed and how it would have ended is not known."""
         if self._worker is None:
             return None
-        process, channel = self._worker.process, self._worker.channel
-        self._worker = None
-        self._owners = set()
-        self.generation += 1
-        channel.close()
+        process = self._put_away()
         natural = None if kill else self._natural_exit(process)
         if natural is None:
             process.kill()
@@ -207,6 +206,16 @@ class Session:
             raise WorkerLostError("a worker was killed and did not end")
         self.cpu_s = None if self.cpu_s is None or ended.cpu_s is None else self.cpu_s + ended.cpu_s
         return natural
+
+    def _put_away(self) -> Process:
+        """Be without a worker, and return the process that it was."""
+        assert self._worker is not None
+        process, channel = self._worker.process, self._worker.channel
+        self._worker = None
+        self._owners = set()
+        self.generation += 1
+        channel.close()
+        return process
 
     def _natural_exit(self, process: Process) -> Exit | None:
         """Wait for a worker that closed its channel to end by itself; killing it at once would race with it."""

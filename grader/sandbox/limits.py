@@ -48,7 +48,7 @@ class Patience:
         self.first_cpu = 0.0
 
     def __call__(self) -> None:
-        cpu = _cpu_seconds(self.pid)
+        cpu = cpu_seconds(self.pid)
         now = time.monotonic()
         if self.window_cpu is None:
             # Short calls never come here, so the CPU clock is read a moment late, in the student's favour.
@@ -61,7 +61,7 @@ class Patience:
             self.window, self.window_cpu = now, cpu
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """Return the CPU time of a process; 0 if it has just ended, which the channel will say."""
     if sys.platform == "linux":  # the kernel's clock of that process, which hidden folders in /proc do not hide
         try:

@@ -58,6 +58,7 @@ class Process:
     sock: socket.socket
     kill: Callable[[], None]
     wait: Callable[[float], Exit | None]  # for so many seconds; None if it has not ended by then
+    dismiss: Callable[[], None]  # kill it, and never ask how it ended
 
 
 class Spawner(Protocol):
@@ -100,6 +101,7 @@ class ZygoteSpawner(_Closing):
         self.tier: Tier = plan.tier
         self._control, theirs = socket.socketpair()
         self._ended: dict[int, Exit] = {}
+        self._dismissed: set[int] = set()
         self._born: deque[_Born] = deque()
         self._ordered: socket.socket | None = None
         self._confirmed = False
@@ -161,7 +163,13 @@ class ZygoteSpawner(_Closing):
             ours.close()
             raise WorkerLostError(f"no worker could be started: {error} {self._last_words()}".rstrip()) from None
         pid = born.here
-        return Process(born.pid, ours, lambda: self._kill(pid), lambda seconds: self._wait(pid, seconds))
+        return Process(
+            born.pid,
+            ours,
+            kill=lambda: self._kill(pid),
+            wait=lambda seconds: self._wait(pid, seconds),
+            dismiss=lambda: self._dismiss(pid),
+        )
 
     def again(self) -> ZygoteSpawner:
         return ZygoteSpawner(self.plan)
@@ -182,6 +190,11 @@ class ZygoteSpawner(_Closing):
             self._control.send(pack("kill", pid))
         except OSError as error:
             raise WorkerLostError(f"the zygote is gone: {error}") from None
+
+    def _dismiss(self, pid: int) -> None:
+        """Kill a worker without waiting: to take down one that has torch takes longer than most calls."""
+        self._dismissed.add(pid)
+        self._kill(pid)
 
     def _wait(self, pid: int, seconds: float) -> Exit | None:
         deadline = time.monotonic() + seconds
@@ -228,6 +241,8 @@ class ZygoteSpawner(_Closing):
                 return False
             case [pid], descriptors:
                 self._born.append(_Born(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
+            case [pid, _, _, _], _ if int(pid) in self._dismissed:
+                self._dismissed.remove(int(pid))
             case [pid, code, cpu, added], _:
                 self._ended[int(pid)] = Exit(int(code), float(cpu), int(added))
         return True
@@ -310,10 +325,20 @@ class ColdSpawner(_Closing):
                 process.stdin.write(theirs.share(process.pid))
             process.stdin.close()
         self._running[process.pid] = process
-        return Process(process.pid, ours, lambda: _kill_all(process), lambda seconds: self._wait(process, seconds))
+        return Process(
+            process.pid,
+            ours,
+            kill=lambda: _kill_all(process),
+            wait=lambda seconds: self._wait(process, seconds),
+            dismiss=lambda: self._dismiss(process),
+        )
 
     def again(self) -> ColdSpawner:
         return ColdSpawner(self.backend)
+
+    def _dismiss(self, process: subprocess.Popen[bytes]) -> None:
+        _kill_all(process)
+        self._wait(process, START_SECONDS)
 
     def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> Exit | None:
         try:

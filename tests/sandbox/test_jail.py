@@ -170,7 +170,7 @@ def test_a_jail_that_fails_later_is_nobodys_verdict(jailed: ZygoteSpawner, monke
     """The trial went well, then a worker cannot put up its jail: the first byte never comes."""
     ours, theirs = socket.socketpair()
     theirs.close()
-    dead = Process(2**22 + 1, ours, lambda: None, lambda _: Exit(1, 0.0))
+    dead = Process(2**22 + 1, ours, lambda: None, lambda _: Exit(1, 0.0), lambda: None)
     monkeypatch.setattr(jailed, "spawn", lambda: dead)
     files = {"work": {"file": "work.py", "cells": [b"x = 1"], "notebook": False}}
     with pytest.raises(WorkerLostError, match="before it was given anything"):
