@@ -100,15 +100,23 @@ class Worker:
     def do_probe(self, request: dict[str, Any]) -> list[dict[str, Any]]:
         """Make calls whose errors are kept; a method is called on an object for each way to make one.
 
-        The objects are made first and used again, or nobody would see what they keep, of each other or of a call.
+        The objects are made first and used again, or nobody would see what they keep, of each other or of a call. One
+        that cannot be made, or has no place for its parameters, spoils no call but its own.
         """
         name, *method = request["path"]
         results: list[dict[str, Any]] = []
-        try:
-            owners = [make(self.find([0, [name]]), way) for way in request["objects"]]
-        except BaseException as error:  # noqa: BLE001
-            return [{"error": self.describe(error)} for _ in request["calls"]]
+        owners: list[Any] = []
+        unmade: dict[int, dict[str, Any]] = {}
+        for number, way in enumerate(request["objects"]):
+            try:
+                owners.append(make(self.find([0, [name]]), way))
+            except BaseException as error:  # noqa: BLE001
+                owners.append(None)
+                unmade[number] = {"error": self.describe(error)}
         for number, args, kwargs, cotangent in request["calls"]:
+            if method and number in unmade:
+                results.append(unmade[number])
+                continue
             try:
                 owner = owners[number] if method else None
                 function = getattr(owner, method[0]) if method else self.find([0, [name]])
