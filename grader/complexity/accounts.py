@@ -110,9 +110,18 @@ def accounts_of(module: Module, salt: str, reference: ModuleType | None) -> Acco
 
 
 def _at_secret_sizes(contract: Contract, seed: int) -> Contract:
-    """Return the contract with its large sizes a little larger, by the course's salt: nobody can aim at them."""
+    """Return the contract with its large sizes a little larger, by the course's salt: nobody can aim at them.
+
+    They grow by whole steps of theirs: what is cut into two heads stays even.
+    """
     rng = np.random.default_rng(seed)
-    large = tuple(tuple(int(size + rng.integers(0, size // 4 + 1)) for size in sizes) for sizes in contract.large)
+    steps = contract.lattice.step
+    large = tuple(
+        tuple(
+            int(size + step * rng.integers(0, size // (4 * step) + 1)) for size, step in zip(sizes, steps, strict=True)
+        )
+        for sizes in contract.large
+    )
     return replace(contract, large=large)
 
 
