@@ -26,13 +26,16 @@ class Ray:
 
 
 def rays_of(contract: Contract) -> list[Ray]:
-    """Return the ways to larger sizes: each variable alone as far as it is measured, pairs and all of them a little."""
-    names, base = contract.lattice.names, contract.lattice.base
+    """Return the ways to larger sizes: each variable alone as far as it is measured, pairs and all of them a little.
+
+    Sizes grow by whole steps of the contract's: what is cut into two heads stays even.
+    """
+    names, base, least = contract.lattice.names, contract.lattice.base, contract.lattice.step
     every = range(len(base))
     most = [max(sizes) for sizes in zip(*contract.large, strict=True)]
-    steps = [tuple((most[i] - base[i]) // LENGTH if i == k else 0 for i in every) for k in every]
+    steps = [tuple((most[i] - base[i]) // LENGTH // least[i] * least[i] if i == k else 0 for i in every) for k in every]
     steps += [
-        tuple(int(i in chosen) for i in every)
+        tuple(least[i] * (i in chosen) for i in every)
         for count in sorted({2, len(base)})
         for chosen in itertools.combinations(every, count)
     ]
