@@ -197,7 +197,7 @@ def encode(value: Any) -> Any:
     if array is None or array.size > LARGEST:
         return {"object": True}
     dtype = str(value.dtype)
-    if not array.ndim and type(value) is not np.ndarray:
+    if not array.ndim and isinstance(value, np.generic):  # an array or a tensor without axes stays one
         return {"number": _digits(float(array)), "dtype": dtype}
     return {"array": [_digits(x) for x in array.ravel().tolist()], "shape": list(array.shape), "dtype": dtype}
 
