@@ -148,7 +148,7 @@ class _SuitePlugin:
             "rng": lambda: self.own_rng(item.path, item.name),
         }
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-            return raised_by(lambda: item.obj(**{name: give[name]() for name in item.fixturenames}))
+            return raised_by(lambda: item.obj(**{name: give[name]() for name in item._fixtureinfo.argnames}))
 
     def run(self, item: pytest.Function, student: Student) -> BaseException | None:
         """Run one check once, by itself, and return what it raised.
@@ -172,7 +172,7 @@ class _SuitePlugin:
         return problem
 
 
-_OURS = {"student", "reference", "rng"}
+_OURS = {"student", "reference", "rng"}  # of which `rng` asks for pytest's own `request`
 
 
 def _is_plain(item: pytest.Function) -> bool:
@@ -183,7 +183,8 @@ def _is_plain(item: pytest.Function) -> bool:
         and not hasattr(item, "callspec")
         and not hasattr(item.obj, "hypothesis")
         and all(mark.name == "worth" for mark in item.iter_markers())
-        and all(name in _OURS and len(known[name]) == 1 for name in item.fixturenames)
+        and _OURS.issuperset(item._fixtureinfo.argnames)
+        and all(name == "request" or (name in _OURS and len(known[name]) == 1) for name in item.fixturenames)
     )
 
 
