@@ -124,15 +124,17 @@ class Handle:
         return parameters
 
     def made(self, *init: Any, state: Mapping[str, Any] = NOTHING, training: bool = False) -> Handle:
-        """Return a new object of this class; a torch module with these parameters, in this mode, in one round trip."""
-        found = self._local(self._request({"op": "make", "made": Made(init, state, training).data}))
-        if type(found) is not Handle:
-            raise self._malformed()
-        return found
+        """Return a new object of this class; a torch module with these parameters, in this mode.
+
+        It costs no round trip: it is made along with the first call of it, which raises what the making raised.
+        """
+        number = self._session.new_number()
+        self._request_later({"op": "make", "number": number, "made": Made(init, state, training).data})
+        return Handle(self._session, (number, ()), self._owner, self._label, self._methods)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Give a torch module these parameters; buffers that it has besides them stay."""
-        self._request({"op": "fill", "state": dict(state)})
+        self._request_later({"op": "fill", "state": dict(state)})
 
     def _below(self, name: str) -> Handle:
         handle, path = self._ref
@@ -153,11 +155,16 @@ class Handle:
         return results
 
     def _request(self, message: dict[str, Any]) -> Any:
+        return self._session.request(self._referring(message), self._label, self._owner)
+
+    def _request_later(self, message: dict[str, Any]) -> None:
+        self._session.request_later(self._referring(message))
+
+    def _referring(self, message: dict[str, Any]) -> dict[str, Any]:
         handle, path = self._ref
         if handle != MODULE and self._generation != self._session.generation:
             raise StudentMissingError(f"{self._label} is gone: the process that held it has ended")
-        message = {**message, "ref": [handle, list(path)]}
-        return self._session.request(message, self._label, self._owner)
+        return {**message, "ref": [handle, list(path)]}
 
     def _local(self, value: Any) -> Any:
         """Put a Handle in place of every object that stayed behind."""
@@ -190,7 +197,7 @@ class Student:
 
     def seed(self, seed: int) -> None:
         """Seed every source of chance in the worker."""
-        self._session.request({"op": "seed", "seed": seed}, "seed", "")
+        self._session.request_later({"op": "seed", "seed": seed})
 
 
 def _remote(arg: Any) -> Any:

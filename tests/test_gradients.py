@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from grader.errors import StudentError, StudentRaisedError
 from grader.gradients import (
     assert_gradients,
     assert_gradients_match_differences,
@@ -117,10 +118,37 @@ def test_parameters_have_gradients_and_can_be_given(student_of: StudentOf) -> No
         assert_parameter_gradients(found, {"unused": torch.ones(2)})
     with pytest.raises(AssertionError, match="there is no parameter other"):
         assert_parameter_gradients(found, {"other": torch.ones(2)})
-    with pytest.raises(Exception, match="there is no parameter q_proj: there are weight, unused"):
-        layer.load_state_dict({"q_proj": torch.ones(2)})
-    with pytest.raises(Exception, match=r"weight has the shape \(2, 2\), not \(2,\)"):
-        layer.load_state_dict({"weight": torch.ones(2)})
+    layer.load_state_dict({"q_proj": torch.ones(2)})
+    with pytest.raises(StudentRaisedError, match="there is no parameter q_proj: there are weight, unused"):
+        layer(torch.eye(2))
+    layer.load_state_dict({"weight": torch.ones(2)})
+    with pytest.raises(StudentRaisedError, match=r"weight has the shape \(2, 2\), not \(2,\)"):
+        layer(torch.eye(2))
+
+
+def test_an_object_is_made_along_with_its_first_call(student_of: StudentOf) -> None:
+    source = (
+        SOURCE
+        + """
+class Picky(Linear):
+    def __init__(self, size=1):
+        if size < 1:
+            raise ValueError(f"{size} is too small")
+        super().__init__()
+"""
+    )
+    student = student_of(source, "torch")
+    state = {"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0]])}
+    layers = [student.Picky.made(1, state=state), student.Picky.made(2, state={"weight": torch.zeros(2, 2)})]
+    assert [layer(torch.eye(2)).sum().item() for layer in layers] == [10.0, 0.0]
+    assert layers[0].training is False
+    assert student.Picky.made(3, training=True).training is True
+    small = student.Picky.made(0)
+    with pytest.raises(StudentRaisedError, match="0 is too small"):
+        small(torch.eye(2))
+    with pytest.raises(StudentError):  # it was never made
+        small(torch.eye(2))
+    assert layers[0](torch.eye(2)).sum().item() == 10.0
 
 
 def test_a_mode_is_set_by_the_name_of_its_method(student_of: StudentOf) -> None:

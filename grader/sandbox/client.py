@@ -75,6 +75,8 @@ class Session:
         self._worker: _Live | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
+        self._earlier: list[dict[str, Any]] = []
+        self._numbers = 0
         self._seconds = 0.0  # in all requests so far
         self._owners: set[str] = set()  # whose code has run in the present worker
         self._called: set[str] = set()  # whose code the present check has called
@@ -84,6 +86,7 @@ class Session:
         """Note where a check begins, for `start_afresh`."""
         self._check = _CheckStart(frozenset(self._owners), self._endings.copy(), self.printed)
         self._called = set()
+        self._earlier = []  # what the check before has asked for and never used
 
     def start_afresh(self) -> bool:
         """Take back what the check did, if others' functions had run in its worker before; False if none had.
@@ -139,7 +142,19 @@ class Session:
             self.load()
         self._owners.add(owner)
         self._called.add(owner)
+        if self._earlier:
+            message = {**message, "before": self._earlier}
+            self._earlier = []
         return self._exchange(message, call, owner)
+
+    def request_later(self, message: dict[str, Any]) -> None:
+        """Have something done whose reply nobody waits for: it goes with the next request, which raises its error."""
+        self._earlier.append(message)
+
+    def new_number(self) -> int:
+        """Return a number for an object that is yet to be made."""
+        self._numbers -= 1
+        return self._numbers
 
     def close(self) -> None:
         """End the worker, if there is one, and count the CPU time it used."""
@@ -213,6 +228,7 @@ class Session:
         process, channel = self._worker.process, self._worker.channel
         self._worker = None
         self._owners = set()
+        self._earlier = []
         self.generation += 1
         channel.close()
         return process

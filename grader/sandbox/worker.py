@@ -57,6 +57,7 @@ class Worker:
     def __init__(self) -> None:
         self.modules: StudentModules | None = None
         self.kept: list[object] = []
+        self.made: dict[int, object] = {}  # by the numbers the trusted side gave them, below 0
 
     def keep(self, value: object) -> wire.Remote:
         """Hold an object that cannot travel; handle 0 is the student's module."""
@@ -64,10 +65,14 @@ class Worker:
         return wire.Remote(len(self.kept), _type_name(type(value)))
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what a request asks and return the reply; an error in student code is a reply too."""
-        operation = getattr(self, "do_" + request["op"])
+        """Do what a request asks and return the reply; an error in student code is a reply too.
+
+        What was asked for before, and needed no reply, comes with it.
+        """
         try:
-            return {"ok": operation(request)}
+            for earlier in request.get("before", ()):
+                getattr(self, "do_" + earlier["op"])(earlier)
+            return {"ok": getattr(self, "do_" + request["op"])(request)}
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like are the student's, too
             return {"error": self.describe(error)}
 
@@ -151,8 +156,8 @@ class Worker:
     def do_parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         return dict(self.find(request["ref"]).named_parameters())
 
-    def do_make(self, request: dict[str, Any]) -> wire.Remote:
-        return self.keep(make(self.find(request["ref"]), request["made"]))
+    def do_make(self, request: dict[str, Any]) -> None:
+        self.made[request["number"]] = make(self.find(request["ref"]), request["made"])
 
     def do_fill(self, request: dict[str, Any]) -> None:
         fill(self.find(request["ref"]), request["state"])
@@ -170,7 +175,7 @@ class Worker:
     def find(self, ref: Any) -> Any:
         """Return the object a reference names: a handle and a path of attributes from it."""
         handle, path = ref
-        target: Any = self.modules.main if handle == 0 and self.modules else self.kept[handle - 1]
+        target: Any = self.modules.main if handle == 0 and self.modules else self.held(handle)
         for name in path:
             try:
                 target = getattr(target, name)
@@ -182,7 +187,10 @@ class Worker:
 
     def local(self, value: Any) -> Any:
         """Replace a Remote argument by the object it stands for."""
-        return self.kept[value.handle - 1] if type(value) is wire.Remote else value
+        return self.held(value.handle) if type(value) is wire.Remote else value
+
+    def held(self, handle: int) -> object:
+        return self.made[handle] if handle < 0 else self.kept[handle - 1]
 
     def describe(self, error: BaseException) -> dict[str, Any]:
         """Return an exception as plain text; every str() of it may itself raise."""
