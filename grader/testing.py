@@ -23,6 +23,7 @@ from grader.gradients import (
     assert_parameter_gradients,
     half_dtypes,
 )
+from grader.remembering import remembered
 from grader.student import Arguments, Call, arguments
 
 Mark = Callable[[FunctionType], FunctionType]
@@ -40,6 +41,7 @@ __all__ = [
     "assert_rows_sum_to_one",
     "assert_unmodified",
     "half_dtypes",
+    "remembered",
     "worth",
 ]
 
