@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 _VERDICTS = {"pass": "within its law", "fail": "TOO MUCH", "inconclusive": "not decided"}
-_ORDER = ("smul", "mul", "work", "steps", "mem")
+_ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
 
 
 def cost_lines(own: OwnCost) -> list[str]:

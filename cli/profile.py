@@ -40,6 +40,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, as_json: b
     steps   what Python itself does: loop bodies, calls, elements gone through
     smul    multiplications of single numbers, made by Python
     mul     all multiplications, those inside NumPy included
+    flops   two for each multiplication with an addition in a product, one for each entry of other arithmetic
     work    entries of arrays that were read or written
     mem     the most bytes of arrays alive at one time
 

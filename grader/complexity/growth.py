@@ -9,6 +9,7 @@ from grader.complexity.plot import Curve
 from grader.complexity.polynomial import Polynomial, Sizes
 
 WIDTH = 64  # of the vectors, where only the number of tokens grows
+BATCH = "b"  # the size that says how many sentences there are: one
 CURVE = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 TABLE = (16, 32, 64, 128, 256, 2048)
 FLOAT32 = 4
@@ -34,7 +35,7 @@ def growing(contract: Contract) -> tuple[str, ...]:
 def sizes_at(contract: Contract, n: int) -> Sizes:
     """Return the sizes of an input of n tokens."""
     grows = growing(contract)
-    return tuple(n if name in grows else WIDTH for name in contract.lattice.names)
+    return tuple(n if name in grows else 1 if name == BATCH else WIDTH for name in contract.lattice.names)
 
 
 def curve(name: str, mark: str, polynomial: Polynomial, contract: Contract) -> Curve:
