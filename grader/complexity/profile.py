@@ -154,7 +154,8 @@ class _Profiler:
             found = polynomials.get(law.meter)
             fails = found is None or bool(found.beyond(law.bound))
             costs.append(self.cost(law, found or "", "fail" if fails else "inconclusive", None, message))
-        return Profile(self.contract, tuple(costs), (), polynomials, {})
+        finished = all(sizes in self.seen for sizes in self.contract.large)
+        return Profile(self.contract, tuple(costs), self.named() if finished else (), polynomials, {})
 
     def take_all_sizes(self) -> None:
         """Go on to the sizes that show powers higher than those of the laws."""
@@ -348,10 +349,13 @@ class _Profiler:
         return None if most is None else self.place(most)
 
     def events(self) -> tuple[Event, ...]:
-        """Return what was called by a name of its own; sums of products only where they are what the law is about."""
+        """Return what was called by a name of its own, also in the further calls."""
         lattice = self.contract.lattice
         middle = tuple(base + 4 * step for base, step in zip(lattice.base, lattice.step, strict=True))
-        also = [(middle, sample) for sample in self.sample_also(middle)]
+        return self.named([(middle, sample) for sample in self.sample_also(middle)])
+
+    def named(self, also: Sequence[tuple[Sizes, Sample]] = ()) -> tuple[Event, ...]:
+        """Return the events of what was measured; sums of products only where they are what the law is about."""
         events: dict[str, int] = {}
         for sizes, sample in (*((sizes, self.seen[sizes]) for sizes in self.seen), *also):
             large = [(one, self.seen[one]) for one in self.contract.large] if sizes in self.seen else [(sizes, sample)]
