@@ -16,7 +16,7 @@ from grader.compare import TOLERANCES, Tolerance, as_float64, difference, shape_
 from grader.diagnosis.place import Line
 
 Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
-DIGITS = 12
+DIGITS, SHORT = 12, 9  # of a float64, and of what has no more: a float32 is known by nine
 LARGEST = 10_000  # entries of a result that are still looked at
 # Rounding is well below, and the smallest mistake worth a name, 1e-9 beside a sum, well above.
 _STRICT = Tolerance(1e-10, 1e-13)
@@ -199,7 +199,8 @@ def encode(value: Any) -> Any:
     dtype = str(value.dtype)
     if not array.ndim and isinstance(value, np.generic):  # an array or a tensor without axes stays one
         return {"number": _digits(float(array)), "dtype": dtype}
-    return {"array": [_digits(x) for x in array.ravel().tolist()], "shape": list(array.shape), "dtype": dtype}
+    digits = SHORT if dtype.endswith(("float32", "float16")) else DIGITS
+    return {"array": [_digits(x, digits) for x in array.ravel().tolist()], "shape": list(array.shape), "dtype": dtype}
 
 
 class Unreadable:
@@ -243,8 +244,8 @@ def _typed(array: np.ndarray, dtype: str) -> Any:
         return array.astype(dtype)
 
 
-def _digits(value: float) -> float | str:
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
+def _digits(value: float, digits: int = DIGITS) -> float | str:
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:

@@ -1,0 +1,57 @@
+"""Half precision is tried with next to nothing: where a CPU has to emulate it, nobody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from grader.course import Course, read_course
+from grader.gradients import half_dtypes
+from grader.grading import full_suite, run_grading
+from grader.report import Report
+from grader.sandbox.client import Session
+from grader.submission import Source, Submission
+from tests.conftest import ROOT
+
+TORCH = [module.name for module in read_course(ROOT).modules if module.backend == "torch"]
+MOST_ENTRIES, MOST_IN_ALL = 256, 10_000
+
+
+def tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors(item)
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_what_is_sent_in_half_precision_is_tiny(course: Course, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[torch.Tensor] = []
+    exchange = Session._exchange
+
+    def noting(self: Session, message: dict[str, Any], call: str, owner: str) -> Any:
+        sent.extend(one for one in tensors(message) if one.dtype in (torch.bfloat16, torch.float16))
+        return exchange(self, message, call, owner)
+
+    monkeypatch.setattr(Session, "_exchange", noting)
+    module = course.module(name)
+    source = Source(f"{module.slug}.py", (course.solution(module).read_text(),), notebook=False)
+    reports: list[Report] = []
+    suite = replace(full_suite(course, module), measured=False)
+    run_grading(suite, [Submission("s", name, source.file, {module.slug: source})], reports.append)
+    assert all(check.outcome == "passed" for check in reports[0].checks)
+    assert {one.dtype for one in sent} == set(half_dtypes())
+    assert max(one.numel() for one in sent) <= MOST_ENTRIES
+    assert sum(one.numel() for one in sent) <= MOST_IN_ALL
+
+
+def test_there_are_torch_modules() -> None:
+    assert TORCH
