@@ -130,6 +130,9 @@ def test_an_object_is_made_along_with_its_first_call(student_of: StudentOf) -> N
     source = (
         SOURCE
         + """
+def same(one, other):
+    return one is other
+
 class Picky(Linear):
     def __init__(self, size=1):
         if size < 1:
@@ -142,6 +145,8 @@ class Picky(Linear):
     layers = [student.Picky.made(1, state=state), student.Picky.made(2, state={"weight": torch.zeros(2, 2)})]
     assert [layer(torch.eye(2)).sum().item() for layer in layers] == [10.0, 0.0]
     assert layers[0].training is False
+    assert student.same(layers[0], layers[0])
+    assert not student.same(*layers)
     assert student.Picky.made(3, training=True).training is True
     small = student.Picky.made(0)
     with pytest.raises(StudentRaisedError, match="0 is too small"):

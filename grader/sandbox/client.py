@@ -58,6 +58,9 @@ class _CheckStart:
     printed: str
 
 
+OURS = 1 << 32  # handles above are numbered here, those below by the worker
+
+
 class Session:
     """One submission's workers, one at a time; `generation` tells them apart.
 
@@ -76,7 +79,7 @@ class Session:
         self._endings: Counter[str] = Counter()
         self._serial = 0
         self._earlier: list[dict[str, Any]] = []
-        self._numbers = 0
+        self._numbers = OURS
         self._seconds = 0.0  # in all requests so far
         self._owners: set[str] = set()  # whose code has run in the present worker
         self._called: set[str] = set()  # whose code the present check has called
@@ -153,7 +156,7 @@ class Session:
 
     def new_number(self) -> int:
         """Return a number for an object that is yet to be made."""
-        self._numbers -= 1
+        self._numbers += 1
         return self._numbers
 
     def close(self) -> None:

@@ -64,7 +64,7 @@ def lengths(prefix: bytes | bytearray | memoryview) -> tuple[int, int]:
 def decode_parts(header: memoryview, body: memoryview, *, tensors: bool = True) -> Any:
     """Return the value of a header and a body received apart."""
     try:
-        tree = json.loads(bytes(header).decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique_keys)
+        tree = _JSON.decode(bytes(header).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"the header is not JSON: {type(error).__name__}") from None
     decoder = _Decoder(body, tensors)
@@ -174,7 +174,7 @@ class _Decoder:
     def tensor(self, node: dict[str, Any], depth: int) -> Any:
         del depth
         torch = self.torch()
-        dtype = _torch_dtype(torch, _typed(node["dtype"], str))
+        dtype = _torch_dtype(_typed(node["dtype"], str))
         shape, grad = _typed(node["shape"], list), _typed(node["grad"], bool)
         data = self.take(_count(shape) * dtype.itemsize)
         if grad and not (dtype.is_floating_point or dtype.is_complex):
@@ -191,7 +191,8 @@ class _Decoder:
 
     def torch_dtype(self, node: dict[str, Any], depth: int) -> Any:
         del depth
-        return _torch_dtype(self.torch(), _typed(node["v"], str))
+        self.torch()
+        return _torch_dtype(_typed(node["v"], str))
 
     def torch_device(self, node: dict[str, Any], depth: int) -> Any:
         del depth
@@ -278,7 +279,9 @@ def _torch_device(torch: Any, name: str) -> Any:
         raise ProtocolError("a device torch does not know") from None
 
 
-def _torch_dtype(torch: Any, name: str) -> Any:
+@functools.lru_cache(64)
+def _torch_dtype(name: str) -> Any:
+    torch = sys.modules["torch"]
     dtype = getattr(torch, name, None) if _TORCH_NAME.fullmatch(name) else None
     if type(dtype) is not torch.dtype or name.startswith(("q", "uq")):
         raise ProtocolError("a torch dtype that is not on the list")

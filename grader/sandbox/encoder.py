@@ -27,11 +27,13 @@ from grader.sandbox.wire import (
     is_text,
 )
 
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
 
 def encode(value: object, keep: Callable[[object], Remote] | None = None, *, tensors: bool = True) -> bytes:
     """Return the frame of a value; whatever has no form on the wire goes through `keep`, if given."""
     encoder = _Encoder(keep, tensors)
-    header = json.dumps(encoder.node(value, 0), separators=(",", ":"), allow_nan=False).encode()
+    header = _JSON.encode(encoder.node(value, 0)).encode()
     if len(header) > MAX_HEADER:
         raise UnsendableError(f"needs {len(header)} bytes besides its arrays; the most is {MAX_HEADER}")
     return b"".join([PREFIX.pack(MAGIC, len(header), encoder.size), header, *encoder.buffers])
@@ -55,6 +57,10 @@ class _Encoder:
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
+        if self.torch is not None and kind is self.torch.Tensor:  # first, as there are many of them
+            node = self.tensor(self.torch, value)
+            if node is not None:
+                return node
         if kind is int:
             if value.bit_length() > MAX_INT_BITS:
                 raise UnsendableError(f"holds an integer of {value.bit_length()} bits")
@@ -107,20 +113,27 @@ class _Encoder:
     def torch_node(self, value: Any, kind: type) -> dict[str, Any] | None:
         torch = self.torch
         assert torch is not None
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            return self.tensor(torch, value)
         if kind is torch.dtype:
             return {"$": "torch.dtype", "v": str(value).removeprefix("torch.")}
-        if kind is torch.device:
-            return {"$": "torch.device", "v": str(value)}
-        if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+        return {"$": "torch.device", "v": str(value)} if kind is torch.device else None
+
+    def tensor(self, torch: Any, value: Any) -> dict[str, Any] | None:
+        """Return the node of a tensor; None of one that has no plain entries."""
+        name, device = str(value.dtype)[6:], value.device.type
+        if value.layout is not torch.strided or device == "meta" or (name not in COMMON and value.is_quantized):
             return None
-        if value.layout is not torch.strided or value.is_quantized or value.device.type == "meta":
-            return None
-        shape, grad = list(value.shape), bool(value.requires_grad)
+        shape = list(value.shape)
         self.reserve(value.numel() * value.element_size())
-        _check_shape(value.shape)
-        name = str(value.dtype).removeprefix("torch.")
-        self.buffers.append(_bytes_of(torch, value, name))
-        return {"$": "tensor", "dtype": name, "shape": shape, "grad": grad}
+        _check_shape(shape)
+        plain = value.detach()
+        if name not in COMMON or device != "cpu" or plain.is_neg():
+            plain = plain.resolve_conj().resolve_neg().cpu().contiguous()
+            # Every dtype, bfloat16 and float8 included, has a byte view; few have a NumPy one.
+            plain = plain.reshape(-1).view(torch.uint8)
+        self.buffers.append(plain.numpy().tobytes())
+        return {"$": "tensor", "dtype": name, "shape": shape, "grad": value.requires_grad}
 
     def add_buffer(self, data: bytes, size: int) -> None:
         self.reserve(size)
@@ -130,15 +143,6 @@ class _Encoder:
         self.size += size
         if self.size > MAX_BODY:
             raise UnsendableError(f"takes {_readable(self.size)}; the most is {_readable(MAX_BODY)}")
-
-
-def _bytes_of(torch: Any, tensor: Any, dtype: str) -> bytes:
-    plain = tensor.detach()
-    if dtype in COMMON and plain.device.type == "cpu" and not plain.is_neg():  # the quick way
-        return bytes(plain.numpy().tobytes())
-    plain = plain.resolve_conj().resolve_neg().cpu().contiguous()
-    # Every dtype, bfloat16 and float8 included, has a byte view; few have a NumPy one.
-    return bytes(plain.reshape(-1).view(torch.uint8).numpy().tobytes())
 
 
 def _check_shape(shape: Sequence[int]) -> None:

@@ -57,7 +57,7 @@ class Worker:
     def __init__(self) -> None:
         self.modules: StudentModules | None = None
         self.kept: list[object] = []
-        self.made: dict[int, object] = {}  # by the numbers the trusted side gave them, below 0
+        self.made: dict[int, object] = {}  # by the numbers the trusted side gave them, beyond all of ours
 
     def keep(self, value: object) -> wire.Remote:
         """Hold an object that cannot travel; handle 0 is the student's module."""
@@ -190,7 +190,7 @@ class Worker:
         return self.held(value.handle) if type(value) is wire.Remote else value
 
     def held(self, handle: int) -> object:
-        return self.made[handle] if handle < 0 else self.kept[handle - 1]
+        return self.made[handle] if handle > len(self.kept) else self.kept[handle - 1]
 
     def describe(self, error: BaseException) -> dict[str, Any]:
         """Return an exception as plain text; every str() of it may itself raise."""
