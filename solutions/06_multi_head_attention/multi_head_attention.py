@@ -236,7 +236,10 @@ if __name__ == "__main__":
 
 # %%
 if __name__ == "__main__":
-    places, marks = 6, 4  # a token: which of 6 places it is in, and one of 4 marks that it holds, both one-hot, and 6 zeros
+    places, marks = (
+        6,
+        4,
+    )  # a token: which of 6 places it is in, and one of 4 marks that it holds, both one-hot, and 6 zeros
 
     def sentences(count):
         held = torch.eye(marks)[torch.randint(marks, (count, places))]  # (count, 6, 4)

@@ -494,7 +494,9 @@ def test_heads_are_layers_of_their_own(student, rng):
     alone = student.MultiHeadAttention(2, 1)
     assert hasattr(alone, "callmany"), "MultiHeadAttention(2, 1) should be an nn.Module"
     state = {
-        name: torch.block_diag(*(one[name] for one in small)) if "weight" in name else torch.cat([o[name] for o in small])
+        name: torch.block_diag(*(one[name] for one in small))
+        if "weight" in name
+        else torch.cat([o[name] for o in small])
         for name in small[0]
     }
     ((output, weights),) = attend(layer_of(student, 6, 3, state), 3, arguments(query, key, value, mask))
@@ -670,7 +672,12 @@ def test_without_the_blocked_keys(student, rng):
     state, (query, key, value) = random_state(rng, 6), tokens(rng, 2, 3, 5, 6)
     layer, kept = layer_of(student, 6, 2, state), [0, 2, 3]
     row = torch.tensor([1, 0, 1, 1, 0])
-    masks = [row.expand(3, 5).clone(), row.expand(2, 3, 5).clone(), row.reshape(1, 1, 1, 5), row.expand(2, 2, 3, 5).clone()]
+    masks = [
+        row.expand(3, 5).clone(),
+        row.expand(2, 3, 5).clone(),
+        row.reshape(1, 1, 1, 5),
+        row.expand(2, 2, 3, 5).clone(),
+    ]
     calls = [arguments(query, key, value, mask=mask) for mask in masks]
     short, *masked = attend(layer, 2, arguments(query, key[:, kept], value[:, kept]), *calls)
     for mask, (output, weights) in zip(masks, masked, strict=True):
@@ -702,9 +709,7 @@ def test_masks_of_sentences(student, rng):
         mask = open_mask(rng, batch, n_q, 3)
         mask[0, :, 0], mask[0, :, 1], mask[1, :, 0], mask[1, :, 1] = 0, 1, 1, 0  # no two sentences alike
         layer = layer_of(student, width, heads, state)
-        alone = [
-            arguments(query[b : b + 1], key[b : b + 1], value[b : b + 1], mask[b]) for b in range(batch)
-        ]
+        alone = [arguments(query[b : b + 1], key[b : b + 1], value[b : b + 1], mask[b]) for b in range(batch)]
         whole, *parts = attend(layer, heads, arguments(query, key, value, mask), *alone)
         seen = mask[:, None].expand(whole[1].shape)
         assert_close(whole[1] * (1 - seen), torch.zeros(whole[1].shape), of="weights of blocked keys")
