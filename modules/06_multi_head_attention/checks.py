@@ -1,4 +1,4 @@
-"""Visible checks of 06_multi_head_attention: run them with `attn test multi_head_attention` or `python -m pytest checks.py`."""
+"""Visible checks of 06_multi_head_attention: run them with `attn test` or `python -m pytest checks.py`."""
 
 import numpy as np
 import torch

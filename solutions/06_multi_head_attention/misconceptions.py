@@ -8,7 +8,10 @@ from torch import nn
 
 # %% split_without_transpose
 LIKELY = "the tokens are only reshaped, so that a head gets pieces of several tokens"
-HINT = "Split torch.arange(8).reshape(1, 2, 4) for two heads. Which tokens are in head 0? Cut first, then let heads and tokens change places."
+HINT = (
+    "Split torch.arange(8).reshape(1, 2, 4) for two heads. Which tokens are in head 0? Cut first, then let "
+    "heads and tokens change places."
+)
 
 
 def split_heads(x, num_heads):
@@ -60,7 +63,7 @@ HINT = "Which axis does torch.stack make if it is not told? The batch stays in f
 
 
 def split_heads(x, num_heads):
-    batch, length, embed_dim = x.shape
+    _batch, _length, embed_dim = x.shape
     if embed_dim % num_heads != 0:
         raise ValueError(f"{embed_dim} features, {num_heads} heads")
     return torch.stack(x.chunk(num_heads, dim=-1))
@@ -109,7 +112,7 @@ HINT = "Compare head 0 with head 1. Where in your code does the number of the he
 
 
 def split_heads(x, num_heads):
-    batch, length, embed_dim = x.shape
+    _batch, _length, embed_dim = x.shape
     if embed_dim % num_heads != 0:
         raise ValueError(f"{embed_dim} features, {num_heads} heads")
     width = embed_dim // num_heads
@@ -136,7 +139,7 @@ VALUES_RIGHT = True
 
 
 def split_heads(x, num_heads):
-    batch, length, embed_dim = x.shape
+    _batch, _length, embed_dim = x.shape
     width = embed_dim // num_heads
     return torch.stack([x[..., h * width : (h + 1) * width] for h in range(num_heads)], dim=1)
 
@@ -220,7 +223,6 @@ HINT = "Two heads of width 4 make a token of 8 features. How wide is your result
 
 
 def merge_heads(x):
-    batch, num_heads, length, width = x.shape
     return x.mean(dim=1)
 
 
@@ -230,7 +232,6 @@ HINT = "Two heads of width 4 make a token of 8 features. How wide is your result
 
 
 def merge_heads(x):
-    batch, num_heads, length, width = x.shape
     return x.sum(dim=1)
 
 
@@ -240,7 +241,6 @@ HINT = "How many tokens has your result? Which axis do the heads belong to?"
 
 
 def merge_heads(x):
-    batch, num_heads, length, width = x.shape
     return torch.cat(list(x.unbind(dim=1)), dim=1)
 
 
@@ -260,7 +260,7 @@ HINT = "Print x before and after the call, and the shape of what you return."
 
 
 def merge_heads(x):
-    batch, num_heads, length, width = x.shape
+    _batch, num_heads, _length, _width = x.shape
     x[:, 0] += x[:, 1:].sum(dim=1)
     return x[:, 0].repeat(1, 1, num_heads)
 
@@ -1243,7 +1243,7 @@ class MultiHeadAttention(MultiHeadAttention):
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
             weights = weights.masked_fill(blocked, 0.0)
-        return self.out_proj((weights[:, 0] @ V[:, 0])), weights
+        return self.out_proj(weights[:, 0] @ V[:, 0]), weights
 
 
 # %% heads_taken_for_width
@@ -1414,7 +1414,10 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% query_added_to_output
 LIKELY = "the query is added to the output"
-HINT = "The sum with the input belongs to the block around this layer. What does the output have to be where all values are 0?"
+HINT = (
+    "The sum with the input belongs to the block around this layer. What does the output have to be where all "
+    "values are 0?"
+)
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1457,7 +1460,10 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% mask_inverted
 LIKELY = "the mask is read the wrong way round: 1 means that a key may be attended to"
-HINT = "With a causal mask, which tokens should cat see: those before it or those after? nn.MultiheadAttention means the opposite."
+HINT = (
+    "With a causal mask, which tokens should cat see: those before it or those after? nn.MultiheadAttention "
+    "means the opposite."
+)
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1529,7 +1535,10 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% mask_repeated_in_another_order
 LIKELY = "the mask is repeated for the heads in another order than the sentences are"
-HINT = "With B * H rows, are the first two of the same sentence or of the same head? Compare repeat with repeat_interleave."
+HINT = (
+    "With B * H rows, are the first two of the same sentence or of the same head? Compare repeat with "
+    "repeat_interleave."
+)
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1818,7 +1827,10 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% nan_gradients_where_all_is_blocked
 LIKELY = "the weights of a blocked query are mended after the softmax, but its gradients are NaN"
-HINT = "Ask for x.grad with a row of zeros in the mask. Do not let a row of minus infinities reach the softmax, or fill instead of adding."
+HINT = (
+    "Ask for x.grad with a row of zeros in the mask. Do not let a row of minus infinities reach the softmax, "
+    "or fill instead of adding."
+)
 
 
 class MultiHeadAttention(MultiHeadAttention):
