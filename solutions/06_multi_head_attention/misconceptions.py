@@ -2210,31 +2210,6 @@ class MultiHeadAttention(MultiHeadAttention):
         return output, weights
 
 
-# %% weights_in_float32
-LIKELY = "the weights are returned in float32, whatever the dtype of the layer"
-HINT = "Print weights.dtype for a layer after .double(). What does dtype=torch.float32 in the softmax do?"
-VALUES_RIGHT = True
-
-
-class MultiHeadAttention(MultiHeadAttention):
-    def forward(self, query, key=None, value=None, mask=None):
-        key = query if key is None else key
-        value = key if value is None else value
-        if key.shape[1] != value.shape[1]:
-            raise ValueError(f"{key.shape[1]} keys, but {value.shape[1]} values")
-        Q = split_heads(self.q_proj(query), self.num_heads)
-        K = split_heads(self.k_proj(key), self.num_heads)
-        V = split_heads(self.v_proj(value), self.num_heads)
-        scores = Q @ K.transpose(-1, -2) / math.sqrt(self.head_dim)
-        if mask is not None:
-            blocked = (mask.unsqueeze(1) if mask.dim() == 3 else mask) == 0
-            scores = scores.masked_fill(blocked, -math.inf)
-        weights = torch.softmax(scores, dim=-1, dtype=torch.float32)
-        if mask is not None:
-            weights = weights.masked_fill(blocked, 0.0)
-        return self.out_proj(merge_heads(weights.to(V.dtype) @ V)), weights
-
-
 # %% reflect_one_sentence
 LIKELY = "the weights of one sentence are counted, in float16, and the parameters without their biases"
 HINT = "How many sentences are there? How many bytes is a float32? And each projection has 512 biases."
