@@ -121,8 +121,9 @@ PROBES = [
     probe("merge_heads", eighths(1, 2, 2, 2), cotangent=counted(1, 2, 4)),
     # Parameters, and what is refused
     probe(FORWARD, PAIR, init=(2, 1), cotangent=(PAIR_COT, None), look=names_of, said="its parameters"),
-    probe(FORWARD, torch.ones(1, 2, 6), init=(6, 4), names=(6, 4)),
-    probe(FORWARD, torch.ones(1, 2, 3), init=(3, 5), names=(3, 5)),
+    # a constructor that does not refuse is found out by tokens of another width, which no other step refuses so
+    probe(FORWARD, torch.ones(1, 2, 7), init=(6, 4), names=(6, 4)),
+    probe(FORWARD, torch.ones(1, 2, 7), init=(3, 5), names=(3, 5)),
     forward(torch.ones(1, 2, 4), torch.ones(1, 3, 4), torch.ones(1, 5, 4), state=PLAIN_FOUR, names=(3, 5)),
     forward(torch.ones(1, 2, 4), torch.ones(1, 4, 4), torch.ones(1, 1, 4), state=PLAIN_FOUR, names=(4, 1)),
     # Self and cross
