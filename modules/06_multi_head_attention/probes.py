@@ -84,8 +84,15 @@ def names_of(result):
     }
 
 
+def kinds(result):
+    """Say of what a result is made."""
+    return ", ".join(type(part).__name__ for part in result) if type(result) is tuple else "no tuple"
+
+
 def evenness(result):
     """Say how weights look that should all be the same."""
+    if type(result) is not tuple or len(result) != 2:
+        return "no pair"
     weights = result[1]
     if type(weights) is not torch.Tensor:
         return f"{type(weights).__name__} in place of weights"
@@ -179,7 +186,7 @@ PROBES = [
     forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), kwargs={"mask": NO_SECOND}),
     forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), kwargs={"mask": GAP}),
     # Modes
-    forward(QUERY, KEY, VALUE, state=FOUR, training=True, look=len),
+    forward(QUERY, KEY, VALUE, state=FOUR, training=True, look=kinds),
     forward(torch.zeros(1, 2, 2), torch.zeros(1, 40, 2), state=PLAIN_TWO, training=True, look=evenness, said="40 keys"),
     forward(torch.zeros(1, 2, 2), torch.zeros(1, 40, 2), state=PLAIN_TWO, look=evenness, said="40 keys"),
 ]

@@ -2321,9 +2321,9 @@ class MultiHeadAttention(MultiHeadAttention):
         return self.out_proj(merge_heads(weights @ V)), weights
 
 
-# %% everything_projected_by_all
-LIKELY = "query, key and value each go through all three projections, and two thirds are thrown away"
-HINT = "How many products are computed in cross-attention? Take the slice of the weights before you multiply."
+# %% scores_made_twice
+LIKELY = "the scores are computed twice: once for their largest, and once for the softmax"
+HINT = "torch.softmax subtracts the largest score by itself. How often is Q @ K.transpose(-1, -2) computed?"
 COSTLY = True
 
 
@@ -2333,12 +2333,11 @@ class MultiHeadAttention(MultiHeadAttention):
         value = key if value is None else value
         if key.shape[1] != value.shape[1]:
             raise ValueError(f"{key.shape[1]} keys, but {value.shape[1]} values")
-        projections = (self.q_proj, self.k_proj, self.v_proj)
-        made = [[project(x) for project in projections] for x in (query, key, value)]
-        Q = split_heads(made[0][0], self.num_heads)
-        K = split_heads(made[1][1], self.num_heads)
-        V = split_heads(made[2][2], self.num_heads)
-        scores = Q @ K.transpose(-1, -2) / math.sqrt(self.head_dim)
+        Q = split_heads(self.q_proj(query), self.num_heads)
+        K = split_heads(self.k_proj(key), self.num_heads)
+        V = split_heads(self.v_proj(value), self.num_heads)
+        largest = (Q @ K.transpose(-1, -2)).amax(dim=-1, keepdim=True)
+        scores = (Q @ K.transpose(-1, -2) - largest) / math.sqrt(self.head_dim)
         if mask is not None:
             blocked = (mask.unsqueeze(1) if mask.dim() == 3 else mask) == 0
             scores = scores.masked_fill(blocked, -math.inf)
