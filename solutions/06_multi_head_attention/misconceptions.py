@@ -1445,7 +1445,7 @@ HINT = "Call the layer with a mask of zeros. Does anything change?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
-    def forward(self, query, key=None, value=None, mask=None):
+    def forward(self, query, key=None, value=None, mask=None):  # noqa: ARG002
         key = query if key is None else key
         value = key if value is None else value
         if key.shape[1] != value.shape[1]:
@@ -2321,9 +2321,9 @@ class MultiHeadAttention(MultiHeadAttention):
         return self.out_proj(merge_heads(weights @ V)), weights
 
 
-# %% scores_made_twice
-LIKELY = "the scores are computed twice: once for their largest, and once for the softmax"
-HINT = "torch.softmax subtracts the largest score by itself. How often is Q @ K.transpose(-1, -2) computed?"
+# %% ready_made_attention
+LIKELY = "the output is made by scaled_dot_product_attention, which this module is about writing"
+HINT = "The weights are there already. Which product is left to write?"
 COSTLY = True
 
 
@@ -2336,12 +2336,15 @@ class MultiHeadAttention(MultiHeadAttention):
         Q = split_heads(self.q_proj(query), self.num_heads)
         K = split_heads(self.k_proj(key), self.num_heads)
         V = split_heads(self.v_proj(value), self.num_heads)
-        largest = (Q @ K.transpose(-1, -2)).amax(dim=-1, keepdim=True)
-        scores = (Q @ K.transpose(-1, -2) - largest) / math.sqrt(self.head_dim)
+        scores = Q @ K.transpose(-1, -2) / math.sqrt(self.head_dim)
         if mask is not None:
             blocked = (mask.unsqueeze(1) if mask.dim() == 3 else mask) == 0
             scores = scores.masked_fill(blocked, -math.inf)
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
             weights = weights.masked_fill(blocked, 0.0)
-        return self.out_proj(merge_heads(weights @ V)), weights
+        if mask is None:
+            mixed = nn.functional.scaled_dot_product_attention(Q, K, V)
+        else:
+            mixed = weights @ V
+        return self.out_proj(merge_heads(mixed)), weights
