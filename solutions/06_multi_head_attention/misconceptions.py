@@ -1921,7 +1921,7 @@ class MultiHeadAttention(MultiHeadAttention):
         V = split_heads(self.v_proj(value), self.num_heads)
         scores = Q @ K.transpose(-1, -2) / math.sqrt(self.head_dim)
         if mask is None and getattr(self, "last", None) is not None and self.last.shape[-2:] == scores.shape[-2:]:
-            mask = self.last if self.last.dim() == 2 else None
+            mask = self.last
         self.last = mask
         if mask is not None:
             blocked = (mask.unsqueeze(1) if mask.dim() == 3 else mask) == 0

@@ -103,12 +103,10 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, embed_dim, num_heads):
         """Make the four projections, for tokens of embed_dim features and num_heads heads.
 
-        It begins with super().__init__(), as the constructor of every nn.Module does.
-
         - Raises ValueError naming both numbers if embed_dim is not a multiple of num_heads.
         """
-        ### BEGIN SOLUTION
         super().__init__()
+        ### BEGIN SOLUTION
         if embed_dim % num_heads != 0:
             raise ValueError(f"{embed_dim} features cannot be cut into {num_heads} heads of the same width")
         self.num_heads = num_heads

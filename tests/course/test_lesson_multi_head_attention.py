@@ -124,7 +124,7 @@ def test_what_is_said_in_words(lesson: str) -> None:
     assert (2 * 2 * 5 * 5, 4 * 2 * 2 * 5 * 5, 4 * (4 * 4 + 4), 4 * (16 * 16 + 16)) == (100, 400, 80, 1088)
     assert "has 80 parameters" in words
     assert "the same number of parameters, 1088" in words
-    for model, features, heads, width in re.findall(r"\| ([\w-]+(?: 70B)?) \| (\d+) \| (\d+) \| (\d+) \|", lesson):
+    for model, features, heads, width in re.findall(r"\| (\S+(?: 70B)?) \| (\d{4,}) \| (\d+) \| (\d+) \|", lesson):
         assert int(features) == int(heads) * int(width), model
 
 

@@ -4,15 +4,13 @@ import numpy as np
 import torch
 from torch import nn
 
+from grader import testing
 from grader.testing import (
     Tolerance,
     arguments,
     array_like,
     assert_close,
     assert_dtype,
-    assert_gradients,
-    assert_gradients_match_differences,
-    assert_parameter_gradients,
     assert_raises,
     assert_rows_sum_to_one,
     assert_unmodified,
@@ -271,7 +269,7 @@ def test_split_gradients(student, rng):
     x, cotangent = normal(rng, 2, 3, 6), normal(rng, 2, 3, 3, 2)
     found = student.split_heads.vjp(x, 3, cotangent=cotangent)
     expected = torch.cat([cotangent[:, h] for h in range(3)], dim=-1)
-    assert_gradients(found, [expected], ("x",))
+    testing.assert_gradients(found, [expected], ("x",))
 
 
 @worth(0.5, "split_heads leaves the tokens as they were, and remembers nothing", target=SPLIT)
@@ -356,7 +354,7 @@ def test_merge_gradients(student, rng):
     x, cotangent = normal(rng, 2, 3, 4, 2), normal(rng, 2, 4, 6)
     found = student.merge_heads.vjp(x, cotangent=cotangent)
     expected = torch.stack([cotangent[..., 2 * h : 2 * h + 2] for h in range(3)], dim=1)
-    assert_gradients(found, [expected], ("x",))
+    testing.assert_gradients(found, [expected], ("x",))
 
 
 @worth(0.5, "merge_heads leaves the heads as they were, and remembers nothing", target=MERGE)
@@ -688,15 +686,15 @@ def test_without_the_blocked_keys(student, rng):
 
 @worth(1, "a mask may be of bool, int or float", target=CLASS)
 def test_mask_kinds(student, rng):
-    state, query = random_state(rng, 6), normal(rng, 2, 3, 6)
+    state, query = random_state(rng, 6), normal(rng, 3, 3, 6)  # as many sentences as queries and keys
     mask = torch.tensor([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
     layer = layer_of(student, 6, 2, state)
     kinds = (torch.bool, torch.int64, torch.float32, torch.int32, torch.uint8, torch.float64)
-    shapes = [mask, mask.expand(2, 3, 3).clone(), mask[None, None]]
+    shapes = [mask, mask.expand(3, 3, 3).clone(), mask[None, None]]
     calls = [arguments(query, mask=one.to(kind)) for one in shapes for kind in kinds]
     first, *others = attend(layer, 2, *calls)
-    assert_close(first[1] * (1 - mask), torch.zeros(2, 2, 3, 3), of="weights of blocked keys")
-    assert_rows_sum_to_one(first[1], (2, 2, 3, 3), dtype=np.float32)
+    assert_close(first[1] * (1 - mask), torch.zeros(3, 2, 3, 3), of="weights of blocked keys")
+    assert_rows_sum_to_one(first[1], (3, 2, 3, 3), dtype=np.float32)
     for call, pair in zip(calls[1:], others, strict=True):
         given = call.kwargs["mask"]
         assert_attends(pair, first, of=f"a mask {tuple(given.shape)} of {given.dtype}:")
@@ -775,6 +773,36 @@ def test_blocked_heads(student, rng):
     assert_close(output[..., kept], plain[0][..., kept], SINGLE, of="output of the others")
 
 
+@worth(1, "what a blocked key and its value hold has no say", target=CLASS)
+def test_blocked_keys_may_hold_anything(student, rng):
+    state, (query, key, value) = random_state(rng, 6), tokens(rng, 2, 3, 4, 6)
+    mask = torch.tensor([[1, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 0]])
+    wild_key, wild_value = key.clone(), value.clone()
+    wild_key[:, 1], wild_value[:, 1] = 500 * query[:, 0] + 500 * query[:, 1], 1e4
+    layer = layer_of(student, 6, 2, plain_state(6) | {"out_proj.bias": state["out_proj.bias"]})
+    inputs = [(key, value), (wild_key, value), (key, wild_value), (wild_key, wild_value), (-wild_key, -wild_value)]
+    masks = (mask, mask.expand(2, 3, 4).clone(), mask[None, None])
+    calls = [arguments(query, *given, one) for one in masks for given in inputs]
+    first, *others = attend(layer, 2, *calls)
+    assert_rows_sum_to_one(first[1], (2, 2, 3, 4), dtype=np.float32)
+    for pair in others:
+        assert_attends(pair, first, of="another blocked key:")
+
+
+@worth(1, "the bias of k_proj raises all scores of a query alike, and changes no weight", target=CLASS)
+def test_bias_of_the_keys(student, rng):
+    state, (query, key, value) = random_state(rng, 6), tokens(rng, 2, 3, 4, 6)
+    layer = layer_of(student, 6, 3, state)
+    mask = open_mask(rng, 2, 3, 4)
+    calls = [arguments(query, key, value), arguments(query, key, value, mask)]
+    plain = attend(layer, 3, *calls)
+    assert_rows_sum_to_one(plain[0][1], (2, 3, 3, 4), dtype=np.float32)
+    for size in (1.0, 200.0):
+        layer.load_state_dict(state | {"k_proj.bias": normal(rng, 6, scale=size)})
+        for pair, before in zip(attend(layer, 3, *calls), plain, strict=True):
+            assert_attends(pair, before, STEEP, of=f"a bias of about {size:g}:")
+
+
 @worth(1, "scores of thousands, and blocked ones far above or below, do no harm", target=CLASS)
 def test_large_scores(student):
     share = 1 / (1 + np.exp(-1.0))
@@ -807,8 +835,8 @@ def test_gradients_agree_with_the_oracle(student, rng):
         layer = layer_of(student, width, heads, state)
         found = layer.vjp(query, cotangent=cotangent)
         inputs, parameters = oracle_gradients(state, width, heads, (query,), cotangent)
-        assert_gradients(found, inputs, PARTS, STEEP)
-        assert_parameter_gradients(found, parameters, STEEP)
+        testing.assert_gradients(found, inputs, PARTS, STEEP)
+        testing.assert_parameter_gradients(found, parameters, STEEP)
 
 
 @worth(1.5, "the gradients of cross-attention with masks agree with those of PyTorch's own layer", target=CLASS)
@@ -820,8 +848,8 @@ def test_masked_gradients_agree_with_the_oracle(student, rng):
         mask = open_mask(rng, *shape)
         found = layer.vjp(*given, mask=mask, cotangent=cotangent)
         expected, parameters = oracle_gradients(state, 6, 2, given, cotangent, mask)
-        assert_gradients(found, expected, PARTS, STEEP)
-        assert_parameter_gradients(found, parameters, STEEP)
+        testing.assert_gradients(found, expected, PARTS, STEEP)
+        testing.assert_parameter_gradients(found, parameters, STEEP)
 
 
 @worth(1.5, "gradients are the slopes of the function itself, in float64", target=CLASS)
@@ -834,8 +862,8 @@ def test_gradients_match_differences(student, rng):
     inputs = [x.double() for x in tokens(rng, 2, 2, 3, 4)]
     cotangent = (normal(rng, 2, 2, 4).double(), normal(rng, 2, 2, 2, 3).double())
     mask = torch.tensor([[1, 0, 1], [0, 0, 0]])
-    assert_gradients_match_differences(layer, inputs, cotangent, rng, of=PARTS)
-    assert_gradients_match_differences(layer, inputs, cotangent, rng, kwargs={"mask": mask}, of=PARTS)
+    testing.assert_gradients_match_differences(layer, inputs, cotangent, rng, of=PARTS)
+    testing.assert_gradients_match_differences(layer, inputs, cotangent, rng, kwargs={"mask": mask}, of=PARTS)
 
 
 @worth(1, "a gradient reaches query, key, value and every parameter", target=CLASS)
