@@ -2343,8 +2343,5 @@ class MultiHeadAttention(MultiHeadAttention):
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:
             weights = weights.masked_fill(blocked, 0.0)
-        if mask is None:
-            mixed = nn.functional.scaled_dot_product_attention(Q, K, V)
-        else:
-            mixed = weights @ V
+        mixed = weights @ V if mask is not None else nn.functional.scaled_dot_product_attention(Q, K, V)
         return self.out_proj(merge_heads(mixed)), weights

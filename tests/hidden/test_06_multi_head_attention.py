@@ -777,10 +777,11 @@ def test_blocked_heads(student, rng):
 def test_blocked_keys_may_hold_anything(student, rng):
     state, (query, key, value) = random_state(rng, 6), tokens(rng, 2, 3, 4, 6)
     mask = torch.tensor([[1, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 0]])
-    wild_key, wild_value = key.clone(), value.clone()
+    wild_key, wild_value, other_key = key.clone(), value.clone(), key.clone()
     wild_key[:, 1], wild_value[:, 1] = 500 * query[:, 0] + 500 * query[:, 1], 1e4
+    other_key[:, 1] = -wild_key[:, 1]
     layer = layer_of(student, 6, 2, plain_state(6) | {"out_proj.bias": state["out_proj.bias"]})
-    inputs = [(key, value), (wild_key, value), (key, wild_value), (wild_key, wild_value), (-wild_key, -wild_value)]
+    inputs = [(key, value), (wild_key, value), (key, wild_value), (other_key, wild_value)]
     masks = (mask, mask.expand(2, 3, 4).clone(), mask[None, None])
     calls = [arguments(query, *given, one) for one in masks for given in inputs]
     first, *others = attend(layer, 2, *calls)
