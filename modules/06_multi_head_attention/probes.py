@@ -6,7 +6,7 @@ import torch
 from grader.diagnosis.probe import probe
 
 FORWARD = "MultiHeadAttention.forward"
-EXAMPLE = "the shared example, with projections that pass on what they get"
+EXAMPLE = "The of the shared example, with projections that pass on what they get"
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 RNG = np.random.default_rng(606)
 
@@ -54,7 +54,7 @@ QUERY, KEY, VALUE = eighths(1, 2, 4), eighths(1, 3, 4), eighths(1, 3, 4)
 EVEN_K, EVEN_V = eighths(1, 2, 4), eighths(1, 2, 4)
 BATCH, BATCH_K = eighths(2, 2, 2), eighths(2, 3, 2)
 THREE = eighths(3, 2, 2)
-WIDE_Q, WIDE_K = eighths(1, 2, 8, size=16), eighths(1, 3, 8, size=16)
+WIDE_Q, WIDE_K = eighths(1, 1, 8, size=16), eighths(1, 2, 8, size=16)
 SIX_Q, SIX_K = eighths(1, 2, 6), eighths(1, 2, 6)
 
 GAP = torch.tensor([[1, 0, 1], [0, 1, 1]])
@@ -146,7 +146,7 @@ PROBES = [
     forward(WIDE_Q, WIDE_K, state=PLAIN_EIGHT, heads=4),
     forward(SIX_Q, SIX_K, state=SIX, heads=3),
     forward(BATCH, state=TWO),
-    forward(SENTENCE_Q, SENTENCE_K, SENTENCE_V, state=PLAIN_FOUR, said=EXAMPLE),
+    forward(SENTENCE_Q[:, :1], SENTENCE_K, SENTENCE_V, state=PLAIN_FOUR, said=EXAMPLE),
     # Masks
     forward(PAIR, TRIO, TRIO_V, GAP, state=PLAIN_TWO),
     forward(PAIR, TRIO, TRIO_V, state=PLAIN_TWO),

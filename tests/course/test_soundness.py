@@ -53,6 +53,10 @@ LISTED = {
     "04_masks": """causal_diagonal_excluded causal_upper_triangle causal_true_is_blocked padding_true_is_blocked
         softmax_true_is_blocked padding_two_dimensions padding_one_too_many padding_one_too_few combines_with_or
         mask_after_softmax mask_multiplies_scores adds_minus_1e9 fills_minus_1e9 blocked_row_nan""",
+    "06_multi_head_attention": """split_without_transpose merge_without_transposing scale_of_the_whole_width
+        first_heads_weights_for_all output_projection_missing query_projection_for_keys one_layer_for_queries_and_keys
+        value_from_query value_defaults_to_query mask_over_the_wrong_axis mask_in_the_first_head merge_averages
+        heads_averaged""",
 }
 
 

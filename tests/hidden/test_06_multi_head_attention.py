@@ -15,6 +15,7 @@ from grader.testing import (
     assert_rows_sum_to_one,
     assert_unmodified,
     half_dtypes,
+    remembered,
     worth,
 )
 
@@ -47,6 +48,7 @@ def normal(rng, *shape, scale=1.0):
     return single(rng.normal(scale=scale, size=shape))
 
 
+@remembered
 def random_state(rng, embed_dim, scale=1.0):
     """Parameters under which weights are neither even nor all on one key, and every bias has a say."""
     state = {}
@@ -91,6 +93,7 @@ def oracle_merge(x):
     return np.concatenate(list(np.moveaxis(x.numpy(), 1, 0)), axis=-1)
 
 
+@remembered
 def oracle_attention(state, num_heads, query, key, value, mask=None):
     """Output and weights in float64, by einsum over heads and a softmax by logaddexp."""
     made = []
@@ -122,7 +125,7 @@ def oracle_builtin(state, embed_dim, num_heads):
 
 
 def oracle_run(layer, query, key, value, mask=None):
-    """Output and weights of PyTorch's layer; its True means blocked, and it wants a mask for each sentence and head."""
+    """Output and weights of a layer of PyTorch's; its True means blocked, and it wants a mask for each head."""
     blocked = None
     if mask is not None:
         blocked = mask == 0
@@ -132,6 +135,14 @@ def oracle_run(layer, query, key, value, mask=None):
     return layer(query, key, value, attn_mask=blocked, average_attn_weights=False)
 
 
+@remembered
+def oracle_pair(state, num_heads, query, key, value, mask=None):
+    """Output and weights of PyTorch's layer with these parameters."""
+    results = oracle_run(oracle_builtin(state, query.shape[-1], num_heads), query, key, value, mask)
+    return tuple(result.detach() for result in results)
+
+
+@remembered
 def oracle_gradients(state, embed_dim, num_heads, inputs, cotangent, mask=None):
     """The gradients of PyTorch's layer: those of the inputs, and those of the parameters by our names."""
     layer = oracle_builtin(state, embed_dim, num_heads)
@@ -403,18 +414,18 @@ def test_self_attention_agrees_with_the_oracle(student, rng):
     for batch, n, _, width, heads in SIZES + MORE_SIZES[-2:]:
         state, query = random_state(rng, width, 1.5), normal(rng, batch, n, width)
         (pair,) = attend(layer_of(student, width, heads, state), heads, arguments(query))
-        expected = oracle_run(oracle_builtin(state, width, heads), query, query, query)
-        assert_attends(pair, [x.detach() for x in expected], of=f"{heads} heads of {tuple(query.shape)}:")
+        expected = oracle_pair(state, heads, query, query, query)
+        assert_attends(pair, expected, of=f"{heads} heads of {tuple(query.shape)}:")
 
 
 @worth(1.5, "cross-attention agrees with PyTorch's own layer of the same parameters", target=CLASS)
 def test_cross_attention_agrees_with_the_oracle(student, rng):
     for batch, n_q, n_k, width, heads in SIZES:
         state, (query, key, value) = random_state(rng, width, 1.5), tokens(rng, batch, n_q, n_k, width)
-        layer, ours = layer_of(student, width, heads, state), oracle_builtin(state, width, heads)
+        layer = layer_of(student, width, heads, state)
         pairs = attend(layer, heads, arguments(query, key), arguments(query, key, value))
         for pair, mixed in zip(pairs, (key, value), strict=True):
-            expected = [x.detach() for x in oracle_run(ours, query, key, mixed)]
+            expected = oracle_pair(state, heads, query, key, mixed)
             assert_attends(pair, expected, of=f"{heads} heads, {n_q} queries, {n_k} keys:")
 
 
@@ -424,10 +435,10 @@ def test_masked_attention_agrees_with_the_oracle(student, rng):
         state, (query, key, value) = random_state(rng, width, 1.5), tokens(rng, batch, n_q, n_k, width)
         shapes = [(n_q, n_k), (batch, n_q, n_k), (batch, 1, 1, n_k), (batch, heads, n_q, n_k), (1, heads, 1, n_k)]
         masks = [open_mask(rng, *shape) for shape in shapes]
-        layer, ours = layer_of(student, width, heads, state), oracle_builtin(state, width, heads)
+        layer = layer_of(student, width, heads, state)
         pairs = attend(layer, heads, *(arguments(query, key, value, mask) for mask in masks))
         for pair, mask in zip(pairs, masks, strict=True):
-            expected = [x.detach() for x in oracle_run(ours, query, key, value, mask)]
+            expected = oracle_pair(state, heads, query, key, value, mask)
             assert_attends(pair, expected, of=f"{heads} heads, a mask {tuple(mask.shape)}:")
 
 
