@@ -103,6 +103,15 @@ def evenness(result):
     }
 
 
+def arrived(result):
+    """Say of every gradient whether it is there, and holds numbers."""
+    named = dict(zip(("query", "key", "value"), result["grads"], strict=False)) | result["parameters"]
+    return {
+        name: "no gradient" if grad is None else "a gradient" if bool(grad.isfinite().all()) else "NaN"
+        for name, grad in named.items()
+    }
+
+
 def reached(result):
     """Say whether a gradient of the weights alone reaches queries and keys."""
     return {"gradients of the weights": ["cut" if grad is None else "there" for grad in result["grads"][:2]]}
@@ -180,11 +189,11 @@ PROBES = [
         heads=1,
     ),
     # Gradients
-    forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None)),
+    forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), look=arrived),
     forward(PAIR, state=TWO, cotangent=(PAIR_COT, None)),
     forward(PAIR, TRIO, state=TWO, cotangent=(None, SHARES_COT), look=reached),
-    forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), kwargs={"mask": NO_SECOND}),
-    forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), kwargs={"mask": GAP}),
+    forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), look=arrived, kwargs={"mask": NO_SECOND}),
+    forward(PAIR, TRIO, TRIO_V, state=TWO, cotangent=(PAIR_COT, None), look=arrived, kwargs={"mask": GAP}),
     # Modes
     forward(QUERY, KEY, VALUE, state=FOUR, training=True, look=kinds),
     forward(torch.zeros(1, 2, 2), torch.zeros(1, 40, 2), state=PLAIN_TWO, training=True, look=evenness, said="40 keys"),
