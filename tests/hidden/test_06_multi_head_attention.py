@@ -700,9 +700,10 @@ def test_mask_kinds(student, rng):
     state, query = random_state(rng, 6), normal(rng, 3, 3, 6)  # as many sentences as queries and keys
     mask = torch.tensor([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
     layer = layer_of(student, 6, 2, state)
-    kinds = (torch.bool, torch.int64, torch.float32, torch.int32, torch.uint8, torch.float64)
-    shapes = [mask, mask.expand(3, 3, 3).clone(), mask[None, None]]
-    calls = [arguments(query, mask=one.to(kind)) for one in shapes for kind in kinds]
+    kinds = (torch.bool, torch.int64, torch.float32, torch.uint8, torch.float64)
+    masks = [mask.to(kind) for kind in kinds]
+    masks += [mask.expand(3, 3, 3).float(), mask.expand(3, 3, 3).clone(), mask[None, None].bool()]
+    calls = [arguments(query, mask=one) for one in (*masks, mask[None, None].float())]
     first, *others = attend(layer, 2, *calls)
     assert_close(first[1] * (1 - mask), torch.zeros(3, 2, 3, 3), of="weights of blocked keys")
     assert_rows_sum_to_one(first[1], (3, 2, 3, 3), dtype=np.float32)
@@ -793,8 +794,7 @@ def test_blocked_keys_may_hold_anything(student, rng):
     other_key[:, 1] = -wild_key[:, 1]
     layer = layer_of(student, 6, 2, plain_state(6) | {"out_proj.bias": state["out_proj.bias"]})
     inputs = [(key, value), (wild_key, value), (key, wild_value), (other_key, wild_value)]
-    masks = (mask, mask.expand(2, 3, 4).clone(), mask[None, None])
-    calls = [arguments(query, *given, one) for one in masks for given in inputs]
+    calls = [arguments(query, *given, one) for one in (mask, mask.expand(2, 3, 4).clone()) for given in inputs]
     first, *others = attend(layer, 2, *calls)
     assert_rows_sum_to_one(first[1], (2, 2, 3, 4), dtype=np.float32)
     for pair in others:
@@ -821,11 +821,11 @@ def test_large_scores(student):
     layer = layer_of(student, 1, 1, plain_state(1))
     query, value = torch.tensor([[[1.0]]]), torch.tensor([[[1.0], [0], [5]]])
     mask = torch.tensor([[1, 1, 0]])
-    sizes = [(base, blocked) for base in (5000.0, -5000.0, 100.0) for blocked in (0.0, 2e4, -2e4, 3e10, base)]
+    sizes = [(base, blocked) for base in (5000.0, -5000.0) for blocked in (0.0, 2e4, 3e10, base)]
     keys = [torch.tensor([[[base], [base - 1], [blocked]]]) for base, blocked in sizes]
     low = torch.tensor([[[-2e10], [-4e10], [0.0]]])  # 1e9 is not infinity
     calls = [arguments(query, key, value, mask) for key in (*keys, low)]
-    unmasked = [arguments(query, key[:, :2], value[:, :2]) for key in keys[::5]]
+    unmasked = [arguments(query, key[:, :2], value[:, :2]) for key in keys[::4]]
     pairs = attend(layer, 1, *calls, *unmasked)
     for (base, blocked), (output, weights) in zip(sizes, pairs, strict=False):
         of = f"scores near {base:g}, a blocked one of {blocked:g}"
@@ -874,7 +874,6 @@ def test_gradients_match_differences(student, rng):
     inputs = [x.double() for x in tokens(rng, 2, 2, 3, 4)]
     cotangent = (normal(rng, 2, 2, 4).double(), normal(rng, 2, 2, 2, 3).double())
     mask = torch.tensor([[1, 0, 1], [0, 0, 0]])
-    testing.assert_gradients_match_differences(layer, inputs, cotangent, rng, of=PARTS)
     testing.assert_gradients_match_differences(layer, inputs, cotangent, rng, kwargs={"mask": mask}, of=PARTS)
 
 
@@ -882,16 +881,15 @@ def test_gradients_match_differences(student, rng):
 def test_gradients_reach_everything(student, rng):
     state, inputs = random_state(rng, 6), tokens(rng, 2, 3, 4, 6)
     layer = layer_of(student, 6, 2, state)
-    for training in (layer.train, layer.eval):
-        training()
-        found = layer.vjp(*inputs, cotangent=(normal(rng, 2, 3, 6), None))
-        named = dict(zip(PARTS, found.grads, strict=True)) | dict(found.parameters)
-        missing = [name for name in (*PARTS, *state) if named.get(name) is None]
-        assert not missing, f"no gradient of the output reaches {', '.join(missing)}"
-        for name in (*PARTS, *(name for name in state if name != "k_proj.bias")):  # which shifts all scores alike
-            shape = inputs[PARTS.index(name)].shape if name in PARTS else state[name].shape
-            size = float(tensor_of(named[name], shape, f"the gradient of {name}").abs().max())
-            assert size > 1e-6, f"the gradient of {name} is 0"
+    found = layer.vjp(*inputs, cotangent=(normal(rng, 2, 3, 6), None))
+    named = dict(zip(PARTS, found.grads, strict=True)) | dict(found.parameters)
+    missing = [name for name in (*PARTS, *state) if named.get(name) is None]
+    assert not missing, f"no gradient of the output reaches {', '.join(missing)}"
+    for name in (*PARTS, *(name for name in state if name != "k_proj.bias")):  # which shifts all scores alike
+        shape = inputs[PARTS.index(name)].shape if name in PARTS else state[name].shape
+        size = float(tensor_of(named[name], shape, f"the gradient of {name}").abs().max())
+        assert size > 1e-6, f"the gradient of {name} is 0"
+    layer.eval()
     found = layer.vjp(*inputs, cotangent=(None, normal(rng, 2, 2, 3, 4)))
     named = dict(zip(PARTS, found.grads, strict=True)) | dict(found.parameters)
     for name in ("query", "key", "q_proj.weight", "q_proj.bias", "k_proj.weight"):
@@ -912,7 +910,7 @@ def test_gradients_of_blocked_rows(student, rng):
         mask=mask[kept][:, columns],
         cotangent=(cotangent[0][:, kept], cotangent[1][:, :, kept][..., columns]),
     )
-    for given in (mask, mask.bool(), mask.float().expand(2, 3, 4).clone(), mask.expand(2, 2, 3, 4).clone()):
+    for given in (mask.bool(), mask.float().expand(2, 3, 4).clone(), mask[None, None]):
         found = layer.vjp(query, key, value, mask=given, cotangent=cotangent)
         of = f"a mask {tuple(given.shape)}: the gradient of"
         for name, one, x in zip(PARTS, found.grads, (query, key, value), strict=True):
@@ -971,20 +969,20 @@ def test_leaves_its_input(student, rng):
     state, (query, key, value) = random_state(rng, 6), tokens(rng, 2, 3, 4, 6)
     mask = open_mask(rng, 3, 4)
     mask[1] = 0
-    masks = [mask, mask.float(), mask.bool(), mask.expand(2, 3, 4).clone().float(), mask[None, None].float()]
+    masks = [mask, mask.float(), mask.expand(2, 3, 4).clone().float(), mask[None, None].float()]
     cases = [(query,), (query, key), (query, key, value), *((query, key, value, one) for one in masks)]
     cases += [(query, key, value), (query,)]
     layer, other = layer_of(student, 6, 2, state), layer_of(student, 6, 3, random_state(rng, 6))
     calls = layer.calls([arguments(*case) for case in cases[:4]])
-    (between,) = attend(other, 3, arguments(query, key, mask=masks[4]))
+    (between,) = attend(other, 3, arguments(query, key, mask=masks[3]))
     calls += layer.calls([arguments(*case) for case in cases[4:]])
     for call, case in zip(calls, cases, strict=True):
         attended(call.value, 2, case[0], case[1] if len(case) > 1 else None)
         assert_unmodified(call, *case)
     pairs = [attended(call.value, 2, *case[:2]) for call, case in zip(calls, cases, strict=True)]
-    assert_attends(pairs[8], pairs[2], of="without a mask again:")
-    assert_attends(pairs[9], pairs[0], of="self-attention again:")
-    assert_attends(attend(other, 3, arguments(query, key, mask=masks[4]))[0], between, of="another layer again:")
+    assert_attends(pairs[7], pairs[2], of="without a mask again:")
+    assert_attends(pairs[8], pairs[0], of="self-attention again:")
+    assert_attends(attend(other, 3, arguments(query, key, mask=masks[3]))[0], between, of="another layer again:")
 
 
 @worth(1, "the dtype of the layer and its query is that of output and weights, whatever the mask", target=CLASS)
@@ -1000,7 +998,7 @@ def test_attention_dtype(student, rng):
         getattr(layer, method)()
         layer.load_state_dict(state)
         x = query.to(kind)
-        masks = (mask, mask.bool(), mask.double())
+        masks = (mask.bool(), mask.double())
         calls = [arguments(x), *(arguments(x, mask=one) for one in masks)]
         for call, value in zip(calls, layer.callmany(calls), strict=True):
             attended(value, 2, x, of=f"{kind}")
