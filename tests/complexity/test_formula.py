@@ -1,0 +1,37 @@
+"""The flops of the reference's multi-head attention are the curriculum's formula, exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from grader.complexity.accounts import accounts_of
+from grader.complexity.polynomial import parse
+from grader.course import Course
+from grader.module import Backend
+from grader.reference import load_reference
+from grader.sandbox.client import Program, Session
+from grader.sandbox.limits import Limits
+from grader.sandbox.spawn import Spawner
+
+FORMULA = "4*b*n_q*e^2 + 4*b*n_k*e^2 + 4*b*n_q*n_k*e"
+
+
+def test_the_reference_costs_what_the_curriculum_says(course: Course, spawners: dict[Backend, Spawner]) -> None:
+    module = course.module("06_multi_head_attention")
+    files = {
+        module.slug: {"file": "f.py", "cells": [course.solution(module).read_bytes()], "notebook": False},
+    }
+    accounts = accounts_of(module, "a salt", load_reference(course, module))
+    (contract,) = (one for one in accounts.contracts if one.function == "MultiHeadAttention.forward")
+    session = Session(spawners["torch"], Program(files, module.slug, ()), Limits())
+    try:
+        found = accounts.of(session, contract).profile.exact["flops"]
+    finally:
+        session.close()
+    formula = parse(FORMULA, contract.lattice.names)
+    assert {powers: found.terms[powers] for powers in formula.terms} == formula.terms
+    lower = {powers: factor for powers, factor in found.terms.items() if powers not in formula.terms}
+    degree = formula.degree
+    assert all(sum(powers) < degree for powers in lower)
+    assert not found.beyond(formula)
+    assert all(isinstance(factor, Fraction) and factor.denominator == 1 for factor in found.terms.values())
