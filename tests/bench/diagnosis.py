@@ -25,6 +25,7 @@ WRONG = {
     "02_loop_attention": "no_scaling",
     "03_attention": "mask_after_softmax",
     "04_masks": "mask_after_softmax",
+    "05_torch_attention": "mask_after_softmax",
     "06_multi_head_attention": "scale_of_the_whole_width",
 }
 

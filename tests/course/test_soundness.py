@@ -53,6 +53,10 @@ LISTED = {
     "04_masks": """causal_diagonal_excluded causal_upper_triangle causal_true_is_blocked padding_true_is_blocked
         softmax_true_is_blocked padding_two_dimensions padding_one_too_many padding_one_too_few combines_with_or
         mask_after_softmax mask_multiplies_scores adds_minus_1e9 fills_minus_1e9 blocked_row_nan""",
+    "05_torch_attention": """in_place_on_the_weights in_place_division in_place_dropout weights_cut_from_q_and_k
+        cut_when_masked weights_returned_detached output_cut_from_weights keys_cut_off values_cut_off
+        everything_under_no_grad dropout_in_eval dropout_on_scores softmax_over_queries softmax_over_dim_one
+        softmax_over_dim_zero no_row_sum attention_without_row_sum grad_k_not_transposed scale_missing""",
     "06_multi_head_attention": """split_without_transpose merge_without_transposing scale_of_the_whole_width
         first_heads_weights_for_all output_projection_missing query_projection_for_keys one_layer_for_queries_and_keys
         value_from_query value_defaults_to_query mask_over_the_wrong_axis mask_in_the_first_head merge_averages

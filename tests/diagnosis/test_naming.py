@@ -19,7 +19,8 @@ from grader.suite import Suite
 from tests.conftest import ROOT
 from tests.diagnosis.naming import described, overlays, submission_of
 
-MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "06_multi_head_attention"]
+MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "05_torch_attention"]
+MODULES += ["06_multi_head_attention"]
 MOST_LINES, WIDTH = 15, 80
 STYLES, BUGS, UNKNOWN = 3, 8, 30  # at least, in all modules together
 
