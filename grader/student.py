@@ -123,13 +123,13 @@ class Handle:
             raise self._malformed()
         return parameters
 
-    def made(self, *init: Any, state: Mapping[str, Any] = NOTHING, training: bool = False) -> Handle:
+    def made(self, *init: Any, state: Mapping[str, Any] = NOTHING, training: bool = False, **named: Any) -> Handle:
         """Return a new object of this class; a torch module with these parameters, in this mode.
 
         It costs no round trip: it is made along with the first call of it, which raises what the making raised.
         """
         number = self._session.new_number()
-        self._request_later({"op": "make", "number": number, "made": Made(init, state, training).data})
+        self._request_later({"op": "make", "number": number, "made": Made(init, state, training, named).data})
         return Handle(self._session, (number, ()), self._owner, self._label, self._methods)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

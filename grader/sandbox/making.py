@@ -17,6 +17,7 @@ class Made:
     init: tuple[Any, ...] = ()
     state: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     training: bool = False
+    named: Mapping[str, Any] = field(default_factory=lambda: NOTHING)  # arguments of the constructor, by name
 
     @property
     def key(self) -> tuple[str, int, bool]:
@@ -26,7 +27,7 @@ class Made:
     @property
     def data(self) -> list[Any]:
         """The form in which it goes to a worker."""
-        return [list(self.init), dict(self.state), self.training]
+        return [list(self.init), dict(self.state), self.training, dict(self.named)]
 
 
 def fill(module: Any, state: Mapping[str, Any]) -> None:
@@ -46,8 +47,8 @@ def fill(module: Any, state: Mapping[str, Any]) -> None:
 
 def make(kind: Callable[..., Any], data: Sequence[Any]) -> Any:
     """Make an object in the way that `Made.data` describes."""
-    init, state, training = data
-    made = kind(*init)
+    init, state, training, named = data
+    made = kind(*init, **named)
     if state:
         fill(made, state)
     if callable(mode := getattr(made, "train", None)) and hasattr(made, "named_parameters"):
