@@ -72,13 +72,20 @@ class ScaledDotProductAttention(nn.Module):
 
 
 # %%
-# Try it: the sentence of the lesson, one query, key and value for each token
+# Try the constructor
+if __name__ == "__main__":
+    layer = ScaledDotProductAttention(d_k=4, dropout=0.5)
+    print("a new layer:", layer)
+    assert layer.training, "a new layer is in training"
+    assert not list(layer.parameters()), "there is nothing to learn in it"
+
+# %%
+# Try forward: the sentence of the lesson, one query, key and value for each token
 if __name__ == "__main__":
     tokens = ["The", "cat", "sat", "on", "mat"]
     q = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
     k = torch.tensor([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
     v = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
-    layer = ScaledDotProductAttention(d_k=4, dropout=0.5)
     output, weights = layer.eval()(q, k, v)
     print("weights of The:", [round(w, 4) for w in weights[0].tolist()])
     print("output of The: ", [round(x, 4) for x in output[0].tolist()])
@@ -90,7 +97,7 @@ if __name__ == "__main__":
     assert torch.allclose(dropped[kept], 2 * weights[kept]), "what is kept is divided by 1 - dropout, here by a half"
 
 # %%
-# Try it: do gradients arrive, and is a fully blocked row harmless?
+# Try forward once more: do gradients arrive, and is a fully blocked row harmless?
 if __name__ == "__main__":
     leaves = [x.clone().requires_grad_() for x in (q, k, v)]
     nobody = torch.ones(5, 5)
