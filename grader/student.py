@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.api import Api
-from grader.errors import StudentMissingError
+from grader.device.found import MalformedFoundError, OnDevice, read_found
+from grader.errors import StudentMissingError, StudentRaisedError
 from grader.sandbox.client import MODULE, Ref, Session
 from grader.sandbox.loader import PACKAGE
 from grader.sandbox.making import NOTHING, Made
@@ -116,6 +117,44 @@ class Handle:
             raise self._malformed()
         return Vjp(self._local(answer["value"]), tuple(grads), parameters)
 
+    def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> OnDevice:
+        """Call with every tensor on a pretended GPU, but for those of the arguments that `elsewhere` names.
+
+        An argument is named by its position, from 0, or its keyword. A torch module moves to the GPU before it is
+        called. With `gpu=False`, the machine pretends to have no GPU, whatever it has.
+        """
+        return self.on_device_many([Arguments(args, kwargs)], elsewhere=elsewhere, gpu=gpu)[0]
+
+    def on_device_many(
+        self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = (), gpu: bool = True
+    ) -> list[OnDevice]:
+        """Make many calls on the pretended GPU in one round trip; one that raises without a finding raises here."""
+        named = {name for one in calls for name in (*range(len(one.args)), *one.kwargs)}
+        if unknown := set(elsewhere) - named:
+            raise TypeError(f"elsewhere names {unknown}: no call has such an argument")
+        request = {"op": "on_device", "calls": _calls(calls), "elsewhere": list(elsewhere), "gpu": gpu}
+        answers = self._request(request)
+        if type(answers) is not list or len(answers) != len(calls):
+            raise self._malformed()
+        return [self._found(answer) for answer in answers]
+
+    def _found(self, answer: object) -> OnDevice:
+        if type(answer) is not dict or ("value" in answer) == ("error" in answer):
+            raise self._malformed()
+        raised = None
+        if "error" in answer:
+            error = self._session.student_error(answer["error"], self._label, self._owner)
+            if not isinstance(error, StudentRaisedError):
+                raise error
+            raised = error
+        try:
+            found = read_found(answer, self._local(answer.get("value")), raised)
+        except MalformedFoundError:
+            raise self._malformed() from None
+        if raised is not None and not found.findings:
+            raise raised
+        return found
+
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a torch module by name."""
         parameters = self._request({"op": "parameters"})
@@ -143,8 +182,7 @@ class Handle:
         return below
 
     def _results(self, calls: Sequence[Arguments], *, inputs: bool) -> list[dict[str, Any]]:
-        sent = [[[_remote(arg) for arg in one.args], _sent(one.kwargs)] for one in calls]
-        results = self._request({"op": "call", "calls": sent, "inputs": inputs})
+        results = self._request({"op": "call", "calls": _calls(calls), "inputs": inputs})
         if type(results) is not list or not all(type(result) is dict for result in results):
             raise self._malformed()
         for result in results:
@@ -207,6 +245,10 @@ def _remote(arg: Any) -> Any:
     if path:
         raise TypeError(f"{arg!r} is a name, not an object: fetch it with .get() before passing it on")
     return Remote(handle, arg._label)
+
+
+def _calls(calls: Sequence[Arguments]) -> list[list[Any]]:
+    return [[[_remote(arg) for arg in one.args], _sent(one.kwargs)] for one in calls]
 
 
 def _sent(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ import numpy as np
 
 from grader.checks import Worth
 from grader.compare import EXACT, Tolerance, as_float64, describe, difference, shape_of
+from grader.device.found import OnDevice
+from grader.device.sentences import place_of, say_all
 from grader.errors import StudentRaisedError
 from grader.gradients import (
     assert_gradients,
@@ -33,6 +35,7 @@ __all__ = [
     "arguments",
     "array_like",
     "assert_close",
+    "assert_disciplined",
     "assert_dtype",
     "assert_gradients",
     "assert_gradients_match_differences",
@@ -110,6 +113,21 @@ def assert_unmodified(call: Call, *originals: Any) -> None:
     for position, (after, before) in enumerate(zip(call.args, originals, strict=True)):
         found = difference(after, before, EXACT)
         assert found is None, f"argument {position + 1} was modified: {found}"
+
+
+def assert_disciplined(found: OnDevice, *, device: str | None = None, non_blocking: bool = False) -> None:
+    """Fail if a call mixed devices, made the CPU wait for the GPU or left a result behind, and say in which line.
+
+    With `device` ("cpu" or "cuda"), every tensor of the result must live there; with `non_blocking`, no copy to the
+    GPU may hold up the CPU.
+    """
+    assert not found.findings, say_all(found.findings)
+    if device is not None:
+        strays = sum(one.partition(":")[0] != device for one in found.devices)
+        assert not strays, f"{strays} of {len(found.devices)} tensors of the result are not on the device {device}"
+    if non_blocking:
+        waiting = [copy for copy in found.copies if not copy.non_blocking]
+        assert not waiting, f"{place_of(waiting[0])}the CPU waits for this copy. Copy with non_blocking=True."
 
 
 def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-import grader.sandbox.gradients  # noqa: F401 - a jailed worker cannot find our folder again
+import grader.device.calling  # a jailed worker cannot find our folder again
+import grader.sandbox.gradients  # noqa: F401
 
 
 def make_ready() -> None:

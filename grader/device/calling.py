@@ -1,0 +1,59 @@
+"""Calling on the device: one call of a student's function under the pretence, in the worker, and what was noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from grader.device.functions import Functions
+from grader.device.labels import CPU, GPU, Label, Labels, tensors_in
+from grader.device.machine import machine
+from grader.device.operations import Operations
+from grader.device.pretence import Pretence
+
+LABELS = Labels()  # of the whole process: what a student keeps from one call to the next stays where it is
+
+
+def on_device(
+    function: Callable[..., Any],
+    owner: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    elsewhere: Collection[int | str] = (),
+    gpu: bool = True,
+    files: Collection[str] = (),
+) -> dict[str, Any]:
+    """Call with every tensor on the GPU but those of the arguments named; an exception is a part of the answer.
+
+    A torch module whose method this is moves to the GPU first, by its own `.to`.
+    """
+    pretence = Pretence(LABELS, files, gpu=gpu)
+    named = dict(enumerate(args)) | dict(kwargs)
+    for name, arg in named.items():
+        device = GPU if gpu and name not in elsewhere else CPU
+        for number, tensor in enumerate(tensors_in((arg,))):
+            LABELS.put(tensor, Label(device, frozenset({(name, number)} if device == CPU else ())))
+    answer: dict[str, Any] = {}
+    with machine(pretence), Functions(pretence), Operations(pretence):
+        try:
+            if gpu and isinstance(owner, torch.nn.Module):
+                owner.to(GPU)
+                pretence.copies.clear()
+                pretence.moved.clear()
+            answer["value"] = function(*args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - the student's, SystemExit and the like among them
+            answer["error"] = error
+    results = [LABELS.of(tensor) for tensor in tensors_in((answer.get("value"),))]
+    if any(map(LABELS.on_gpu, tensors_in(named.values()))):
+        for label in results:
+            if label.device != GPU:
+                pretence.find("left_on_cpu", "a tensor of the result", label.place)
+    return {
+        **answer,
+        "devices": [str(label.device) for label in results],
+        "findings": [list(finding) for finding in pretence.findings],
+        "copies": [list(copy) for copy in pretence.copies],
+    }
