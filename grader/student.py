@@ -147,8 +147,9 @@ class Handle:
             if not isinstance(error, StudentRaisedError):
                 raise error
             raised = error
+        files = {one["file"] for one in self._session.program.files.values()}
         try:
-            found = read_found(answer, self._local(answer.get("value")), raised)
+            found = read_found(answer, self._local(answer.get("value")), raised, files)
         except MalformedFoundError:
             raise self._malformed() from None
         if raised is not None and not found.findings:

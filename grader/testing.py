@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from grader.checks import Worth
 from grader.compare import EXACT, Tolerance, as_float64, describe, difference, shape_of
-from grader.device.found import OnDevice
-from grader.device.sentences import place_of, say_all
+from grader.device.found import Copy, Finding, OnDevice
+from grader.device.sentences import STEPS
 from grader.errors import StudentRaisedError
 from grader.gradients import (
     assert_gradients,
@@ -121,13 +121,16 @@ def assert_disciplined(found: OnDevice, *, device: str | None = None, non_blocki
     With `device` ("cpu" or "cuda"), every tensor of the result must live there; with `non_blocking`, no copy to the
     GPU may hold up the CPU.
     """
-    assert not found.findings, say_all(found.findings)
+    for finding in found.findings[:1]:  # the first: what comes after it is often its doing
+        others = sorted({one.line for one in found.findings if one.line not in (0, finding.line)})
+        more = f" Look at line {_listed(others)}, too." if others else ""
+        raise AssertionError(f"{_place(finding)}{finding.what}. {STEPS[finding.kind]}{more}")
     if device is not None:
         strays = sum(one.partition(":")[0] != device for one in found.devices)
         assert not strays, f"{strays} of {len(found.devices)} tensors of the result are not on the device {device}"
     if non_blocking:
         waiting = [copy for copy in found.copies if not copy.non_blocking]
-        assert not waiting, f"{place_of(waiting[0])}the CPU waits for this copy. Copy with non_blocking=True."
+        assert not waiting, f"{_place(waiting[0])}the CPU waits for this copy. Copy with non_blocking=True."
 
 
 def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:
@@ -158,5 +161,9 @@ def _numbers_in(message: str) -> list[float]:
     return [float(text) for text in re.findall(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
 
 
-def _listed(numbers: list[float]) -> str:
+def _place(where: Finding | Copy) -> str:
+    return f"line {where.line} of {where.file}: " if where.line else ""
+
+
+def _listed(numbers: Sequence[float]) -> str:
     return " and ".join(f"{number:g}" for number in numbers)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from grader.device.functions import Functions
-from grader.device.labels import CPU, GPU, Label, Labels, tensors_in
+from grader.device.labels import CPU, GPU, MAX_DEPTH, Label, Labels, tensors_in
 from grader.device.machine import machine
 from grader.device.operations import Operations
 from grader.device.pretence import Pretence
@@ -36,6 +36,7 @@ def on_device(
         device = GPU if gpu and name not in elsewhere else CPU
         for number, tensor in enumerate(tensors_in((arg,))):
             LABELS.put(tensor, Label(device, frozenset({(name, number)} if device == CPU else ())))
+    pretence.lives_on_gpu = any(map(LABELS.on_gpu, tensors_in(named.values())))
     answer: dict[str, Any] = {}
     with machine(pretence), Functions(pretence), Operations(pretence):
         try:
@@ -46,14 +47,32 @@ def on_device(
             answer["value"] = function(*args, **kwargs)
         except BaseException as error:  # noqa: BLE001 - the student's, SystemExit and the like among them
             answer["error"] = error
-    results = [LABELS.of(tensor) for tensor in tensors_in((answer.get("value"),))]
-    if any(map(LABELS.on_gpu, tensors_in(named.values()))):
+    results = [LABELS.of(tensor) for tensor in sendable(answer.get("value"))]
+    if pretence.lives_on_gpu:
         for label in results:
             if label.device != GPU:
-                pretence.find("left_on_cpu", "a tensor of the result", label.place)
+                pretence.find("left_on_cpu", "", 0, label.place)
     return {
         **answer,
         "devices": [str(label.device) for label in results],
         "findings": [list(finding) for finding in pretence.findings],
         "copies": [list(copy) for copy in pretence.copies],
     }
+
+
+def sendable(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+    """Yield the tensors of a value that will arrive as such on the trusted side, in their order there."""
+    kind = type(value)
+    items: Iterable[Any] = ()
+    if kind in (torch.Tensor, torch.nn.Parameter):
+        if value.layout is torch.strided and not value.is_quantized and value.device.type != "meta":
+            yield value
+    elif kind is list:
+        items = value
+    elif issubclass(kind, tuple):
+        items = tuple.__iter__(value)
+    elif issubclass(kind, dict):
+        items = dict.values(value)
+    if depth <= MAX_DEPTH:
+        for item in items:
+            yield from sendable(item, depth + 1)

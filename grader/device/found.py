@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
+from grader.device.sentences import KINDS, what_happened
 from grader.errors import StudentRaisedError
-from grader.text import one_line
 
-Kind = Literal["mixed_devices", "host_sync", "round_trip", "made_on_cpu", "moved_more_than_once", "left_on_cpu"]
 MAX_NOTES = 200
+_NAME = re.compile(r"[A-Za-z_]{0,40}")  # of a function of torch's: one of the student's own making stays with them
 MAX_LINE = 1 << 31
 MAX_DEPTH = 24
+_CELL = re.compile(r"\[\d{1,5}\]$")
 DEVICES = ("cpu", "cuda:0", "meta")
 
 
@@ -20,7 +22,7 @@ DEVICES = ("cpu", "cuda:0", "meta")
 class Finding:
     """One breach of discipline, and the line of the student's that is to blame (0 if none is known)."""
 
-    kind: Kind
+    kind: str
     what: str
     file: str
     line: int
@@ -53,17 +55,17 @@ class MalformedFoundError(Exception):
     """A worker's answer that is no account of a call on the device."""
 
 
-def read_found(answer: object, value: Any, raised: StudentRaisedError | None) -> OnDevice:
-    """Return a worker's account of one call; its value, or the exception, has been read already."""
+def read_found(answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]) -> OnDevice:
+    """Return a worker's account of one call in these files; its value, or the exception, has been read already."""
     if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
         raise MalformedFoundError
-    devices = _list(answer["devices"])
-    if any(type(device) is not str or device not in DEVICES for device in devices):
+    devices = answer["devices"]
+    if type(devices) is not list or any(type(device) is not str or device not in DEVICES for device in devices):
         raise MalformedFoundError
     if len(devices) != sum(1 for _ in tensors_of(value)):
         raise MalformedFoundError
-    findings = tuple(_finding(one) for one in _list(answer["findings"]))
-    copies = tuple(_copy(one) for one in _list(answer["copies"]))
+    findings = tuple(_finding(one, files) for one in _list(answer["findings"]))
+    copies = tuple(_copy(one, files) for one in _list(answer["copies"]))
     return OnDevice(value, tuple(devices), findings, copies, raised)
 
 
@@ -82,23 +84,29 @@ def _list(value: object) -> list[Any]:
     return value
 
 
-def _finding(parts: object) -> Finding:
-    if type(parts) is not list or len(parts) != 4:
+def _finding(parts: object, files: Collection[str]) -> Finding:
+    if type(parts) is not list or len(parts) != 5:
         raise MalformedFoundError
-    kind, what, *place = parts
-    if type(kind) is not str or kind not in get_args(Kind) or type(what) is not str:
+    kind, name, origin, *place = parts
+    if type(kind) is not str or kind not in KINDS or type(name) is not str or not _is_line(origin):
         raise MalformedFoundError
-    return Finding(kind, one_line(what), *_place(place))  # type: ignore[arg-type] # it is one of them
+    what = what_happened(kind, name if _NAME.fullmatch(name) else "", origin)
+    return Finding(kind, what, *_place(place, files))
 
 
-def _copy(parts: object) -> Copy:
+def _copy(parts: object, files: Collection[str]) -> Copy:
     if type(parts) is not list or len(parts) != 3 or type(parts[0]) is not bool:
         raise MalformedFoundError
-    return Copy(parts[0], *_place(parts[1:]))
+    return Copy(parts[0], *_place(parts[1:], files))
 
 
-def _place(parts: list[Any]) -> tuple[str, int]:
+def _place(parts: list[Any], files: Collection[str]) -> tuple[str, int]:
     file, line = parts
-    if type(file) is not str or type(line) is not int or not 0 <= line < MAX_LINE:
+    if type(file) is not str or not _is_line(line):
         raise MalformedFoundError
-    return one_line(file), line
+    # A cell of a notebook is a file with a number behind it.
+    return (file, line) if _CELL.sub("", file) in files else ("", 0)
+
+
+def _is_line(line: object) -> bool:
+    return type(line) is int and 0 <= line < MAX_LINE

@@ -33,10 +33,11 @@ class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no ty
             return function(*args, **kwargs)
         # By equality: each look at `torch.Tensor.device.__get__` makes a new object.
         if (handler := HANDLERS.get(function)) is not None:
-            return handler(self.pretence, function, args, kwargs)
+            with self.pretence.within(function, None):
+                return handler(self.pretence, function, args, kwargs)
         if kwargs.get("device") is not None or function in torch.utils._device._device_constructors():
             return made(self.pretence, function, args, kwargs)
-        if "pin_memory" in kwargs:
+        if kwargs.get("pin_memory"):
             return made(self.pretence, function, args, kwargs)
         return self.pretence.run(function, args, kwargs)
 
@@ -65,7 +66,7 @@ def made(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -
     if name in OF_DATA:
         data = args[1:] if name == "new_tensor" else args
         if any(map(pretence.labels.on_gpu, tensors_in(data))):
-            pretence.sync(f"torch.{name} of tensors")
+            pretence.sync(name)
         result = pretence.run(function, args, kwargs, device)
         if device == GPU:
             pretence.copied(Label(), axes=0)
@@ -85,7 +86,7 @@ def of_tensor(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, An
     device = kwargs.pop("device", None)
     if device is None and torch.utils._device.CURRENT_DEVICE is not None:
         device = pretence.default()
-    moved = move(pretence, tensor, Wish(device), what=f"torch.{function.__name__}")
+    moved = move(pretence, tensor, Wish(device))
     kwargs = {**kwargs, "device": CPU} if torch.utils._device.CURRENT_DEVICE is not None else kwargs
     result = pretence.run(function, (moved, *args[1:]), kwargs)
     if memory_of(result) != memory_of(moved):
@@ -118,26 +119,22 @@ def make_device(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, 
 
 def to(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     wish = wish_of(pretence, args[1:], kwargs)
-    pretence.called = function.__name__
-    return move(pretence, args[0], wish, what=f".to({wish.device})")
+    return move(pretence, args[0], wish)
 
 
 def to_cpu(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    pretence.called = "cpu"
-    return move(pretence, args[0], Wish(CPU, memory_format=kwargs.get("memory_format")), what=".cpu()")
+    return move(pretence, args[0], Wish(CPU, memory_format=kwargs.get("memory_format")))
 
 
 def to_cuda(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     words = kwargs | dict(zip(("device", "non_blocking"), args[1:], strict=False))
     wish = Wish(GPU if words.get("device") is None else words["device"], non_blocking=words.get("non_blocking", False))
     pretence.device(GPU)  # where there is none, this says so
-    pretence.called = "cuda"
-    return move(pretence, args[0], wish, what=".cuda()")
+    return move(pretence, args[0], wish)
 
 
 def type_as(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    pretence.called = "type_as"
-    return move(pretence, args[0], wish_of(pretence, args[1:], kwargs), what=".type_as()")
+    return move(pretence, args[0], wish_of(pretence, args[1:], kwargs))
 
 
 def to_type(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -149,7 +146,7 @@ def to_type(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]
     if isinstance(wanted, torch.dtype):
         return pretence.run(function, args, kwargs)
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
-    moved = move(pretence, args[0], Wish(GPU if ".cuda." in name else CPU), what=f".type({name})")
+    moved = move(pretence, args[0], Wish(GPU if ".cuda." in name else CPU))
     return pretence.run(function, (moved, name.replace(".cuda.", ".")), {})
 
 
@@ -157,16 +154,14 @@ def numpy(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) 
     """Refuse what torch refuses: NumPy cannot read the memory of a GPU."""
     if not pretence.labels.on_gpu(args[0]):
         return pretence.run(function, args, kwargs)
-    pretence.sync(".numpy()" if function.__name__ == "numpy" else "a tensor given to NumPy")
+    pretence.sync()
     raise TypeError(UNREADABLE)
 
 
 def read(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Note a sync that no operation tells of."""
-    outer, pretence.called = pretence.called, function.__name__
     if pretence.labels.on_gpu(args[0]):
-        pretence.sync(".tolist()" if function.__name__ == "tolist" else "")
-    pretence.called = outer
+        pretence.sync()
     with pretence.pause():
         return function(*args, **kwargs)
 
@@ -207,10 +202,6 @@ def one_hot(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]
     return result
 
 
-def record_stream(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> None:
-    """Do nothing: there is but one stream."""
-
-
 HANDLERS: dict[Any, Handler] = {
     torch.Tensor.device.__get__: answer_device,
     torch.Tensor.is_cuda.__get__: answer_is_cuda,
@@ -231,6 +222,5 @@ HANDLERS: dict[Any, Handler] = {
     torch.Tensor.__deepcopy__: deep_copy,
     torch.Tensor.pin_memory: pin,
     torch.Tensor.is_pinned: is_pinned,
-    torch.Tensor.record_stream: record_stream,
     torch.nn.functional.one_hot: one_hot,
 }

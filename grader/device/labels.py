@@ -6,6 +6,7 @@ that is given other memory (as `module.to` does) moves with it. What has no labe
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,13 +37,14 @@ class Labels:
     """The labels of all memory that is still there; they outlive a call, as what a student keeps does."""
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[Any, Label]] = {}
+        self.known: dict[int | None, tuple[Any, Label]] = {}
+        self.numbers = itertools.count()
 
     def of(self, tensor: torch.Tensor) -> Label:
         key = memory_of(tensor)
-        if key in self.known:
-            return self.known[key][1]
-        return Label(origins=frozenset({key}))  # not made in this call, so an origin of its own
+        if key not in self.known:  # not made by an operation that was seen, so an origin of its own
+            self.put(tensor, Label(origins=frozenset({next(self.numbers)})))
+        return self.known[key][1] if key in self.known else Label()
 
     def put(self, tensor: torch.Tensor, label: Label) -> None:
         if (key := memory_of(tensor)) is not None:

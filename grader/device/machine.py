@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -40,7 +41,7 @@ def answers(pretence: Pretence) -> Iterator[tuple[Any, str, Any]]:
 
     def synchronize(*_: Any, **__: Any) -> None:
         if pretence.gpu:
-            pretence.sync("synchronize()")
+            pretence.sync("synchronize")
 
     class Stream:
         """A stream, or an event on it: there is nothing to wait for, but waiting is noted."""
@@ -54,8 +55,12 @@ def answers(pretence: Pretence) -> Iterator[tuple[Any, str, Any]]:
             return synchronize if name == "synchronize" else lambda *_, **__: None
 
     cuda, accelerator = torch.cuda, torch.accelerator
-    # A student may have imported `is_available` itself: what it asks answers, too.
-    yield cuda, "_is_compiled", lambda: True
+    compiled = cuda._is_compiled()
+    # A student may have imported `is_available` by its name: what it asks answers, too. What else asks whether there
+    # is CUDA wants to import more of it.
+    asking = ("is_available", "device_count")
+    yield cuda, "_is_compiled", lambda: sys._getframe(1).f_code.co_name in asking or compiled
+    yield cuda, "_cached_device_count", count
     yield torch._C, "_cuda_getDeviceCount", lambda: count
     yield cuda, "_lazy_init", lambda: pretence.device(GPU)
     yield cuda, "is_initialized", lambda: bool(count)
@@ -73,9 +78,11 @@ def answers(pretence: Pretence) -> Iterator[tuple[Any, str, Any]]:
     yield cuda, "get_device_capability", lambda *_: (8, 0)
     yield cuda, "is_bf16_supported", lambda *_, **__: bool(count)
     yield cuda, "empty_cache", lambda: None
+    yield torch.Tensor, "record_stream", lambda _, __: None  # there is but one stream
     yield cuda, "Stream", Stream
     yield cuda, "Event", Stream
     yield cuda, "current_stream", Stream
+    yield accelerator, "current_stream", Stream
     yield cuda, "default_stream", Stream
     yield cuda, "stream", lambda _: contextlib.nullcontext()
 

@@ -40,13 +40,13 @@ def wish_of(pretence: Pretence, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     return Wish(**words | dict(zip(names, rest, strict=False)))
 
 
-def move(pretence: Pretence, tensor: torch.Tensor, wish: Wish, *, what: str) -> torch.Tensor:
+def move(pretence: Pretence, tensor: torch.Tensor, wish: Wish) -> torch.Tensor:
     """Return a tensor as it was wished for: itself, if it is all that already."""
     here = pretence.labels.of(tensor).device
     there = here if wish.device is None else pretence.device(wish.device)
     moved = tensor
     if there != here and {there.type, here.type} == {"cpu", "cuda"}:
-        note(pretence, tensor, there, non_blocking=wish.non_blocking, what=what)
+        note(pretence, tensor, there, non_blocking=wish.non_blocking)
         moved = Move.apply(tensor, pretence, there)
     plain: dict[str, Any] = {"dtype": wish.dtype, "memory_format": wish.memory_format}
     plain = {name: value for name, value in plain.items() if value is not None}
@@ -57,12 +57,12 @@ def move(pretence: Pretence, tensor: torch.Tensor, wish: Wish, *, what: str) -> 
     return pretence.run(torch.Tensor.to, (moved,), plain) if plain else moved
 
 
-def note(pretence: Pretence, tensor: torch.Tensor, there: torch.device, *, non_blocking: bool, what: str) -> None:
+def note(pretence: Pretence, tensor: torch.Tensor, there: torch.device, *, non_blocking: bool) -> None:
     """Note what it means that this tensor is copied to the other side."""
     if there == GPU:
         pretence.copied(pretence.labels.of(tensor), axes=tensor.dim(), non_blocking=non_blocking)
     else:
-        pretence.sync(what)
+        pretence.sync()
 
 
 class Move(torch.autograd.Function):  # type: ignore[misc] # torch gives it no types

@@ -33,6 +33,7 @@ SYNCS = {
     "unique_dim",
     "unique_dim_consecutive",
 }
+FILLS = {"masked_fill", "masked_fill_", "index_fill", "index_fill_"}  # if with a tensor, torch takes its number out
 STRICT = {"cat", "stack", "gather", "index_select", "scatter", "scatter_"}  # not even a CPU tensor without axes
 WRITES_AT = ("index_put", "index_put_", "_index_put_impl_", "_unsafe_index_put")
 READS_AT = ("index", "_unsafe_index")
@@ -105,8 +106,9 @@ class Operations(TorchDispatchMode):  # type: ignore[misc] # torch gives it no t
             elif not labels.on_gpu(target):
                 pretence.sync()
             return
-        if name in SYNCS or (name == "repeat_interleave" and kwargs.get("output_size") is None):
-            pretence.sync()
+        filled = name in FILLS and isinstance(args[-1], torch.Tensor) and labels.on_gpu(args[-1])
+        if name in SYNCS or filled or (name == "repeat_interleave" and kwargs.get("output_size") is None):
+            pretence.sync(pretence.called or name)
         for tensor in tensors_in((args, kwargs)):
             # A number may come as a tensor without axes, unless it is to hold the result.
             label = labels.of(tensor)
@@ -125,8 +127,10 @@ class Operations(TorchDispatchMode):  # type: ignore[misc] # torch gives it no t
             raise pretence.mixed(name, labels.of(value))
         truths = [index for index in indices if index.dtype in (torch.bool, torch.uint8)]
         filled = value is not None and value.numel() == 1 and not labels.on_gpu(value) and len(indices) == 1
+        if value is not None and not filled and not labels.on_gpu(value):
+            pretence.copied(labels.of(value), axes=0)
         for index in indices:
             if not labels.on_gpu(index):
                 pretence.copied(labels.of(index), axes=index.dim())
             elif truths and not filled:  # to fill with one number, torch does without counting
-                pretence.sync("a boolean mask as an index")
+                pretence.sync("mask")

@@ -27,12 +27,13 @@ class Pretence:
         self.labels = labels
         self.files = files
         self.gpu = gpu
-        self.findings: dict[tuple[str, str, str, int], None] = {}  # each once, in order
+        self.findings: dict[tuple[str, str, int, str, int], None] = {}  # each once, in order
         self.copies: list[tuple[bool, str, int]] = []
         self.moved: Counter[object] = Counter()  # by origin
         self.called = ""  # the function of torch's at work
         self.home: torch.device | None = None  # where that function's own tensors are made
         self.paused = False
+        self.lives_on_gpu = False  # whether a tensor was given there
 
     def run(
         self, function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any], home: torch.device | None = None
@@ -40,10 +41,16 @@ class Pretence:
         """Call a function of torch's; what it makes for itself lives with its arguments, if nothing else is said."""
         if home is None:
             home = GPU if any(map(self.labels.on_gpu, tensors_in((args, kwargs)))) else None
+        with self.within(function, home):
+            return function(*args, **kwargs)
+
+    @contextmanager
+    def within(self, function: Any, home: torch.device | None) -> Iterator[None]:
+        """Know which function of torch's is at work."""
         outer = self.called, self.home
         self.called, self.home = str(getattr(function, "__name__", "")), home
         try:
-            return function(*args, **kwargs)
+            yield
         finally:
             self.called, self.home = outer
 
@@ -81,14 +88,14 @@ class Pretence:
             frame = frame.f_back  # type: ignore[assignment] # the outermost has none
         return NOWHERE
 
-    def find(self, kind: str, what: str, place: Place | None = None) -> None:
-        """Note a finding, once for each line."""
+    def find(self, kind: str, name: str, origin: int = 0, place: Place | None = None) -> None:
+        """Note a finding once for each line: the function of torch's it is about, and the line a tensor came from."""
         if len(self.findings) < MAX_NOTES:
-            self.findings[(kind, what, *(place or self.place()))] = None
+            self.findings[(kind, name, origin, *(place or self.place()))] = None
 
-    def sync(self, what: str = "") -> None:
+    def sync(self, name: str = "") -> None:
         """Note that the CPU has to wait for the GPU."""
-        self.find("host_sync", what or named(self.called))
+        self.find("host_sync", name or self.called)
 
     def copied(self, label: Label, *, axes: int, non_blocking: bool = False) -> None:
         """Note a copy from the CPU to the GPU, and what is wrong with it."""
@@ -96,31 +103,21 @@ class Pretence:
         if len(self.copies) < MAX_NOTES:
             self.copies.append((non_blocking, *place))
         if BACK in label.origins:
-            self.find("round_trip", f"a tensor copied to the CPU{_line(label)} comes back", place)
+            self.find("round_trip", self.called, label.place[1], place)
         # A tensor without axes may stay on the CPU, so it may also be moved; and a module is made before it is moved.
-        elif label.origins == {MADE} and axes and not _moves_a_module():
-            self.find("made_on_cpu", f"a tensor made on the CPU{_line(label)} is copied to the GPU", place)
-        for origin in label.origins - {MADE, BACK}:
+        elif label.origins == {MADE} and axes and self.lives_on_gpu and not _moves_a_module():
+            self.find("made_on_cpu", self.called, label.place[1], place)
+        for origin in label.origins - {MADE, BACK} if axes else ():
             self.moved[origin] += 1
             if self.moved[origin] == 2:
-                self.find("moved_more_than_once", "the same tensor is copied to the GPU again", place)
+                self.find("moved_more_than_once", self.called, 0, place)
 
     def mixed(self, name: str, stray: Label) -> RuntimeError:
         """Note operands of two devices, and return the error that torch raises for them."""
-        made = f", made{_line(stray)}" if stray.place[1] else ""
-        self.find("mixed_devices", f"{named(self.called or name)} of a tensor on cuda:0 and one on the CPU{made}")
+        self.find("mixed_devices", self.called or name, stray.place[1])
         return RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
         )
-
-
-def named(function: str) -> str:
-    """Return a function of torch's as a student writes it."""
-    return NAMES.get(function) or (f"{function.strip('_')}()" if function else "an operation")
-
-
-def _line(label: Label) -> str:
-    return f" in line {label.place[1]}" if label.place[1] else ""
 
 
 def _moves_a_module() -> bool:
@@ -131,17 +128,3 @@ def _moves_a_module() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
-
-
-NAMES = {
-    "__bool__": "`if`, `while`, `assert` or bool() on a tensor",
-    "__contains__": "`in` on a tensor",
-    "__float__": "float() of a tensor",
-    "__format__": "a tensor in a text",
-    "__getitem__": "indexing",
-    "__index__": "a tensor used as a whole number, as in range() or a slice",
-    "__int__": "int() of a tensor",
-    "__repr__": "printing a tensor",
-    "__setitem__": "assignment to an index",
-    "item": ".item()",
-}

@@ -1,41 +1,49 @@
-"""Sentences about findings, for the student: what happened in which line, and what to do about it."""
+"""Sentences about findings, for the student: what happened, and what to do about it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from grader.device.found import Copy, Finding, Kind
-
-STEPS: dict[Kind, str] = {
+STEPS = {
     "mixed_devices": "Make every tensor where the input lives, with device=q.device or torch.full_like(q, ...), and "
     "move one that was given on another device once, with .to(q.device).",
-    "host_sync": "Keep the numbers in tensors: the CPU queues work for the GPU and must not wait for its results.",
-    "round_trip": "Stay on the GPU: torch has the operation there, too.",
+    "host_sync": "Keep the numbers in tensors: the CPU queues work for the GPU and should not wait for its results.",
+    "round_trip": "Stay on the GPU: it has the operation, too.",
     "made_on_cpu": "Make it where the input lives from the start: device=q.device.",
-    "moved_more_than_once": "Move it once, before it is first used, and keep the result.",
+    "moved_more_than_once": "Move it once, before it is first used, and keep what comes back.",
     "left_on_cpu": "Return every tensor on the device of the input.",
 }
-WAITS = "the CPU waits for the GPU"
+KINDS = frozenset(STEPS)
+# What a student wrote, by the name torch has for it.
+WRITTEN = {
+    "": "an operation",
+    "__array__": "a tensor given to NumPy",
+    "__bool__": "a tensor asked whether it is true (by `if`, `while`, `assert`, `and`, max() or bool())",
+    "__contains__": "`in` on a tensor",
+    "__float__": "float() of a tensor",
+    "__format__": "a tensor in a text",
+    "__getitem__": "indexing",
+    "__index__": "a tensor used as a whole number (in range(), a slice or a list)",
+    "__int__": "int() of a tensor",
+    "__repr__": "a tensor printed",
+    "__setitem__": "an assignment to an index",
+    "mask": "a boolean mask as an index",
+}
 
 
-def say(finding: Finding) -> str:
-    """Return what happened, where, and the next step."""
-    what = f"{finding.what}: {WAITS}" if finding.kind == "host_sync" else finding.what
-    if finding.kind == "left_on_cpu":
-        what = f"{what} is on the CPU, though the input is on the GPU"
-    return f"{place_of(finding)}{what}. {STEPS[finding.kind]}"
-
-
-def say_all(findings: Sequence[Finding]) -> str:
-    """Return the first finding in full, and the lines of the others."""
-    first, *others = findings
-    if not others:
-        return say(first)
-    more = "; ".join(f"{place_of(one)}{one.what}" for one in others[:3])
-    rest = f"; and {len(others) - 3} more" if len(others) > 3 else ""
-    return f"{say(first)} Also: {more}{rest}."
-
-
-def place_of(where: Finding | Copy) -> str:
-    """Return the place as the beginning of a sentence."""
-    return f"line {where.line} of {where.file}: " if where.line else ""
+def what_happened(kind: str, name: str, origin: int) -> str:
+    """Return what was found, given the function of torch's at work and the line that a tensor came from."""
+    did = WRITTEN.get(name) or f"{name.strip('_')}()"
+    where = f" in line {origin}" if origin else ""
+    match kind:
+        case "mixed_devices":
+            made = f", made{where}" if origin else ""
+            return f"{did} of a tensor on cuda:0 and one on the CPU{made}"
+        case "host_sync":
+            return f"{did}: the CPU waits for the GPU"
+        case "round_trip":
+            return f"a tensor that was copied to the CPU{where} comes back to the GPU"
+        case "made_on_cpu":
+            return f"a tensor made on the CPU{where} is copied to the GPU"
+        case "moved_more_than_once":
+            return "the same tensor is copied to the GPU again"
+        case _:
+            return "a tensor of the result is on the CPU, though the input is on the GPU"
