@@ -14,7 +14,7 @@ from grader.device.moving import Wish, move, wish_of
 from grader.device.pretence import Pretence
 
 Handler = Callable[[Pretence, Any, Any, dict[str, Any]], Any]
-OF_DATA = ("tensor", "as_tensor", "asarray", "new_tensor")  # these make tensors of Python's numbers, or of tensors
+OF_DATA = {"tensor": 0, "as_tensor": 0, "asarray": 0, "new_tensor": 1}  # which argument of them is numbers, or a tensor
 UNREADABLE = (
     "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 )
@@ -35,9 +35,8 @@ class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no ty
         if (handler := HANDLERS.get(function)) is not None:
             with self.pretence.within(function, None):
                 return handler(self.pretence, function, args, kwargs)
-        if kwargs.get("device") is not None or function in torch.utils._device._device_constructors():
-            return made(self.pretence, function, args, kwargs)
-        if kwargs.get("pin_memory"):
+        asked = kwargs.get("device") is not None or kwargs.get("pin_memory")
+        if asked or function in torch.utils._device._device_constructors():
             return made(self.pretence, function, args, kwargs)
         return self.pretence.run(function, args, kwargs)
 
@@ -46,12 +45,10 @@ def made(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -
     """Make a tensor where it was asked for; of numbers that are copied there, if it is made of Python's."""
     name = str(getattr(function, "__name__", ""))
     kwargs = dict(kwargs)
-    if name == "as_tensor" and len(args) > 2:  # the only one whose device need not be named
-        kwargs["device"], args = args[2], args[:2]
     given = tensors_in((args, kwargs))
-    source = args[0] if args and isinstance(args[0], torch.Tensor) and name in OF_DATA[:3] else None
-    if source is not None:
-        return of_tensor(pretence, function, args, kwargs)
+    at = OF_DATA.get(name)
+    if at is not None and len(args) > at and isinstance(args[at], torch.Tensor):
+        return of_tensor(pretence, function, args, kwargs, at)
     if (spec := kwargs.get("device")) is not None:
         device = pretence.device(spec)
     elif name.startswith("new_") or name.endswith("_like"):
@@ -63,9 +60,8 @@ def made(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -
     if spec is not None or function in torch.utils._device._device_constructors():
         kwargs["device"] = CPU
     pinned = bool(kwargs.pop("pin_memory", False))
-    if name in OF_DATA:
-        data = args[1:] if name == "new_tensor" else args
-        if any(map(pretence.labels.on_gpu, tensors_in(data))):
+    if at is not None:
+        if any(map(pretence.labels.on_gpu, tensors_in(args[at:]))):
             pretence.sync(name)
         result = pretence.run(function, args, kwargs, device)
         if device == GPU:
@@ -80,15 +76,17 @@ def made(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -
     return result
 
 
-def of_tensor(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Make a tensor of another one: `torch.tensor` copies it, the others only if they must."""
-    tensor = args[0]
+def of_tensor(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any], at: int) -> Any:
+    """Make a tensor of another one, where that one is if nothing else is said; some of these copy it, all the same."""
     device = kwargs.pop("device", None)
-    if device is None and torch.utils._device.CURRENT_DEVICE is not None:
+    if device is None and at:
+        device = pretence.labels.of(args[0]).device
+    elif device is None and torch.utils._device.CURRENT_DEVICE is not None:
         device = pretence.default()
-    moved = move(pretence, tensor, Wish(device))
+    with pretence.within(function, None):
+        moved = move(pretence, args[at], Wish(device))
     kwargs = {**kwargs, "device": CPU} if torch.utils._device.CURRENT_DEVICE is not None else kwargs
-    result = pretence.run(function, (moved, *args[1:]), kwargs)
+    result = pretence.run(function, (*args[:at], moved, *args[at + 1 :]), kwargs)
     if memory_of(result) != memory_of(moved):
         pretence.labels.put(result, pretence.labels.of(moved))
     return result
@@ -209,6 +207,7 @@ HANDLERS: dict[Any, Handler] = {
     torch.Tensor.get_device: answer_get_device,
     torch.get_device: answer_get_device,
     torch.device: make_device,
+    torch.Tensor.new_tensor: made,
     torch.Tensor.to: to,
     torch.Tensor.cpu: to_cpu,
     torch.Tensor.cuda: to_cuda,

@@ -47,7 +47,8 @@ def move(pretence: Pretence, tensor: torch.Tensor, wish: Wish) -> torch.Tensor:
     moved = tensor
     if there != here and {there.type, here.type} == {"cpu", "cuda"}:
         note(pretence, tensor, there, non_blocking=wish.non_blocking)
-        moved = Move.apply(tensor, pretence, there)
+        followed = torch.is_grad_enabled() and tensor.requires_grad
+        moved = Move.apply(tensor, pretence, there) if followed else copied(pretence, tensor, there)
     plain: dict[str, Any] = {"dtype": wish.dtype, "memory_format": wish.memory_format}
     plain = {name: value for name, value in plain.items() if value is not None}
     if wish.copy and moved is tensor:

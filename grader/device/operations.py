@@ -102,7 +102,8 @@ class Operations(TorchDispatchMode):  # type: ignore[misc] # torch gives it no t
         if name == "copy_":
             target, source = args[:2]
             if not labels.on_gpu(source):
-                pretence.copied(labels.of(source), axes=source.dim(), non_blocking=bool(args[2:3] and args[2]))
+                non_blocking = kwargs.get("non_blocking", len(args) > 2 and args[2])
+                pretence.copied(labels.of(source), axes=source.dim(), non_blocking=bool(non_blocking))
             elif not labels.on_gpu(target):
                 pretence.sync()
             return

@@ -26,7 +26,7 @@ WRITTEN = {
     "__repr__": "a tensor printed",
     "__setitem__": "an assignment to an index",
     "mask": "a boolean mask as an index",
-}
+} | {name: f".{name}()" for name in ("cpu", "item", "numpy", "to", "tolist", "type", "type_as")}
 
 
 def what_happened(kind: str, name: str, origin: int) -> str:

@@ -40,6 +40,8 @@ def answer(student_of: StudentOf, body: str, *args: Any, **options: Any) -> OnDe
             ["cuda:0"] * 2,
         ),
         ("[str(torch.normal(x[0], 1.0).device), str(torch.rand_like(x[0], device='cpu').device)]", ["cuda:0", "cpu"]),
+        ("[str(y.device) for y in (x[0].new_tensor([1]), x[0].new_zeros(2), x[0].new(2))]", ["cuda:0"] * 3),
+        ("[str(y.device) for y in (torch.as_tensor(x[0]), torch.asarray(x[0]), x[0].clone())]", ["cuda:0"] * 3),
         ("str(torch.ops.aten.zeros([2], device='cuda').device)", "cuda:0"),
         ("[torch.zeros(1).pin_memory().is_pinned(), torch.zeros(1, pin_memory=True).is_pinned()]", [True, True]),
         ("str(F.one_hot(torch.zeros(2, dtype=torch.long, device='cuda'), 3).device)", "cuda:0"),
@@ -210,7 +212,7 @@ def test_words_of_the_workers_own_are_not_repeated() -> None:
     found = read_found(ACCOUNT | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
     assert found.findings == (
         Finding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
-        Finding("host_sync", "item(): the CPU waits for the GPU", "work.ipynb[2]", 3),
+        Finding("host_sync", ".item(): the CPU waits for the GPU", "work.ipynb[2]", 3),
     )
 
 

@@ -103,6 +103,19 @@ def attention_on_device(q, k, v, mask=None):
     return weights @ v, weights
 
 
+# %% new_tensors_with_axes
+FINDS = ""
+
+
+def attention_on_device(q, k, v, mask=None):
+    scores = (q @ k.T) * q.new_tensor([q.shape[-1] ** -0.5])
+    if mask is not None:
+        allowed = torch.asarray(mask, device=q.device) > q.new_tensor([0.5])
+        scores = torch.where(allowed, scores, q.new_full((1, 1), float("-inf")))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+
+
 # %% scale_made_on_the_device
 FINDS = ""
 
