@@ -128,6 +128,14 @@ class MultiHeadAttention(nn.Module):
 
 
 # %%
+# Try the constructor: eight parameters, by their names
+if __name__ == "__main__":
+    shapes = {name: tuple(one.shape) for name, one in MultiHeadAttention(embed_dim=4, num_heads=2).named_parameters()}
+    print("parameters:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()))
+    assert sorted({name.partition(".")[0] for name in shapes}) == ["k_proj", "out_proj", "q_proj", "v_proj"]
+    assert sorted(shapes.values()) == 4 * [(4,)] + 4 * [(4, 4)], "each has a weight (4, 4) and a bias (4,)"
+
+# %%
 # The sentence of the lesson, for the cells below, as a batch of one: a query, a key and a value for each token
 if __name__ == "__main__":
     tokens = ["The", "cat", "sat", "on", "mat"]
@@ -160,6 +168,7 @@ if __name__ == "__main__":
 # %%
 # Try the mask: causal, and with a padding mask of (1, 1, 1, 5)
 if __name__ == "__main__":
+    layer = with_identity(MultiHeadAttention(embed_dim=4, num_heads=2))
     causal = layer(Q, K, V, mask=torch.ones(5, 5).tril())[1]
     print("causal weights of cat, head by head:", [[round(w, 4) for w in head[1].tolist()] for head in causal[0]])
     assert torch.equal(causal[0, :, 1, 2:], torch.zeros(2, 3)), "cat sees The and itself, in both heads"
@@ -171,6 +180,7 @@ if __name__ == "__main__":
 # %%
 # Try cross-attention: two tokens look at five
 if __name__ == "__main__":
+    layer = with_identity(MultiHeadAttention(embed_dim=4, num_heads=2))
     crossed, looked = layer(Q[:, :2], K)
     assert looked.shape == (1, 2, 2, 5), f"two queries, five keys: (1, 2, 2, 5), not {tuple(looked.shape)}"
     assert torch.allclose(crossed, layer(Q[:, :2], K, K)[0]), "a key alone is also the value"
