@@ -104,6 +104,7 @@ if __name__ == "__main__":
     q = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
     k = torch.tensor([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
     v = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+    layer = ScaledDotProductAttention(d_k=4, dropout=0.5)
     output, weights = layer.eval()(q, k, v)
     print("weights of The:", [round(w, 4) for w in weights[0].tolist()])
     print("output of The: ", [round(x, 4) for x in output[0].tolist()])
