@@ -117,7 +117,7 @@ def test_everything_blocked(student):
     assert_close(array_like(output, (1, 5, 4)), np.tile([1.0, 2, 3, 4], (1, 5, 1)), of="the output")
 
 
-@worth(1, "gradients reach query, key and value", target=CLASS)
+@worth(1, "gradients reach query, key, value and every parameter", target=CLASS)
 def test_gradients_arrive(student):
     found = layer_of(student, 2, identity()).vjp(Q, K, V, cotangent=(torch.ones(1, 5, 4), None))
     attended(found.value)
@@ -125,4 +125,6 @@ def test_gradients_arrive(student):
     totals = [grad if grad is None else array_like(grad, (1, 5, 4)).sum() for grad in found.grads]
     for name, total in zip(("query", "key", "value"), totals, strict=True):
         assert total is not None, f"no gradient reaches {name}: the graph is cut"
+    for name in identity():
+        assert found.parameters.get(name) is not None, f"no gradient reaches {name}: the graph is cut"
     assert_close(float(totals[2]), 20.0, Tolerance(1e-5, 0.0), of="the sum of the gradient of value")
