@@ -518,17 +518,17 @@ def test_masks_of_sentences(student, rng):
 def test_masks_of_heads(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 6)
     state["out_proj.weight"] = torch.eye(6)
-    masks = [open_mask(rng, 2, 3, 3, 4), open_mask(rng, 1, 3, 1, 4), torch.tensor([1, 0, 1]).reshape(1, 1, 3, 1)]
-    masks[0][1, 1], masks[1][0, :2, 0] = 0, torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1]])
-    calls = [arguments(*inputs), *(arguments(*inputs, mask) for mask in masks)]
-    (_, plain), *masked = attend(layer_of(student, 3, state), 3, *calls)
+    masks = [torch.tensor([1, 0, 1]).reshape(1, 1, 3, 1), open_mask(rng, 1, 3, 1, 4), open_mask(rng, 2, 3, 3, 4)]
+    masks[1][0, :2, 0], masks[2][1, 1] = torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1]]), 0
+    calls = [*(arguments(*inputs, mask) for mask in masks), arguments(*inputs)]
+    *masked, (_, plain) = attend(layer_of(student, 3, state), 3, *calls)
     for mask, (_, weights) in zip(masks, masked, strict=True):
         kept = plain * mask
         total = kept.sum(dim=-1, keepdim=True)
         wanted = kept / torch.where(total == 0, 1, total)
         assert_close(weights, wanted, SINGLE, of=f"a mask {tuple(mask.shape)}: what is left, shared out again")
     bias = state["out_proj.bias"][2:4].expand(3, 2)
-    assert_close(masked[0][0][1, :, 2:4], bias, SINGLE, of="output of a head with everything blocked")
+    assert_close(masked[2][0][1, :, 2:4], bias, SINGLE, of="output of a head with everything blocked")
 
 
 @worth(2, "a query with every key blocked has weights of 0 and the bias for output", target=CLASS)
