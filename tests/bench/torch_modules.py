@@ -1,29 +1,29 @@
-"""What a submission of a torch module costs, beside a cold process that imports torch and answers the same suite."""
+"""What a submission of a torch module costs, beside a cold process that imports torch and runs the same suite."""
 
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from unittest import mock
 
 from grader.course import Course, read_course
 from grader.grading import full_suite, run_grading
-from grader.module import Backend, Module
+from grader.module import Module
 from grader.report import Report
-from grader.sandbox.spawn import ColdSpawner, Spawner
-from grader.sandbox.tiers import open_spawner
 from grader.submission import Source, Submission
 from grader.suite import Suite
+from tests.bench.command import timed
 from tests.bench.row import Limit, Row
 
 ROOT = Path(__file__).parent.parent.parent
 PART = "a right submission of a torch module, jail on"
 FEWEST = 20.0
-WARM, COLD = 30, 4
+WARM, COLD = 30, 3
 
 
 def torch_modules() -> Iterator[Row]:
@@ -36,15 +36,15 @@ def torch_modules() -> Iterator[Row]:
 
 def _rows(course: Course, module: Module) -> Iterator[Row]:
     suite = full_suite(course, module)
-    quick = replace(suite, measured=False)
-    cold = _each(quick, course, ColdSpawner, COLD)
-    for name, measured in (("no profiles", quick), ("with profiles", suite)):
-        warm = _each(measured, course, open_spawner, WARM)
+    command = [sys.executable, "-m", "tests.bench.cold", module.name]
+    cold = statistics.median(timed(lambda: subprocess.run(command, cwd=ROOT, check=True)) for _ in range(COLD))
+    for name, measured in (("no profiles", replace(suite, measured=False)), ("with profiles", suite)):
+        warm = _each(measured, course)
         limit = Limit(least=FEWEST)
         yield Row(PART, f"{module.name}, {name}", warm, "a cold process", cold, cold / warm, "s", limit)
 
 
-def _each(suite: Suite, course: Course, opened: Callable[[Backend], Spawner], count: int) -> float:
+def _each(suite: Suite, course: Course) -> float:
     """Return the median seconds from one report to the next; the first has the start of everything in it."""
     module = suite.module
     source = Source(f"{module.slug}.py", (course.solution(module).read_text(),), notebook=False)
@@ -55,7 +55,6 @@ def _each(suite: Suite, course: Course, opened: Callable[[Backend], Spawner], co
         assert all(check.outcome == "passed" for check in report.checks), report
         moments.append(time.perf_counter())
 
-    submissions = [Submission(f"s{i}", module.name, source.file, {module.slug: source}) for i in range(count + 1)]
-    with mock.patch("grader.spawning.open_spawner", opened):
-        run_grading(suite, submissions, noted, allow_unjailed=True)
+    submissions = [Submission(f"s{i}", module.name, source.file, {module.slug: source}) for i in range(WARM + 1)]
+    run_grading(suite, submissions, noted)
     return statistics.median(after - before for before, after in pairwise(moments))
