@@ -21,6 +21,7 @@ from grader.text import one_line
 
 WIDTH = 78
 MAX_LINES = 15
+GRADIENTS = "its result, and gradients of all that went in"
 _LONG = 220  # characters of an argument that are still shown
 
 
@@ -114,14 +115,14 @@ def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[l
         named = " that names " + " and ".join(f"{number:g}" for number in probe.names) if probe.names else ""
         return _pair(_ending(ours), f"a ValueError{named}")
     if ours.ended != "returned":
-        return _pair(_ending(ours), _shown(theirs.value))
+        return _pair(_ending(ours), GRADIENTS if probe.cotangent is not None else _shown(theirs.value))
     if side == Side.INPUTS:
         names = [f"argument {name}" if name.isdigit() else name for name in ours.changed]
         return _pair(f"{names[0]} is {_shown(next(iter(ours.changed.values())))} afterwards", "it is left as it was")
     if side == Side.DTYPE:
         return _pair(describe(ours.value), describe(theirs.value))
     if probe.look is not None and type(theirs.value) in (dict, str):
-        return _facts(ours, theirs.value)
+        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
     if probe.cotangent is not None:
         return _gradients(ours.value, theirs.value)
     return _values(ours.value, theirs.value)
@@ -142,12 +143,12 @@ def _gradients(ours: Any, theirs: Any) -> list[list[str]]:
     return []
 
 
-def _facts(ours: Outcome, theirs: Any) -> list[list[str]]:
+def _facts(ours: Outcome, theirs: Any, what: str) -> list[list[str]]:
     """Show what of a free form is not as it was asked for."""
     if type(ours.value) is not dict or type(theirs) is not dict:
-        return [_wrapped(f"  yours:    {describe(ours.raw)}", 2)]
+        return [_wrapped(f"  yours:    {what}", 2)]
     off = [str(key) for key, value in theirs.items() if likeness(ours.value.get(key), value)]
-    return [_wrapped(f"  yours:    {describe(ours.raw)}; not as asked for: {_joined(off)}", 3)]
+    return [_wrapped(f"  yours:    {what}; not as asked for: {_joined(off)}", 3)]
 
 
 def _values(ours: Any, theirs: Any) -> list[list[str]]:

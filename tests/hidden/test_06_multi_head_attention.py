@@ -26,6 +26,7 @@ PARTS = ("query", "key", "value")
 SINGLE = Tolerance(1e-4, 2e-5)
 STEEP = Tolerance(2e-3, 2e-4)  # gradients add up over the batch, and logarithms lose digits
 HALF = Tolerance(0.1, 0.06)
+ROUGH = Tolerance(5e-2, 5e-2)  # weights in half precision; a wrong scale is off by more
 DOUBLE = Tolerance(1e-6, 1e-7)  # the scale may have been kept in float32
 
 # Batch, queries, keys, features, heads: all different, many the same, one head, and heads of width 1
@@ -441,8 +442,11 @@ def test_each_projection_has_its_input(student, rng):
 def test_defaults(student, rng):
     state, query, key, _ = setting(rng, 2, 4, 4, 6)
     calls = [arguments(query), arguments(query=query, key=query, value=query)]
+    mask = open_mask(rng, 4, 4)
     calls += [arguments(query, key), arguments(query, key, key)]
-    alone, thrice, two, key_twice = attend(layer_of(student, 2, state), 2, *calls)
+    calls += [arguments(query, key, mask=mask), arguments(query, key, key, mask)]
+    alone, thrice, two, key_twice, masked, masked_twice = attend(layer_of(student, 2, state), 2, *calls)
+    assert_attends(masked, masked_twice, of="query and key against query, key, key, with a mask:")
     assert_attends(alone, thrice, of="the query alone against query, query, query:")
     assert_attends(two, key_twice, of="query and key against query, key, key:")
     assert float((alone[0] - two[0]).abs().max()) > 1e-3, "a key of its own changes nothing"
@@ -640,7 +644,13 @@ def test_gradients_of_blocked_rows(student, rng):
         grad = tensor_of(one, x.shape, f"the gradient of {name}")
         assert_close(grad[:, 1], torch.zeros(2, 6), SINGLE, of=f"the gradient of a blocked {name}")
         assert_close(grad[1], grad[0], STEEP, of=f"the gradient of {name}, with something else in the blocked tokens")
-    for name, one in found.parameters.items():
+    padding = torch.tensor([1.0, 0.0]).reshape(2, 1, 1, 1).repeat(1, 1, 1, 4)  # nothing is left of the second sentence
+    padded = layer_of(student, 2, state).vjp(*inputs, mask=padding, cotangent=cotangent)
+    for name, one, x in zip(PARTS, padded.grads, inputs, strict=True):
+        assert one is not None, f"no gradient reaches {name}: the graph is cut"
+        grad = tensor_of(one, x.shape, f"the gradient of {name}")
+        assert_close(grad[1], torch.zeros(x.shape[1:]), SINGLE, of=f"the gradient of {name} where all is padding")
+    for name, one in (*found.parameters.items(), *padded.parameters.items()):
         assert one is not None, f"no gradient reaches {name}: the graph is cut"
         assert name in state, f"there is a parameter {name} that nobody asked for"
         tensor_of(one, state[name].shape, f"the gradient of {name}")
@@ -692,9 +702,9 @@ def test_leaves_its_input(student, rng):
 
 @worth(1, "the dtype of the layer and its query is that of output and weights, whatever the mask", target=CLASS)
 def test_attention_dtype(student, rng):
-    state, query, _, _ = setting(rng, 1, 2, 2, 8)
-    mask = torch.tensor([[1, 0], [1, 1]]).double()
-    expected = seen_alone(state, query)
+    state, query, _, _ = setting(rng, 1, 4, 4, 8)
+    mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1]]).double()
+    expected, weights = seen_alone(state, query), oracle_attention(state, 2, query, query, query, mask)[1]
     kinds = {torch.float32: None, torch.float64: "double"}
     kinds |= {kind: "bfloat16" if kind == torch.bfloat16 else "half" for kind in half_dtypes()}
     layer = layer_of(student, 2, state)
@@ -711,6 +721,7 @@ def test_attention_dtype(student, rng):
                 assert_dtype(part, kind)
         tolerance = HALF if kind in half_dtypes() else DOUBLE if kind == torch.float64 else SINGLE
         assert_close(masked[0][0, :1].detach(), expected.to(kind), tolerance, of=f"{kind}: a query with one key")
+        assert_close(masked[1].detach(), weights.to(kind), ROUGH, of=f"{kind}: weights")
 
 
 @remembered
