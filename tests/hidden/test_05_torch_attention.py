@@ -374,7 +374,7 @@ def test_forward_of_large_scores(student):
     low_q[0, 0], low_k[:2, 0] = 1e5, -8e5  # two allowed scores of -2e10 beside a blocked one of 0
     low = (*tensors(low_q, low_k, v[:3], dtype=torch.float64), torch.tensor([1.0, 1.0, 0.0]))
     *found, lowest = attend_many(layer_of(student, 16), [case, (*case, mask), low])
-    assert_attends(lowest, v[:2].mean(axis=0)[None], np.array([[0.5, 0.5, 0]]), DOUBLE, of="very low scores, allowed:")
+    assert_attends(lowest, v[:2].mean(axis=0)[None], np.array([[0.5, 0.5, 0]]), PRINTED, of="very low scores, allowed:")
     for name, pair, shares in zip(("plain:", "masked:"), found, (rows, left), strict=True):
         shares = shares / shares.sum(axis=1, keepdims=True)
         output = (shares[:, :, None] * v[None]).sum(axis=1)
