@@ -644,7 +644,7 @@ def test_gradients_of_blocked_rows(student, rng):
         grad = tensor_of(one, x.shape, f"the gradient of {name}")
         assert_close(grad[:, 1], torch.zeros(2, 6), SINGLE, of=f"the gradient of a blocked {name}")
         assert_close(grad[1], grad[0], STEEP, of=f"the gradient of {name}, with something else in the blocked tokens")
-    padding = torch.tensor([1.0, 0.0]).reshape(2, 1, 1, 1).repeat(1, 1, 1, 4)  # nothing is left of the second sentence
+    padding = torch.tensor([1.0, 0.0]).reshape(2, 1, 1, 1).repeat(1, 2, 1, 4)  # nothing is left of the second sentence
     padded = layer_of(student, 2, state).vjp(*inputs, mask=padding, cotangent=cotangent)
     for name, one, x in zip(PARTS, padded.grads, inputs, strict=True):
         assert one is not None, f"no gradient reaches {name}: the graph is cut"
