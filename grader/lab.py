@@ -46,7 +46,7 @@ class _InProcess(Session):
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
         """Make the call here; arguments and results are copies, as they would be from another process."""
-        reply = self.objects.answer(decode(encode(message)))
+        reply = self.objects.answer(decode(encode(self.with_earlier(message))))
         try:
             reply = decode(encode(reply, self.objects.keep))
         except UnsendableError as error:

@@ -53,7 +53,19 @@ def _given(node: ast.stmt) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
+    stored = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
+    return stored | set(_changed(node))
+
+
+def _changed(node: ast.stmt) -> Iterator[str]:
+    """Yield the names whose items or attributes a statement sets: `ENTRY[0, 1] = 1` belongs to ENTRY."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            owner: ast.expr = inner
+            while isinstance(owner, ast.Subscript | ast.Attribute):
+                owner = owner.value
+            if isinstance(owner, ast.Name):
+                yield owner.id
 
 
 def _needed(parts: list[_Part], names: frozenset[str]) -> list[tuple[_Part, str]]:

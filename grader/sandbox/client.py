@@ -145,10 +145,12 @@ class Session:
             self.load()
         self._owners.add(owner)
         self._called.add(owner)
-        if self._earlier:
-            message = {**message, "before": self._earlier}
-            self._earlier = []
-        return self._exchange(message, call, owner)
+        return self._exchange(self.with_earlier(message), call, owner)
+
+    def with_earlier(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return a request together with what was to be done before it."""
+        earlier, self._earlier = self._earlier, []
+        return {**message, "before": earlier} if earlier else message
 
     def request_later(self, message: dict[str, Any]) -> None:
         """Have something done whose reply nobody waits for: it goes with the next request, which raises its error."""

@@ -37,8 +37,7 @@ class Near(Session):
         assert not self.worker.do_load(files)["errors"]
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
-        reply = self.worker.answer({**message, "before": self._earlier})
-        self._earlier = []
+        reply = self.worker.answer(self.with_earlier(message))
         if "error" in reply:
             raise self.student_error(reply["error"], call, owner)
         return _carried(self.worker, reply["ok"])
