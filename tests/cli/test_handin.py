@@ -217,7 +217,7 @@ def test_an_update_renews_what_is_untouched(attn: Attn, bundle: Path, newer: Pat
     ).read_text()
     assert [path.name for path in (bundle / ".attnlab").iterdir() if path.name.startswith("update-")] == []
     states = [entry["state"] for entry in json.loads(attn("status", "--json", cwd=bundle).stdout)]
-    assert states == ["untouched"] * 4
+    assert set(states) == {"untouched"}
     assert "01_softmax: nothing new" in attn("update", newer, cwd=bundle).stdout
 
 

@@ -17,6 +17,7 @@ MISTAKES = {
     "02_loop_attention": ("no_scaling", "scaled_dot_product_attention"),
     "03_attention": ("softmax_over_queries", "ScaledDotProductAttention.compute_weights"),
     "04_masks": ("mask_after_softmax", "masked_softmax"),
+    "05_torch_attention": ("softmax_over_queries", "ScaledDotProductAttention.forward"),
     "06_multi_head_attention": ("scale_of_the_whole_width", "MultiHeadAttention.forward"),
 }
 
