@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,7 +203,8 @@ def hint_lines(module: Module, given: Given, function: str, text: str) -> list[s
     lines = [f"{function}, hint {given.tier} of {len(TIERS)}", ""]
     lines += [click.wrap_text(line, 80, "  ", "  ") for line in text.splitlines()]
     if given.tier < len(TIERS):
-        lines += ["", f"The next one comes after an edit and another failing `attn test {module.slug}`."]
+        then = f"The next one comes after an edit and another failing `attn test {module.slug}`."
+        lines += ["", *textwrap.wrap(then, 78, break_on_hyphens=False)]
     return lines
 
 
