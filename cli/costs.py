@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from grader.complexity.profile import Cost
 
 WIDTH = 80
+LEGEND = 34  # characters of a law that have their place beside two other curves
 _VERDICTS = {"pass": "within its law", "fail": "TOO MUCH", "inconclusive": "not decided"}
 _ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
 
@@ -51,7 +52,8 @@ def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
         drawn = [curve("yours", "*", measured, own.contract)]
         if law.meter in own.reference:
             drawn.append(curve("the reference", "o", own.reference[law.meter], own.contract))
-        drawn.append(curve(f"the law, {law.text}", ".", law.bound, own.contract))
+        named = f"the law, {law.text}" if len(law.text) <= LEGEND else "the law"
+        drawn.append(curve(named, ".", law.bound, own.contract))
         yield law.meter, drawn
 
 
