@@ -42,6 +42,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--times", type=_FILE, help="When work was handed in, as CSV: id, submitted, and module if not for all.")
 @click.option("--late-penalty", metavar="N[%]/PERIOD", help="10%/day: a tenth of the possible for each day begun.")
 @click.option("--grace", metavar="TIME", help="Not late until this long after it is due, such as 15m.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also the checks on a GPU.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
 @click.option("--allow-unjailed", is_flag=True, help="Grade even where there is no jail: only for code you trust.")
 def grade(
@@ -57,6 +58,7 @@ def grade(
     times: Path | None,
     late_penalty: str | None,
     grace: str | None,
+    device: Literal["cpu", "cuda"],
     as_json: bool,
     allow_unjailed: bool,
 ) -> None:
@@ -81,6 +83,9 @@ def grade(
     with --policy best the one with the highest mark after its own penalty. When work came, its file says: the zip's
     time, the script's, or nbgrader's timestamp.txt; better say it with --times if the files were copied about.
 
+    With --device cuda, modules for the GPU are also graded on the one of this machine, one submission at a time: those
+    checks have points of their own on top. Without, they are in the reports as not run.
+
     Student code runs in a jail; the tier it has here is printed with the results, and `attn doctor` says more. Where
     there is none, nothing is graded without --allow-unjailed.
 
@@ -92,7 +97,7 @@ def grade(
     from grader.results import Results, ResultsError
     from grader.rules import Rules, RulesError, write_rules
     from grader.side_by_side import NoProcessError, usable_cores
-    from grader.spawning import NoJailError
+    from grader.spawning import NoGpuError, NoJailError
 
     said = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
     rules = _rules(said, to, resume=resume)
@@ -107,7 +112,7 @@ def grade(
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
             with _folder(to) as folder, Results(folder) as results:
                 write_rules(rules, folder)
-                batch = Batch(course, found.handed_in, results, marking)
+                batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda")
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
                 settled = batch.settle()
                 whole = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
@@ -115,6 +120,8 @@ def grade(
                 _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
+    except NoGpuError as error:
+        raise click.UsageError(f"there is no GPU that a worker could use here: {error}") from None
     except (ResultsError, RulesError) as error:
         raise click.UsageError(str(error)) from None
     except NoProcessError as error:

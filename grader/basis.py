@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import Course
-from grader.environment import environment
+from grader.environment import environment, gpu_name
 from grader.module import Module
 from grader.seeds import secret_salt
 from grader.submission import Submission
@@ -50,10 +50,10 @@ class Basis:
 class Bases:
     """What the reports of a class will rest on: the course as it is when grading begins."""
 
-    def __init__(self, course: Course, modules: Iterable[str]) -> None:
+    def __init__(self, course: Course, modules: Iterable[str], *, gpu: bool = False) -> None:
         self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
         self._grader = _grader_hash()
-        self._environments = {name: _environment(course.module(name)) for name in modules}
+        self._environments = {name: _environment(course.module(name), gpu=gpu) for name in modules}
 
     def of(self, submission: Submission) -> Basis:
         """Return the basis of one report."""
@@ -78,16 +78,18 @@ def submission_hash(submission: Submission) -> str:
     return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
 
-def _environment(module: Module) -> dict[str, str | None]:
+def _environment(module: Module, *, gpu: bool) -> dict[str, str | None]:
     """Return the versions that matter to a module: torch's is nothing to those that do without it."""
-    return {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
+    found = {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
+    return found | ({"gpu": gpu_name()} if gpu and module.gpu else {})
 
 
 def _checks_hash(course: Course, module: Module) -> str:
     # All solutions: a reference may build on those of earlier modules.
     solutions = [course.solution(other) for other in course.modules]
     own = [module.folder / name for name in ("module.toml", "checks.py", "probes.py", "golden.json")]
-    return _files_hash((*own, course.hidden_suite(module), *solutions), course.root, secret_salt(course))
+    gpu = filter(None, [course.gpu_suite(module)])
+    return _files_hash((*own, course.hidden_suite(module), *gpu, *solutions), course.root, secret_salt(course))
 
 
 def _grader_hash() -> str:

@@ -43,12 +43,13 @@ class Batch:
     work: tuple[HandedIn, ...]
     results: Results
     marking: Marking = field(default_factory=Marking)
+    gpu: bool = False
     unwritten: dict[Key, tuple[Report, str]] = field(default_factory=dict)  # with the reason
     _summaries: dict[Key, Summary] = field(default_factory=dict)
     _marks: dict[Key, Mark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._bases = Bases(self.course, {handed_in.module for handed_in in self.work})
+        self._bases = Bases(self.course, {handed_in.module for handed_in in self.work}, gpu=self.gpu)
 
     def keep(self) -> int:
         """Take over the reports that are there and would come out the same; return how many."""
@@ -64,7 +65,9 @@ class Batch:
         todo = [handed_in for handed_in in self.work if _key(handed_in) not in self._summaries]
         if not todo:
             return
-        with closing(grade_side_by_side(self.course, todo, jobs, allow_unjailed=allow_unjailed)) as all_graded:
+        jobs = 1 if self.gpu else jobs  # two at a GPU would share its memory, and spoil each other's times
+        graded_now = grade_side_by_side(self.course, todo, jobs, allow_unjailed=allow_unjailed, gpu=self.gpu)
+        with closing(graded_now) as all_graded:
             for graded in all_graded:
                 self._write(graded)
                 yield graded

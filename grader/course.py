@@ -62,6 +62,11 @@ class Course:
         """Return where the hidden suite is, or would be."""
         return self.root / "tests" / "hidden" / f"test_{module.name}.py"
 
+    def gpu_suite(self, module: Module) -> Path | None:
+        """Return where the checks are that need a GPU; few modules have any."""
+        path = self.root / "tests" / "hidden" / f"gpu_{module.name}.py"
+        return path if path.is_file() else None
+
 
 def find_course(start: Path) -> Course:
     """Return the course or bundle that a folder is in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 from functools import cache
+from pathlib import Path
 
 from grader import __version__
 
@@ -19,3 +20,11 @@ def environment() -> dict[str, str | None]:
         except importlib.metadata.PackageNotFoundError:
             versions[package] = None
     return versions | {"attnlab": __version__}
+
+
+def gpu_name() -> str | None:
+    """Return what the driver calls the GPU that grading would use; None where there is none."""
+    names = []
+    for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        names += [line.partition(":")[2].strip() for line in file.read_text().splitlines() if line.startswith("Model:")]
+    return names[0] if names else None

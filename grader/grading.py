@@ -6,21 +6,22 @@ import contextlib
 import importlib.util
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.api import Api
 from grader.checks import Check
 from grader.course import Course
+from grader.device.speed import as_timing
 from grader.diagnosis.diagnose import Diagnoser
-from grader.environment import environment
+from grader.environment import environment, gpu_name
 from grader.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.module import CourseError, Module
 from grader.reference import load_reference
 from grader.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
 from grader.sandbox.client import IMPORT, Program, Session
-from grader.sandbox.limits import Limits
+from grader.sandbox.limits import GPU_LIMITS, Limits
 from grader.sandbox.spawn import Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.tiers import open_spawner
 from grader.sandbox.view import view_for
@@ -36,6 +37,7 @@ from grader.verdict import FAULT, Verdict, result_of
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.accounts import Account, Accounts
     from grader.complexity.profile import Cost
+    from grader.device.peaks import Peaks
 
 
 def grade(
@@ -46,14 +48,16 @@ def grade(
     limits: Limits | None = None,
     *,
     allow_unjailed: bool = False,
+    gpu: bool = False,
 ) -> None:
     """Grade submissions by a module's visible and hidden checks, giving out each report as it is done.
 
-    NoJailError where this machine gives no jail, unless that is allowed: they are other people's code.
+    With `gpu`, also by those that need one; without, they are in the report as not run. NoJailError where this machine
+    gives no jail, unless that is allowed: they are other people's code.
     """
     require_hidden(course, module)
-    suite = full_suite(course, module)
-    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed)
+    suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))
+    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu)
 
 
 def full_suite(course: Course, module: Module) -> Suite:
@@ -95,18 +99,22 @@ def run_grading(
     *,
     allow_unjailed: bool = False,
     begun: ZygoteSpawner | None = None,
+    gpu: bool = False,
 ) -> None:
     """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
     accounts = suite.accounts()
+    peaks = suite.peaks() if gpu and suite.module.gpu else None
+    gpu = gpu and (peaks is not None or suite.gpu is not None)  # or there is nothing to do there
     diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         for submission in submissions:
-            job = _Job(suite.module, suite.api, checks, judge, accounts, diagnoser, limits or Limits(), submission)
+            how = (suite.module, suite.api, checks, judge, accounts, peaks, diagnoser, spawning, limits or Limits())
+            job = _Job(*how, submission)
             on_report(spawning.tried_twice(job.run, job.not_graded))
 
-    with Spawning(suite.module, begun, allow_unjailed=allow_unjailed) as spawning:
+    with Spawning(suite.module, begun, allow_unjailed=allow_unjailed, gpu=gpu) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects
 
 
@@ -183,14 +191,19 @@ class _Job:
     checks: tuple[Check, ...]
     judge: Judge
     accounts: Accounts | None
+    peaks: Peaks | None
     diagnoser: Diagnoser | None
+    spawning: Spawning
     limits: Limits
     submission: Submission
 
     def run(self, spawner: Spawner) -> Report:
         """Grade the submission; WorkerLostError if the machinery fails, anything else is in the report."""
         started = time.monotonic()
-        session = Session(spawner, program_of(self.submission, self.module, self.api), self.limits)
+        program = program_of(self.submission, self.module, self.api)
+        session = Session(spawner, program, self.limits)
+        if self.spawning.gpu_spawner is not None:
+            session.gpu = Session(self.spawning.gpu_spawner, program, GPU_LIMITS)
         try:
             outcome = self.outcome(session)
         except WorkerLostError:
@@ -199,8 +212,10 @@ class _Job:
             outcome = self.fault(error)
         finally:
             session.close()
+            if session.gpu is not None:
+                session.gpu.close()
         cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
-        timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s}
+        timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s, **outcome.times}
         return self.report(outcome, spawner, timing, session.printed)
 
     def outcome(self, session: Session) -> _Outcome:
@@ -220,7 +235,8 @@ class _Job:
         if any(check.earned is None for check in verdict.checks):
             return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
         accounts = self.measured(session, verdict)
-        costs = tuple(_cost_result(cost) for account in accounts for cost in account.costs)
+        on_gpu, times = self.measured_on_gpu(session, verdict)
+        costs = tuple(map(_cost_result, (*(cost for account in accounts for cost in account.costs), *on_gpu)))
         forbidden = tuple(
             ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
             for account in accounts
@@ -228,20 +244,27 @@ class _Job:
         )
         score = round(sum(check.earned or 0.0 for check in verdict.checks) + sum(cost.earned for cost in costs), 6)
         diagnoses = self.diagnoses(session, verdict, accounts)
-        return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden, diagnoses)
+        return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden, diagnoses, times)
 
     def measured(self, session: Session, verdict: Verdict) -> tuple[Account, ...]:
         """Measure every function that has a contract, unless it ended its process or passes nothing at all."""
         if self.accounts is None:
             return ()
-        hopeless = verdict.ended | {check.target for check in verdict.checks}.difference(
-            check.target for check in verdict.checks if check.outcome == "passed"
-        )
+        hopeless = verdict.hopeless
         session.close()  # in a worker that has not run the checks
         return tuple(
             self.accounts.unmeasured(contract) if contract.target in hopeless else self.accounts.of(session, contract)
             for contract in self.accounts.contracts
         )
+
+    def measured_on_gpu(self, session: Session, verdict: Verdict) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
+        """Measure what the functions take of a GPU, if there is one: costs, and times for the report."""
+        if self.peaks is None or session.gpu is None:
+            return (), {}
+        session.gpu.close()  # as above
+        student = Student(session, self.api)
+        costs = self.peaks.costs(student, verdict.hopeless)
+        return costs, as_timing(self.peaks.speeds(student, costs))
 
     def diagnoses(self, session: Session, verdict: Verdict, accounts: tuple[Account, ...]) -> tuple[Diagnosis, ...]:
         """Say what is wrong, where something is; one's own file is looked at even if its visible checks pass."""
@@ -283,8 +306,9 @@ class _Job:
         return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
 
     def max_score(self) -> float:
-        costs = self.accounts.points if self.accounts else 0.0
-        return round(sum(check.points for check in self.checks) + costs, 6)
+        costs = (self.accounts.points if self.accounts else 0.0) + (self.peaks.points if self.peaks else 0.0)
+        gpu = self.spawning.gpu_spawner is not None
+        return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
 
     def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
@@ -301,7 +325,7 @@ class _Job:
             endings=outcome.endings,
             diagnoses=outcome.diagnoses,
             sandbox=spawner.tier,
-            environment=environment(),
+            environment=environment() | ({"gpu": gpu_name()} if self.spawning.gpu_spawner else {}),
             timing=timing,
             printed=printable(printed),
         )
@@ -319,6 +343,7 @@ class _Outcome:
     costs: tuple[CostResult, ...] = ()
     forbidden: tuple[ForbiddenCall, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
+    times: Mapping[str, float] = field(default_factory=dict)
 
 
 def _cost_result(cost: Cost) -> CostResult:

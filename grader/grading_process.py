@@ -20,8 +20,8 @@ from grader.course import read_course
 from grader.grading import grade
 from grader.module import CourseError
 from grader.report import Report
-from grader.side_by_side import COURSE, FAULT, NO_JAIL
-from grader.spawning import NoJailError
+from grader.side_by_side import ALLOW_UNJAILED, COURSE, FAULT, GPU, NO_GPU, NO_JAIL
+from grader.spawning import NoGpuError, NoJailError
 from grader.submission import Submission, submission_from
 
 
@@ -31,7 +31,7 @@ def main() -> None:
         from grader.sandbox.kernel import die_with_parent
 
         die_with_parent()
-    root, allow_unjailed = Path(sys.argv[1]), sys.argv[2] == "allow-unjailed"
+    root, allow_unjailed, gpu = Path(sys.argv[1]), ALLOW_UNJAILED in sys.argv[2:], GPU in sys.argv[2:]
     with _private_output() as answers:
 
         def answer(data: dict[str, Any]) -> None:
@@ -45,9 +45,11 @@ def main() -> None:
         try:
             course = read_course(root)
             for name, theirs in groupby(_received(sys.stdin.buffer), key=lambda one: one.module):
-                grade(course, course.module(name), theirs, on_report, allow_unjailed=allow_unjailed)
+                grade(course, course.module(name), theirs, on_report, allow_unjailed=allow_unjailed, gpu=gpu)
         except NoJailError:
             answer({"error": NO_JAIL})
+        except NoGpuError as error:
+            answer({"error": NO_GPU, "args": [str(error)]})
         except CourseError as error:
             answer({"error": COURSE, "args": error.parts})
         except Exception:  # noqa: BLE001 - told on the other side

@@ -12,6 +12,7 @@ from grader.sandbox.spawn import WorkerLostError
 from grader.student import Student
 from grader.verdict import Verdict, judge_check, may_be_anothers, result_of
 
+NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
 Run = Callable[[Student], BaseException | None]  # runs a check once, by itself, and returns what it raised
 
 
@@ -25,9 +26,13 @@ def judge(student: Student, pairs: Sequence[tuple[Run, Check]]) -> Verdict:
             text = f"held back until {check.needs} passes"
             results[check.name] = result_of(check, "held_back", text, text)
             continue
-        student._session.begin_check()
+        session = student._session.gpu if check.suite == "gpu" else student._session
+        if session is None:
+            results[check.name] = result_of(check, "not_run", NEEDS_GPU, NEEDS_GPU)
+            continue
+        session.begin_check()
         problem = run(student)
-        if problem is not None and may_be_anothers(problem) and student._session.start_afresh():
+        if problem is not None and may_be_anothers(problem) and session.start_afresh():
             problem = run(student)
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
             # Waiting may have been the machine's doing, so it counts only if it happens twice.

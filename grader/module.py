@@ -68,6 +68,7 @@ class Module:
         default_factory=dict, hash=False
     )  # contracts, as yet unread: see complexity.contract
     forbidden: Mapping[str, Rule] = field(default_factory=dict, hash=False)  # by what may not be called
+    gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts again, for what is measured on a GPU
 
     @property
     def slug(self) -> str:
@@ -138,6 +139,7 @@ def read_module(folder: Path) -> Module:
         folder=folder,
         complexity=_table(folder, table, "complexity"),
         forbidden=_rules(folder, table),
+        gpu=_table(folder, table, "gpu"),
     )
 
 
@@ -153,6 +155,7 @@ KEYS = {
 
 OPTIONAL = {
     "complexity": "[complexity.softmax]",
+    "gpu": "[gpu.fused_attention]",
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
 Outcome = Literal["passed", "failed", "held_back", "not_run", "grader_fault"]
-SuiteName = Literal["visible", "hidden"]
+SuiteName = Literal["visible", "hidden", "gpu"]
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,12 @@ from grader.course import Course
 from grader.module import CourseError
 from grader.report import Report, not_graded, report_from
 from grader.sandbox.plan import Tier
-from grader.spawning import NoJailError
+from grader.spawning import NoGpuError, NoJailError
 from grader.submission import HandedIn, Submission
 
-NO_JAIL, COURSE, FAULT = "no_jail", "course", "fault"  # what keeps a grading process from grading at all
+ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # how a grading process is to grade
+# What keeps it from grading at all.
+NO_JAIL, NO_GPU, COURSE, FAULT = "no_jail", "no_gpu", "course", "fault"
 TRIES = 2
 IN_VAIN = 3
 CLOSE_SECONDS = 10.0
@@ -55,14 +57,14 @@ def usable_cores() -> int:
 
 
 def grade_side_by_side(
-    course: Course, work: Sequence[HandedIn], jobs: int, *, allow_unjailed: bool = False
+    course: Course, work: Sequence[HandedIn], jobs: int, *, allow_unjailed: bool = False, gpu: bool = False
 ) -> Generator[Graded]:
     """Yield each submission with its report as it is done; closing the iterator stops everything at once.
 
-    NoJailError, CourseError and NoProcessError end it. A submission at which a grading process dies is tried again and
+    NoJailError, NoGpuError, CourseError and NoProcessError end it. A submission at which a grading process dies is tried again and
     then not graded.
     """
-    crew = _Crew(course, work, allow_unjailed=allow_unjailed)
+    crew = _Crew(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
     # Two for each process: below that, its start costs more than it saves.
     drivers = [threading.Thread(target=crew.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
     for driver in drivers:
@@ -79,9 +81,9 @@ def grade_side_by_side(
 class _Crew:
     """What the threads share, one thread for each grading process: the work, the results and the word to stop."""
 
-    def __init__(self, course: Course, work: Sequence[HandedIn], *, allow_unjailed: bool) -> None:
+    def __init__(self, course: Course, work: Sequence[HandedIn], *, allow_unjailed: bool, gpu: bool) -> None:
         self.course = course
-        self.allow_unjailed = allow_unjailed
+        self.flags = [name for name, on in ((ALLOW_UNJAILED, allow_unjailed), (GPU, gpu)) if on]
         self._work = deque(work)
         self._done: queue.SimpleQueue[Graded | Exception | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -165,7 +167,7 @@ class _Crew:
         with self._lock:
             if self._stopped:
                 raise ProcessLostError("stopped")
-            process = _Process(self.course.root, allow_unjailed=self.allow_unjailed)
+            process = _Process(self.course.root, self.flags)
             self._processes.add(process)
             return process
 
@@ -178,18 +180,11 @@ class _Crew:
 class _Process:
     """One grading process, and the conversation with it."""
 
-    def __init__(self, root: Path, *, allow_unjailed: bool) -> None:
+    def __init__(self, root: Path, flags: Sequence[str]) -> None:
         # Not by the name of the installed package: the code must be this code, whichever clone it is.
         path = os.pathsep.join(filter(None, [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]))
         self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "grader.grading_process",
-                str(root),
-                "allow-unjailed" if allow_unjailed else "",
-            ],
+            [sys.executable, "-P", "-m", "grader.grading_process", str(root), *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
@@ -231,6 +226,8 @@ def _report(answer: dict[str, Any]) -> Report:
         return report_from(answer["report"])
     if answer["error"] == NO_JAIL:
         raise NoJailError
+    if answer["error"] == NO_GPU:
+        raise NoGpuError(answer["args"][0])
     if answer["error"] == COURSE:
         file, key, problem, mend, usage = answer["args"]
         raise CourseError(Path(file), key, problem, mend, usage=usage)

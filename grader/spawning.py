@@ -7,25 +7,32 @@ from collections.abc import Callable
 from grader.module import Module
 from grader.report import Report
 from grader.sandbox.spawn import JailError, Spawner, WorkerLostError, ZygoteSpawner
-from grader.sandbox.tiers import open_spawner
+from grader.sandbox.tiers import open_gpu_spawner, open_spawner
 
 
 class NoJailError(Exception):
     """This machine gives no jail, and the code to be graded is somebody else's."""
 
 
+class NoGpuError(Exception):
+    """Grading on a GPU was asked for, and this machine gives workers none."""
+
+
 class Spawning:
     """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
 
     Whether there is a jail is asked at once, unless it does not matter: then the zygote gets ready while we do.
+    With `gpu`, there is a second one for what is done on the GPU: all else stays in the better jail without one.
     """
 
-    def __init__(self, module: Module, begun: ZygoteSpawner | None, *, allow_unjailed: bool) -> None:
+    def __init__(self, module: Module, begun: ZygoteSpawner | None, *, allow_unjailed: bool, gpu: bool = False) -> None:
         self.module = module
         self.begun = begun
         self._spawner: Spawner | None = None
-        if not allow_unjailed and self.spawner.tier == "none":
-            self.spawner.close()
+        self.gpu_spawner = _gpu_spawner() if gpu else None
+        tiers = [self.gpu_spawner.tier] if self.gpu_spawner else []
+        if not allow_unjailed and "none" in (self.spawner.tier, *tiers):
+            self.__exit__()
             raise NoJailError
 
     @property
@@ -40,7 +47,7 @@ class Spawning:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one in (self._spawner, self.begun):
+        for one in (self._spawner, self.begun, self.gpu_spawner):
             if one is not None:
                 one.close()
 
@@ -50,8 +57,18 @@ class Spawning:
             return run(self.spawner)
         except WorkerLostError:
             self.spawner.close()
+            if self.gpu_spawner:
+                self.gpu_spawner.close()
         try:
             self._spawner = self.spawner.again()
+            self.gpu_spawner = self.gpu_spawner and self.gpu_spawner.again()
             return run(self.spawner)
         except (WorkerLostError, JailError) as error:
             return give_up(self.spawner, str(error))
+
+
+def _gpu_spawner() -> ZygoteSpawner:
+    try:
+        return open_gpu_spawner()
+    except JailError as error:
+        raise NoGpuError(str(error)) from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.api import Api
-from grader.device.found import MalformedFoundError, OnDevice, read_found
+from grader.device.found import GpuCost, MalformedFoundError, OnDevice, read_found, read_gpu_cost
 from grader.errors import StudentMissingError, StudentRaisedError
 from grader.sandbox.client import MODULE, Ref, Session
 from grader.sandbox.loader import PACKAGE
@@ -137,6 +137,33 @@ class Handle:
         if type(answers) is not list or len(answers) != len(calls):
             raise self._malformed()
         return [self._found(answer) for answer in answers]
+
+    def on_gpu(self, *args: Any, elsewhere: Sequence[int | str] = (), **kwargs: Any) -> OnDevice:
+        """Call as `on_device` does, on a real GPU with PyTorch's sync debugging on: for the checks on a GPU."""
+        return self.on_gpu_many([Arguments(args, kwargs)], elsewhere=elsewhere)[0]
+
+    def on_gpu_many(self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = ()) -> list[OnDevice]:
+        """Make many calls on the real GPU in one round trip."""
+        there = self._on_gpu()
+        answers = there._request({"op": "on_gpu", "calls": _calls(calls), "elsewhere": list(elsewhere)})
+        if type(answers) is not list or len(answers) != len(calls):
+            raise there._malformed()
+        return [there._found(answer) for answer in answers]
+
+    def gpu_cost(self, *args: Any, repeats: int = 0, keep: bool = False) -> GpuCost:
+        """Call on the real GPU, and return what that takes; with `keep`, also the value."""
+        there = self._on_gpu()
+        answer = there._request({"op": "gpu_cost", "args": list(args), "repeats": repeats, "keep": keep})
+        try:
+            return read_gpu_cost(answer, repeats)
+        except MalformedFoundError:
+            raise there._malformed() from None
+
+    def _on_gpu(self) -> Handle:
+        """Return the same function where it has a GPU."""
+        if self._session.gpu is None or self._ref[0] != MODULE:
+            raise TypeError("only the functions of a module, in a check on the GPU, can be called there")
+        return Handle(self._session.gpu, self._ref, self._owner, self._label, self._methods)
 
     def _found(self, answer: object) -> OnDevice:
         if type(answer) is not dict or ("value" in answer) == ("error" in answer):

@@ -20,6 +20,7 @@ from grader.verdict import Verdict
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.api import Api
     from grader.complexity.accounts import Accounts
+    from grader.device.peaks import Peaks
     from grader.report import SuiteName
 
 _NO_CASE = "Leave --case out to see what the checks are called"
@@ -37,12 +38,13 @@ class Suite:
     reference: Any = None
     measured: bool = True  # whether costs are looked at, too
     diagnosed: bool = True  # whether failures are explained
+    gpu: Path | None = None  # checks that need a GPU: their points come on top, where there is one
     case: str = ""  # only checks whose name or property has this in it
 
     def files(self) -> dict[Path, SuiteName]:
         """Return the suite's files, visible checks first."""
         visible: dict[Path, SuiteName] = {self.visible: "visible"}
-        return visible | ({self.hidden: "hidden"} if self.hidden else {})
+        return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
 
     def accounts(self) -> Accounts | None:
         """Return how costs are measured; a student's own checks are to be quick and leave that to `attn profile`."""
@@ -51,6 +53,12 @@ class Suite:
         from grader.complexity.accounts import accounts_of
 
         return accounts_of(self.module, self.salt, self.reference)
+
+    def peaks(self) -> Peaks:
+        """Return how costs are measured on a GPU."""
+        from grader.device.peaks import peaks_of
+
+        return peaks_of(self.module, self.salt, self.reference)
 
     def wants(self, check: Check) -> bool:
         """Whether a check is to be run."""
@@ -61,7 +69,7 @@ class Suite:
         if self.hidden is None:
             return
         accounts = replace(self, measured=True).accounts()
-        total = sum(check.points for check in checks) + (accounts.points if accounts else 0.0)
+        total = sum(check.points for check in checks if check.suite != "gpu") + (accounts.points if accounts else 0.0)
         if abs(total - self.module.points) > 1e-9:
             problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
             raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")

@@ -30,6 +30,12 @@ class Verdict:
         during = {ending.during for ending in self.endings}
         return frozenset(check.target for check in self.checks if check.name in during)
 
+    @property
+    def hopeless(self) -> frozenset[str]:
+        """The targets whose costs mean nothing: they ended their process, or pass nothing at all."""
+        passing = {check.target for check in self.checks if check.outcome == "passed"}
+        return self.ended | {check.target for check in self.checks} - passing
+
 
 def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
     """Return the result of a check that raised `problem`, or nothing."""

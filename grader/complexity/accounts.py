@@ -57,7 +57,7 @@ class Accounts:
         """Measure one function; what a worker has measured before does no harm, as each time all is loaded anew."""
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
         expected = None if self.reference is None else Answers(self.reference, contract.function)
-        found = _doubted(profile(session, _at_secret_sizes(contract, seed), seed, expected), session.program.files)
+        found = _doubted(profile(session, at_secret_sizes(contract, seed), seed, expected), session.program.files)
         forbidden = tuple(
             Forbidden(event, rule.why)
             for event in found.events
@@ -109,7 +109,7 @@ def accounts_of(module: Module, salt: str, reference: ModuleType | None) -> Acco
     return Accounts(contracts, module.forbidden, module.name, salt, reference)
 
 
-def _at_secret_sizes(contract: Contract, seed: int) -> Contract:
+def at_secret_sizes(contract: Contract, seed: int) -> Contract:
     """Return the contract with its large sizes a little larger, by the course's salt: nobody can aim at them.
 
     They grow by whole steps of theirs: what is cut into two heads stays even.

@@ -13,6 +13,8 @@ from grader.errors import StudentRaisedError
 MAX_NOTES = 200
 _NAME = re.compile(r"[A-Za-z_]{0,40}")  # of a function of torch's: one of the student's own making stays with them
 MAX_LINE = 1 << 31
+MAX_BYTES = 1 << 50
+MAX_MS = 1e7
 MAX_DEPTH = 24
 _CELL = re.compile(r"\[\d{1,5}\]$")
 DEVICES = ("cpu", "cuda:0", "meta")
@@ -51,6 +53,20 @@ class OnDevice:
     raised: StudentRaisedError | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class GpuCost:
+    """What a call takes of a real GPU: the most bytes alive beyond its arguments, and the milliseconds of many."""
+
+    value: Any
+    peak_bytes: int
+    times: tuple[float, ...]
+
+    @property
+    def ms(self) -> float:
+        """The middle one of the times: a GPU, too, has its bad moments."""
+        return sorted(self.times)[len(self.times) // 2]
+
+
 class MalformedFoundError(Exception):
     """A worker's answer that is no account of a call on the device."""
 
@@ -67,6 +83,18 @@ def read_found(answer: object, value: Any, raised: StudentRaisedError | None, fi
     findings = tuple(_finding(one, files) for one in _list(answer["findings"]))
     copies = tuple(_copy(one, files) for one in _list(answer["copies"]))
     return OnDevice(value, tuple(devices), findings, copies, raised)
+
+
+def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
+    """Return a worker's account of what a call took."""
+    if type(answer) is not dict or answer.keys() != {"peak", "times", "value"}:
+        raise MalformedFoundError
+    peak, times = answer["peak"], answer["times"]
+    if type(peak) is not int or not 0 <= peak < MAX_BYTES or type(times) is not list or len(times) != repeats:
+        raise MalformedFoundError
+    if not all(type(time) is float and 0 <= time < MAX_MS for time in times):
+        raise MalformedFoundError
+    return GpuCost(answer["value"], peak, tuple(times))
 
 
 def tensors_of(value: Any, depth: int = 0) -> Iterator[Any]:

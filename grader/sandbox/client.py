@@ -75,6 +75,7 @@ class Session:
         self.generation = 0
         self.cpu_s: float | None = 0.0
         self.printed = ""
+        self.gpu: Session | None = None  # the same submission where it has a GPU, for what is asked of it there
         self._worker: _Live | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.sandbox import kernel, landlock, seccomp
-from grader.sandbox.limits import CPU_SECONDS, MEMORY_BYTES
+from grader.sandbox.limits import CPU_SECONDS, GPU_HOST_BYTES, MEMORY_BYTES
 from grader.sandbox.plan import Plan
 from grader.sandbox.view import BOX
 
@@ -24,6 +24,8 @@ THREADS = 32
 FIRST = 1  # what a worker's pid is in a namespace of its own
 _FILE_BYTES = 8 << 20
 _DESCRIPTORS = 64
+_GPU_DESCRIPTORS = 256
+_OWN_THREADS = "/proc/self/task"  # where the driver's library names its threads, or gives up
 
 
 class BreachError(Exception):
@@ -56,10 +58,12 @@ class Jail:
         self.rules = [(path, landlock.READ) for path in plan.readable]
         self.rules += [(path, landlock.READ_DIR) for path in plan.listable]
         self.rules.append((os.devnull, landlock.READ_FILE | landlock.WRITE_FILE))
+        if plan.devices:
+            self.rules += [(path, landlock.USE_DEVICE) for path in plan.devices]
+            self.rules.append((_OWN_THREADS, landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE))
         self.rules += [(BOX, landlock.WRITE)] if self.plan.has("namespaces") else []
-        self.filter = seccomp.build(FIRST, threads=plan.may_thread)
+        self.filter = self.filter_for(FIRST)
         self.limits = {
-            resource.RLIMIT_AS: _address_space() + MEMORY_BYTES,
             resource.RLIMIT_NPROC: THREADS,
             resource.RLIMIT_CPU: CPU_SECONDS,
             resource.RLIMIT_FSIZE: _FILE_BYTES,
@@ -67,16 +71,28 @@ class Jail:
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_MEMLOCK: 0,
         }
+        if plan.devices:  # which claims addresses by the terabyte: only what can be written is counted
+            self.limits |= {resource.RLIMIT_DATA: _data() + GPU_HOST_BYTES, resource.RLIMIT_NOFILE: _GPU_DESCRIPTORS}
+        else:
+            self.limits[resource.RLIMIT_AS] = _address_space() + MEMORY_BYTES
+
+    def filter_for(self, pid: int) -> bytes:
+        """Return the system call filter of a worker that knows itself by this number."""
+        return seccomp.build(pid, threads=self.plan.may_thread, gpu=bool(self.plan.devices))
 
     def enter(self) -> None:
         """Put up every layer, in the one order in which each can still be put up."""
         if self.plan.has("namespaces"):
-            enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC)
             private = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+            if self.plan.devices:  # the driver's library asks there; of all processes, it shows this one
+                kernel.unshare(kernel.CLONE_NEWNS)  # as long as this process has rights over its pids
+                kernel.mount_proc("/proc", private)
+            enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC)
             if self.plan.has("view"):  # which has the folder for it
                 kernel.mount_tmpfs(BOX, private, f"size={BOX_BYTES},nr_inodes=1024,mode=700")
                 os.chdir(BOX)
-            kernel.mount_tmpfs("/proc", private | kernel.MS_RDONLY, "mode=555")
+            if not self.plan.devices:
+                kernel.mount_tmpfs("/proc", private | kernel.MS_RDONLY, "mode=555")
         if self.plan.has("capabilities"):
             kernel.drop_capabilities()
         if self.plan.has("limits"):
@@ -94,7 +110,7 @@ class Jail:
         kernel.die_with_parent()  # after the last change of credentials, which would undo it
         if self.plan.has("seccomp"):
             own = os.getpid()
-            seccomp.load(self.filter if own == FIRST else seccomp.build(own, threads=self.plan.may_thread))
+            seccomp.load(self.filter if own == FIRST else self.filter_for(own))
 
     def prove(self) -> None:
         """Raise BreachError unless Python can still be read and the layers hold; the child that asks must then end."""
@@ -109,7 +125,8 @@ class Jail:
             attempts["a file that is not on the list could be read"] = Path(sys.executable).resolve().read_bytes
         if self.plan.has("seccomp"):
             attempts["a process could be started"] = _fork_and_leave
-            attempts["a socket could be opened"] = lambda: socket.socket(socket.AF_UNIX)
+            family = socket.AF_INET if self.plan.devices else socket.AF_UNIX
+            attempts["a socket could be opened"] = lambda: socket.socket(family)
         for breach, attempt in attempts.items():
             with contextlib.suppress(OSError):
                 attempt()
@@ -124,6 +141,12 @@ def _fork_and_leave() -> None:
 def _address_space() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * resource.getpagesize()
+
+
+def _data() -> int:
+    """Return how much of this process's memory it could write."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmData:")) << 10
 
 
 def _threads_of_this_user() -> int:

@@ -55,6 +55,11 @@ def mount_tmpfs(target: str, flags: int, options: str) -> None:
     call("mount", b"tmpfs", os.fsencode(target), b"tmpfs", ctypes.c_ulong(flags), options.encode())
 
 
+def mount_proc(target: str, flags: int) -> None:
+    """Cover a folder with what the kernel says of the processes of this namespace, and of itself."""
+    call("mount", b"proc", os.fsencode(target), b"proc", ctypes.c_ulong(flags), None)
+
+
 def set_dumpable(*, dumpable: bool) -> None:
     """Say whether others of the same user may look into this process."""
     prctl(_PR_SET_DUMPABLE, int(dumpable))

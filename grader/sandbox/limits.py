@@ -10,6 +10,7 @@ __tracebackhide__ = True  # pytest shows a student their own failure, not our pr
 
 _PROCESS_CPU_CLOCK = 2
 CPU_SECONDS = 900  # for a worker's whole life: the kernel's word, should ours fail
+GPU_HOST_BYTES = 8 << 30  # the same with a GPU, whose driver keeps a good part of it
 MEMORY_BYTES = 1 << 30  # what a worker may add to what its zygote has already
 
 
@@ -23,6 +24,10 @@ class Limits:
     session_s: float = 300.0
     # How often one function may end its worker before its remaining checks are not run.
     endings: int = 2
+
+
+# A first call on a GPU loads its kernels: that takes the processor seconds, and the driver lets it wait.
+GPU_LIMITS = Limits(cpu_s=30.0, wall_s=60.0)
 
 
 class OutOfPatienceError(Exception):

@@ -36,6 +36,7 @@ class Plan:
     readable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
     meters: bool = True  # whether workers will be asked to measure
+    devices: tuple[str, ...] = ()  # the files of a GPU, where workers are to have one
 
     def has(self, layer: Layer) -> bool:
         return layer in self.layers

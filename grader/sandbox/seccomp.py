@@ -30,6 +30,8 @@ getsid getrlimit wait4 waitid poll ppoll select pselect6 epoll_create epoll_crea
 epoll_pwait2 eventfd eventfd2 getsockname getpeername
 """
 
+_ALLOWED_WITH_GPU = "bind listen"
+
 _FATAL = """
 ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_open pidfd_getfd
 pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo mount umount2 move_mount open_tree fsopen fsconfig fsmount
@@ -50,6 +52,7 @@ _SOCKET_OPTIONS = (3, 38, 39)  # SO_TYPE, SO_PROTOCOL, SO_DOMAIN: what Python as
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: not F_SETOWN, by which the kernel sends signals for you.
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+_UVM = (0x30000001, 0x30000002)  # UVM_INITIALIZE, UVM_DEINITIALIZE
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_GET_SECCOMP, PR_SET_VMA
 _PRCTL = (3, 15, 16, 23, 21, 0x53564D41)
@@ -68,8 +71,8 @@ def _error(number: int) -> int:
     return 0x00050000 | number
 
 
-def build(pid: int, *, threads: bool) -> bytes:
-    """Return the filter for a worker that knows itself as `pid`; `threads` if it may start any."""
+def build(pid: int, *, threads: bool, gpu: bool = False) -> bytes:
+    """Return the filter for a worker that knows itself as `pid`; `threads` if it may start any, `gpu` if it has one."""
     number = syscalls.numbers()
     refused = _error(errno.EPERM)
     program: list[Instruction] = [
@@ -80,20 +83,22 @@ def build(pid: int, *, threads: bool) -> bytes:
         (_AT_LEAST, 0, 1, _X32),  # the other numbering of x86_64, which would pass by every comparison below
         (_RETURN, 0, 0, _KILL),
     ]
-    for names, action in ((_ALLOWED, _ALLOW), (_FATAL, _KILL), (_UNKNOWN, _error(errno.ENOSYS))):
+    allowed = f"{_ALLOWED} {_ALLOWED_WITH_GPU}" if gpu else _ALLOWED
+    for names, action in ((allowed, _ALLOW), (_FATAL, _KILL), (_UNKNOWN, _error(errno.ENOSYS))):
         for name in names.split():
             if name in number:
                 program += _when(number[name], [(_RETURN, 0, 0, action)])
     conditional = {
         "open": _unless_emptied(1),
         "openat": _unless_emptied(2),
-        "mmap": _unless_shared_memory(),
+        "mmap": [(_RETURN, 0, 0, _ALLOW)] if gpu else _unless_shared_memory(),  # the driver shares some with itself
         "sendto": _if_argument(3, (0,), refused),  # no flags: out-of-band data is a corner of the kernel of its own
         "recvfrom": _if_argument(3, (0,), refused),
         "getsockopt": _if_argument(2, _SOCKET_OPTIONS, refused),
+        "socket": _if_argument(0, (socket.AF_UNIX,), refused) if gpu else [],  # the driver listens; nothing can connect
         "socketpair": _if_argument(0, (socket.AF_UNIX,), refused),  # asyncio wakes itself by one
         "fcntl": _if_argument(1, _FCNTL, refused),
-        "ioctl": _if_argument(1, _IOCTL, _error(errno.ENOTTY)),
+        "ioctl": [*(_if_of_gpu(1) if gpu else ()), *_if_argument(1, _IOCTL, _error(errno.ENOTTY))],
         "prctl": _if_argument(0, _PRCTL, refused),
         "prlimit64": _if_null(2),  # to ask, not to set
         "kill": _if_own_signal(pid, 1),
@@ -167,6 +172,14 @@ def _if_argument(index: int, values: tuple[int, ...], otherwise: int) -> list[In
     for value in values:
         block += _when(value, [(_RETURN, 0, 0, _ALLOW)])
     return [*block, (_RETURN, 0, 0, otherwise)]
+
+
+def _if_of_gpu(index: int) -> list[Instruction]:
+    """Allow the requests of NVIDIA's driver: those of its letter, and the bare numbers of its memory manager."""
+    load = (_LOAD, 0, 0, _ARGUMENTS + 8 * index)
+    block: list[Instruction] = [load, (_AND, 0, 0, 0xFF00), *_when(ord("F") << 8, [(_RETURN, 0, 0, _ALLOW)])]
+    block += [load, (_AND, 0, 0, 0xFFFFF000), *_when(0, [(_RETURN, 0, 0, _ALLOW)])]
+    return [*block, load, *(one for request in _UVM for one in _when(request, [(_RETURN, 0, 0, _ALLOW)]))]
 
 
 def _if_own_signal(pid: int, signal_index: int) -> list[Instruction]:

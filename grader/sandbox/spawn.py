@@ -110,7 +110,7 @@ class ZygoteSpawner(_Closing):
                 self._process = subprocess.Popen(
                     [*_wrapping(plan), *_python("grader.sandbox.zygote", theirs.fileno())],
                     pass_fds=[theirs.fileno()],
-                    env=clean_environment(),
+                    env=clean_environment(gpu=bool(plan.devices)),
                     stdin=subprocess.PIPE,  # the plan, which may be too long for an argument
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
@@ -290,7 +290,7 @@ def _wrapping(plan: Plan) -> list[str]:
     """Return the command in front of a zygote."""
     if not plan.has("view"):
         return []
-    return bubblewrap(view_for(plan.backend), user_namespace=plan.uid is None)
+    return bubblewrap(view_for(plan.backend), user_namespace=plan.uid is None, devices=plan.devices)
 
 
 def _python(module: str, *arguments: object) -> list[str]:
@@ -361,7 +361,7 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
     process.kill()
 
 
-def clean_environment() -> dict[str, str]:
+def clean_environment(*, gpu: bool = False) -> dict[str, str]:
     """Return the few variables a worker gets: nothing of the instructor's, and no source of chance."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
@@ -375,6 +375,10 @@ def clean_environment() -> dict[str, str]:
     environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
     # One BLAS thread: more would change the last digits with the load, and would not survive a fork.
     environment |= dict.fromkeys(threads, "1")
+    # One GPU or none, whatever the machine has: what a worker sees must not depend on where it is graded.
+    environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0] if gpu else ""
+    if gpu:
+        environment |= {"CUDA_CACHE_DISABLE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
     if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it
         environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
     return environment

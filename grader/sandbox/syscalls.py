@@ -9,8 +9,8 @@ import platform
 
 # name, number on x86_64, number on aarch64; "-" where an architecture does not have it.
 _TABLE = """
-access 21 -  acct 163 89  add_key 248 217  alarm 37 -  arch_prctl 158 -  bpf 321 280  brk 12 214  chdir 80 49
-chroot 161 51  clock_getres 229 114  clock_gettime 228 113  clock_nanosleep 230 115  clock_settime 227 112
+access 21 -  acct 163 89  add_key 248 217  alarm 37 -  arch_prctl 158 -  bind 49 200  bpf 321 280  brk 12 214
+chdir 80 49  chroot 161 51  clock_getres 229 114  clock_gettime 228 113  clock_nanosleep 230 115  clock_settime 227 112
 clone 56 220  clone3 435 435  close 3 57  close_range 436 436  delete_module 176 106  dup 32 23  dup2 33 -
 dup3 292 24  epoll_create 213 -  epoll_create1 291 20  epoll_ctl 233 21  epoll_pwait 281 22  epoll_pwait2 441 441
 epoll_wait 232 -  eventfd 284 -  eventfd2 290 19  exit 60 93  exit_group 231 94  faccessat 269 48
@@ -23,7 +23,8 @@ getppid 110 173  getpriority 140 141  getrandom 318 278  getresgid 120 150  getr
 getrusage 98 165  getsid 124 156  getsockname 51 204  getsockopt 55 209  gettid 186 178  gettimeofday 96 169
 getuid 102 174  init_module 175 105  io_uring_enter 426 426  io_uring_register 427 427  io_uring_setup 425 425
 ioctl 16 29  ioperm 173 -  iopl 172 -  kcmp 312 272  kexec_file_load 320 294  kexec_load 246 104  keyctl 250 219
-kill 62 129  lseek 8 62  lstat 6 -  madvise 28 233  membarrier 324 283  mincore 27 232  mkdir 83 -  mkdirat 258 34
+kill 62 129  listen 50 201  lseek 8 62  lstat 6 -  madvise 28 233  membarrier 324 283  mincore 27 232
+mkdir 83 -  mkdirat 258 34
 mmap 9 222  modify_ldt 154 -  mount 165 40  mount_setattr 442 442  move_mount 429 429  mprotect 10 226
 mremap 25 216  msync 26 227  munmap 11 215  name_to_handle_at 303 264  nanosleep 35 101  newfstatat 262 79  open 2 -
 open_by_handle_at 304 265  open_tree 428 428  openat 257 56  openat2 437 437  pause 34 -  perf_event_open 298 241
@@ -37,7 +38,7 @@ rt_sigpending 127 136  rt_sigprocmask 14 135  rt_sigqueueinfo 129 138  rt_sigret
 rt_sigtimedwait 128 137  rt_tgsigqueueinfo 297 240  sched_get_priority_max 146 125  sched_get_priority_min 147 126
 sched_getaffinity 204 123  sched_getparam 143 121  sched_getscheduler 145 120  sched_yield 24 124  select 23 -
 sendto 44 206  set_robust_list 273 99  set_tid_address 218 96  setdomainname 171 162  sethostname 170 161
-setitimer 38 103  setns 308 268  settimeofday 164 170  sigaltstack 131 132  socketpair 53 199  stat 4 -
+setitimer 38 103  setns 308 268  settimeofday 164 170  sigaltstack 131 132  socket 41 198  socketpair 53 199  stat 4 -
 statfs 137 43  statx 332 291  swapoff 168 225  swapon 167 224  sysinfo 99 179  syslog 103 116  tgkill 234 131
 time 201 -  times 100 153  umask 95 166  umount2 166 39  uname 63 160  unlink 87 -  unlinkat 263 35  unshare 272 97
 userfaultfd 323 282  vfork 58 -  wait4 61 260  waitid 247 95  write 1 64  writev 20 66

@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.module import Backend
 from grader.sandbox.plan import CONTAINED, STRICT, Layer, Plan, Tier
 from grader.sandbox.spawn import ColdSpawner, JailError, ZygoteSpawner
-from grader.sandbox.view import view_for
+from grader.sandbox.view import gpu_devices, gpu_files, view_for
 
 # Who a worker is where we are root: below `nobody`, in the few numbers that neither Debian nor systemd gives out.
 WORKER_UID = 65_530
@@ -40,6 +40,17 @@ def begin_spawner(backend: Backend) -> ZygoteSpawner | None:
         except JailError:
             return None
     return None
+
+
+def open_gpu_spawner() -> ZygoteSpawner:
+    """Return a spawner of workers that have the GPU, of the best tier that lets them; JailError if there is none."""
+    problems: list[str] = []
+    for plan in plans("torch", gpu_devices()):
+        try:
+            return ZygoteSpawner(plan)
+        except JailError as error:
+            problems.append(f"{plan.tier}: {error}")
+    raise JailError("; ".join(problems) or "this system cannot start workers with a GPU")
 
 
 def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> ZygoteSpawner | ColdSpawner:
@@ -69,26 +80,27 @@ def best(attempts: tuple[Attempt, ...]) -> Tier:
     return next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
 
 
-def plans(backend: Backend) -> Iterator[Plan]:
+def plans(backend: Backend, devices: tuple[str, ...] = ()) -> Iterator[Plan]:
     """Yield the plans worth trying on this machine, the best first; none where it cannot fork."""
     if sys.platform == "linux":
-        strict = planned(backend, "strict")
+        strict = planned(backend, "strict", devices)
         if shutil.which("bwrap"):
             yield strict
-        yield planned(backend, "contained")
+        yield planned(backend, "contained", devices)
         if strict.uid is not None:  # Python may lie where only root can read it
-            yield without(planned(backend, "contained"), "user")
+            yield without(planned(backend, "contained", devices), "user")
     if CAN_FORK:
-        yield Plan(backend)
+        yield Plan(backend, devices=devices)
 
 
-def planned(backend: Backend, tier: Tier) -> Plan:
+def planned(backend: Backend, tier: Tier, devices: tuple[str, ...] = ()) -> Plan:
     """Return the plan of a tier on this machine."""
     if tier == "none":
-        return Plan(backend)
+        return Plan(backend, devices=devices)
     view = view_for(backend)
     layers = STRICT if tier == "strict" else CONTAINED
-    plan = Plan(backend, tier, layers, readable=view.readable, listable=view.listable)
+    readable = view.readable + (gpu_files() if devices else ())
+    plan = Plan(backend, tier, layers, readable=readable, listable=view.listable, devices=devices)
     if os.geteuid() == 0 and _is_mapped(WORKER_UID):
         return replace(plan, uid=WORKER_UID)
     return replace(plan, may_thread=os.geteuid() != 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,14 @@ def make_ready() -> None:
     """Do once what every worker would do first, and keep torch to what a jail allows."""
     torch.set_num_threads(1)
     torch.compile = uncompiled
-    # The first gradient imports half a second's worth of modules, and the first operation claims its memory.
+    # The first operation claims its memory, and the first gradient imports half a second's worth of modules. It also
+    # counts the GPUs: a process that has done so has a thread more, and its children can have none of them.
     x = torch.ones(2, 2, requires_grad=True)
-    torch.autograd.grad([x @ x], [x], grad_outputs=[x])
+    if torch.version.cuda is None:
+        torch.autograd.grad([x @ x], [x], grad_outputs=[x])
+    else:
+        importlib.import_module("torch.fx.experimental.symbolic_shapes")
+        _ = x @ x
 
 
 def uncompiled(model: Callable[..., Any] | None = None, **_: Any) -> Any:

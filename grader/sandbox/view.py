@@ -22,6 +22,15 @@ _LIBRARIES = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64"
 _FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/usr/share/zoneinfo")
 _HARDWARE = "/sys/devices/system/cpu"  # the math libraries choose their kernels by it
 _DEVICES = ("/dev/urandom", "/dev/random")  # not /dev/zero: mapped, it is shared memory
+# What the driver of a GPU is asked through; the tools beside them show other processes' work.
+_GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia-uvm", *(f"/dev/nvidia{number}" for number in range(16)))
+# What its library reads before it believes that there is one.
+_GPU_FILES = (
+    *(f"/proc/{name}" for name in ("driver/nvidia", "devices", "cpuinfo", "meminfo", "sys/vm", "self")),
+    *("/sys/devices", "/sys/bus/pci"),
+)
+# Where installers put its library, besides the places of all others.
+_GPU_LIBRARIES = ("/usr/local/nvidia", "/usr/local/cuda")
 _TORCH = ("torch", "torchgen", "functorch", "torch.libs")
 
 
@@ -52,12 +61,22 @@ def view_for(backend: Backend) -> View:
     return View(_texts(bound), _texts([*readable, *_existing([_HARDWARE, *_DEVICES])]), _texts(listable))
 
 
+def gpu_devices() -> tuple[str, ...]:
+    """Return the files through which a process reaches the GPUs of this machine."""
+    return _texts(_existing(_GPU_DEVICES))
+
+
+def gpu_files() -> tuple[str, ...]:
+    """Return what a process with a GPU reads besides."""
+    return _texts(_existing((*_GPU_FILES, *_GPU_LIBRARIES)))
+
+
 def package_folders() -> list[Path]:
     """Return the folders this process has its packages from, a user's own among them."""
     return [Path(path) for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
 
 
-def bubblewrap(view: View, *, user_namespace: bool) -> list[str]:
+def bubblewrap(view: View, *, user_namespace: bool, devices: tuple[str, ...] = ()) -> list[str]:
     """Return the command that starts a program in a file system made of a view, with namespaces of its own.
 
     Without a user namespace, as root: the view is made with root's rights, so that a Python in a private home
@@ -72,7 +91,14 @@ def bubblewrap(view: View, *, user_namespace: bool) -> list[str]:
         command += ["--dir", folder]
     for path in binds:
         command += ["--ro-bind", path, path]
-    command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--dir", BOX, "--remount-ro", "/"]
+    # A worker with a GPU covers it with one of its own, which the kernel allows only where all of it is seen.
+    command += [*(["--bind", "/proc"] if devices else ["--proc"]), "/proc", "--dev", "/dev"]
+    for device in devices:
+        command += ["--dev-bind", device, device]
+    if devices:
+        for path in _texts(_existing(["/sys", *_GPU_LIBRARIES])):
+            command += ["--ro-bind", path, path]
+    command += ["--remount-ro", "/dev", "--dir", BOX, "--remount-ro", "/"]
     return [*command, "--chdir", "/"]
 
 

@@ -161,18 +161,41 @@ class Worker:
         function = self.find(request["ref"])
         handle, path = request["ref"]
         owner = function if handle and not path else self.find([handle, path[:-1]])
-        files = self.modules.filenames if self.modules else set()
+        elsewhere, gpu, files = request["elsewhere"], request["gpu"], self.filenames
         results: list[dict[str, Any]] = []
         for args, kwargs in request["calls"]:
             args = [self.local(arg) for arg in args]
             kwargs = {name: self.local(arg) for name, arg in kwargs.items()}
-            elsewhere, gpu = request["elsewhere"], request["gpu"]
-            found = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files)
-            if (error := found.pop("error", None)) is not None:
-                results.append({**found, "error": self.describe(error)})
-            else:
-                results.append({**found, "value": _snapshot(found["value"])})
+            results.append(
+                self.found(on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files))
+            )
         return results
+
+    def do_on_gpu(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        from grader.device.gpu import on_gpu
+
+        function, elsewhere = self.find(request["ref"]), request["elsewhere"]
+        return [
+            self.found(on_gpu(function, args, kwargs, elsewhere=elsewhere, files=self.filenames))
+            for args, kwargs in request["calls"]
+        ]
+
+    def do_gpu_cost(self, request: dict[str, Any]) -> dict[str, Any]:
+        from grader.device.gpu import cost_on_gpu
+
+        function = self.find(request["ref"])
+        return cost_on_gpu(function, request["args"], repeats=request["repeats"], keep=request["keep"])
+
+    def found(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return what was found of a call on a device in a form that travels."""
+        if (error := answer.pop("error", None)) is not None:
+            return {**answer, "error": self.describe(error)}
+        return {**answer, "value": _snapshot(answer["value"])}
+
+    @property
+    def filenames(self) -> set[str]:
+        """The student's own files."""
+        return self.modules.filenames if self.modules else set()
 
     def do_parameters(self, request: dict[str, Any]) -> dict[str, Any]:
         return dict(self.find(request["ref"]).named_parameters())
@@ -235,7 +258,7 @@ class Worker:
 
     def place(self, error: BaseException) -> tuple[str, int]:
         """Return the student's own file and line in which an error arose."""
-        files = self.modules.filenames if self.modules else set()
+        files = self.filenames
         tb = error.__traceback__
         if isinstance(error, SyntaxError) and error.filename in files:
             return str(error.filename), int(error.lineno or 0)

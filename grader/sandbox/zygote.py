@@ -42,13 +42,16 @@ def main() -> None:
     os.close(inherited)
     zygote = _Zygote(socket.socket(fileno=control), plan_of(json.load(sys.stdin)))
     zygote.settle()
+    if zygote.plan.devices:  # whether the GPU can be reached from the jail, only torch can tell
+        warm_up(zygote.plan.backend, gpu=True)
     zygote.try_the_jail()
     zygote.control.send(pack("ready"))
-    warm_up(zygote.plan.backend, meters=zygote.plan.meters)
+    if not zygote.plan.devices:
+        warm_up(zygote.plan.backend, meters=zygote.plan.meters)
     zygote.run()
 
 
-def warm_up(backend: str, *, meters: bool = True) -> None:
+def warm_up(backend: str, *, meters: bool = True, gpu: bool = False) -> None:
     """Import, once, what every worker would import: NumPy loads its random module only when first used."""
     from grader.sandbox.worker import seed_everything
 
@@ -59,6 +62,8 @@ def warm_up(backend: str, *, meters: bool = True) -> None:
         from grader.sandbox.torch_ready import make_ready
 
         make_ready()
+        if gpu:
+            import grader.device.gpu
         if meters:
             import grader.complexity.tensors  # noqa: F401
     else:
@@ -108,7 +113,7 @@ class _Zygote:
 
     def try_the_jail(self) -> None:
         """Have a child enter the jail and try to get out, before anything is promised."""
-        if not self.plan.layers:
+        if not self.plan.layers and not self.plan.devices:
             return
         from grader.sandbox.jail import Jail
 
@@ -119,6 +124,7 @@ class _Zygote:
             words = b""
             try:
                 jail.enter()
+                self.open_gpu()
                 jail.prove()
             except BaseException as error:  # noqa: BLE001 - whatever it is, it is why this tier cannot be had
                 words = f"error: {str(error) or type(error).__name__}".encode()
@@ -216,6 +222,7 @@ class _Zygote:
             os.dup2(rpc, CHANNEL)
             os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # the control socket above all
             self.enter()
+            self.open_gpu()
             if self.pid_namespace is None and os.getppid() != parent:  # it died before we asked to die with it
                 os._exit(1)
             from grader.sandbox.worker import serve
@@ -226,6 +233,13 @@ class _Zygote:
             code = OUT_OF_MEMORY
         finally:
             os._exit(code)
+
+    def open_gpu(self) -> None:
+        """In the child, if it is to have one: this process must never touch a GPU, or no child could."""
+        if self.plan.devices:
+            from grader.device.gpu import open_gpu
+
+            open_gpu()
 
     def stay(self) -> None:
         """Enter no jail."""
