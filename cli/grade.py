@@ -96,9 +96,14 @@ def grade(
     from grader.finder import find_submissions
     from grader.results import Results, ResultsError
     from grader.rules import Rules, RulesError, write_rules
+    from grader.sandbox.view import gpu_devices
     from grader.side_by_side import NoProcessError, usable_cores
     from grader.spawning import NoGpuError, NoJailError
 
+    if device == "cuda" and not gpu_devices():
+        raise click.UsageError(
+            "this machine has no NVIDIA GPU; without --device, what needs one is reported as not run"
+        )
     said = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
     rules = _rules(said, to, resume=resume)
     course = find_course(Path.cwd())

@@ -14,6 +14,9 @@ from cli.names import svg_file
 
 if TYPE_CHECKING:
     from grader.complexity.own import OwnCost
+    from grader.course import Course
+    from grader.device.own import Point
+    from grader.module import Module
 
 
 @click.command()
@@ -25,13 +28,15 @@ if TYPE_CHECKING:
     callback=svg_file,
     help="Also draw the plot into this file.",
 )
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: time and memory on a GPU.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def profile(module_name: str, function: str | None, svg: Path | None, as_json: bool) -> None:
+def profile(module_name: str, function: str | None, svg: Path | None, device: str, as_json: bool) -> None:
     """Count what your code does, without a clock, and show how that grows.
 
     \b
     attn profile loop_attention                       every function
     attn profile 2 attention_scores --svg cost.svg    one of them, with a picture
+    attn profile gpu_path --device cuda               milliseconds and bytes on the GPU of this machine
 
     Your functions are run at many small sizes and every step, multiplication and byte is counted. Counts are whole
     numbers, so the polynomial behind them is exact: 2·n²·d is that, on every machine.
@@ -53,6 +58,9 @@ def profile(module_name: str, function: str | None, svg: Path | None, as_json: b
     from grader.text import printable
 
     course = find_course(Path.cwd())
+    if device == "cuda":
+        _on_gpu(course, chosen(course, (module_name,))[0], function, svg, as_json=as_json)
+        return
     found = []
     try:
         for cost in own_costs(course, chosen(course, (module_name,))[0], function):
@@ -67,6 +75,40 @@ def profile(module_name: str, function: str | None, svg: Path | None, as_json: b
     if svg is not None:
         _draw(found, svg)
     sys.exit(0 if all(one.verdict == "pass" for cost in found for one in cost.account.costs) else 1)
+
+
+def _on_gpu(course: Course, module: Module, function: str | None, svg: Path | None, *, as_json: bool) -> None:
+    """Measure on the GPU of this machine: nothing there is within or beyond a law, so there is no verdict."""
+    from cli.gpu import curves, gpu_lines
+    from grader.complexity.plot import svg_plot
+    from grader.device.own import SIZES, own_points
+    from grader.environment import environment, gpu_name
+    from grader.errors import StudentError
+    from grader.files import write_atomically
+    from grader.spawning import NoGpuError
+    from grader.text import printable
+
+    points: list[Point] = []
+    try:
+        for point in own_points(course, module, function):
+            if not points or points[-1].n != point.n:
+                click.echo(f"n = {point.n} of {SIZES[-1]}", err=True)
+            points.append(point)
+    except StudentError as error:
+        click.echo(f"Your file could not be loaded: {printable(str(error))}\nMend this first.", err=True)
+        sys.exit(1)
+    except NoGpuError as error:
+        raise click.UsageError(f"there is no GPU that a worker could use here: {error}") from None
+    machine = f"{gpu_name() or 'a GPU'}, torch {environment()['torch']}"
+    if as_json:
+        found = {"machine": machine, "points": [point.as_json() for point in points]}
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+    else:
+        click.echo(printable("\n".join(gpu_lines(points, machine))))
+    if svg is not None:
+        drawn = curves(points, lambda one: one.peak_bytes)
+        write_atomically(svg, svg_plot(drawn, "n", "bytes", f"{module.name}: memory on {machine}"))
+        click.echo(f"drew the memory into {svg}", err=True)
 
 
 def _as_json(own: OwnCost) -> dict[str, Any]:

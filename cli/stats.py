@@ -20,8 +20,9 @@ BAR = 40
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--module", "-m", "modules", multiple=True, help="Only this module: 01_softmax, softmax or 1.")
 @click.option("--all", "every", is_flag=True, help="List every check, not only the ten that most fail.")
+@click.option("--leaderboard", is_flag=True, help="Also who is fastest on the GPU, where it was graded on one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, one object a module, instead of text.")
-def stats(folder: Path, modules: tuple[str, ...], every: bool, as_json: bool) -> None:
+def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool, as_json: bool) -> None:
     """Sum up the reports of a class.
 
     FOLDER is what `attn grade class/ --to FOLDER` wrote.
@@ -49,7 +50,9 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, as_json: bool) ->
         if not (folder / "grades.csv").is_file():
             click.echo(f"attn: a grading into {folder} did not end: this is a part of the class", err=True)
         names = _names(folder)
-        click.echo("\n\n".join("\n".join(_lines(one, names, every=every)) for one in found))
+        for number, one in enumerate(found):
+            lines = _lines(one, names, every=every) + (_speeds(one, names) if leaderboard else [])
+            click.echo("\n".join(["", *lines] if number else lines))
 
 
 def _names(folder: Path) -> dict[str, str]:
@@ -87,6 +90,19 @@ def _lines(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]
     lines += misconception_lines(named)
     lines += ["To look at:"] if one.to_look_at else ["Nobody's work needs to be looked at."]
     return lines + [wrapped(f"{names.get(who, who)}: {why}", "  ") for who, why in one.to_look_at]
+
+
+def _speeds(one: ModuleStats, names: dict[str, str]) -> list[str]:
+    """Return the class by its speed on the GPU, which is nobody's grade."""
+    lines = ["", "Speed on the GPU, in times of PyTorch's own attention in the same run:"]
+    function = ""
+    for entry in one.speeds:
+        lines += [f"  {entry.function}"] if entry.function != function else []
+        function = entry.function
+        lines.append(
+            f"  {entry.times_built_in:>9.2f}  {entry.ms:>9.3f} ms  {names.get(entry.submission, entry.submission)}"
+        )
+    return lines if one.speeds else ["", "No speeds: `attn grade --device cuda` measures them."]
 
 
 def _scores(one: ModuleStats) -> list[str]:

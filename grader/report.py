@@ -123,6 +123,11 @@ class Report:
         return {"schema": SCHEMA} | {name: fields[name] for name in _ORDER}
 
     @property
+    def asked(self) -> tuple[CheckResult, ...]:
+        """The checks that this grading could ask: all but those that need a GPU, where there was none."""
+        return tuple(check for check in self.checks if check.suite != "gpu" or check.outcome != "not_run")
+
+    @property
     def needs_review(self) -> bool:
         """Whether somebody should look: a cost that could not be decided keeps its points only until then."""
         return any(cost.verdict == "inconclusive" for cost in self.costs)

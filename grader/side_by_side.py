@@ -61,8 +61,8 @@ def grade_side_by_side(
 ) -> Generator[Graded]:
     """Yield each submission with its report as it is done; closing the iterator stops everything at once.
 
-    NoJailError, NoGpuError, CourseError and NoProcessError end it. A submission at which a grading process dies is tried again and
-    then not graded.
+    NoJailError, NoGpuError, CourseError and NoProcessError end it. A submission at which a grading process dies is
+    tried again and then not graded.
     """
     crew = _Crew(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
     # Two for each process: below that, its start costs more than it saves.

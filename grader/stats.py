@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.classview import Shared, shared_misconceptions
 from grader.course import Course
+from grader.device.speed import Entry, entries
 from grader.report import Report, report_from
 from grader.summary import Summary, summary_of
 
@@ -52,6 +53,7 @@ class ModuleStats:
     checks: tuple[CheckRate, ...]  # the one most fail first
     misconceptions: tuple[Shared, ...]
     to_look_at: tuple[tuple[str, str], ...]  # a submission, and why
+    speeds: tuple[Entry, ...] = ()  # on a GPU, the fastest first
 
     @property
     def distribution(self) -> tuple[int, ...]:
@@ -75,6 +77,7 @@ class ModuleStats:
             "checks": [check.as_json() for check in self.checks],
             "misconceptions": [one.as_json() for one in self.misconceptions],
             "to_look_at": [{"submission": who, "why": why} for who, why in self.to_look_at],
+            "leaderboard": [asdict(entry) for entry in self.speeds],
         }
 
 
@@ -87,12 +90,14 @@ def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> lis
         if known and (not wanted or below.name in wanted):
             summaries: list[Summary] = []
             rates: dict[str, CheckRate] = {}
+            speeds: list[Entry] = []
             for path in sorted(below.glob("*.json")):
                 report = _read(path)
                 summaries.append(summary_of(report))
                 _count(rates, report)
+                speeds += entries(report)
             if summaries:
-                found.append(_module_stats(course, summaries, rates))
+                found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
     if not found:
         raise StatsError(f"there are no reports in {folder}; `attn grade class/ --to {folder}` writes them")
     return found
@@ -114,7 +119,7 @@ def _module_stats(course: Course, summaries: list[Summary], rates: Mapping[str, 
 def _count(rates: dict[str, CheckRate], report: Report) -> None:
     """Count what a submission failed; what was never asked of it, as it cannot be imported, says nothing of a check."""
     asked = report.status == "graded"
-    for check in report.checks:
+    for check in report.asked:
         rate = rates.get(check.name) or CheckRate(check.name, check.suite, check.target, check.property, 0, 0)
         failed = asked and check.outcome != "passed"
         rates[check.name] = _plus(rate, failed=failed, asked=asked)

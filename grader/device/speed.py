@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.report import Report
+
+MS, TIMES = "ms", "times_built_in"
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,29 @@ def as_timing(speeds: tuple[Speed, ...]) -> Mapping[str, float]:
         key: value
         for one in speeds
         for key, value in (
-            (f"gpu.{one.function}.ms", round(one.ms, 5)),
-            (f"gpu.{one.function}.times_built_in", round(one.ms / max(one.built_in_ms, 1e-6), 3)),
+            (f"gpu.{one.function}.{MS}", round(one.ms, 5)),
+            (f"gpu.{one.function}.{TIMES}", round(one.ms / max(one.built_in_ms, 1e-6), 3)),
         )
     }
+
+
+@dataclass(frozen=True, order=True)
+class Entry:
+    """One line of a leaderboard: lower is faster, and 1 is as fast as PyTorch's own attention."""
+
+    function: str
+    times_built_in: float
+    ms: float
+    submission: str
+
+
+def entries(report: Report) -> list[Entry]:
+    """Return what a report says of speeds; nothing if it is not from a GPU."""
+    found = []
+    for key, times in report.timing.items():
+        prefix, _, rest = key.partition(".")
+        function, _, what = rest.rpartition(".")
+        ms = report.timing.get(f"gpu.{function}.{MS}")
+        if prefix == "gpu" and what == TIMES and times is not None and ms is not None:
+            found.append(Entry(function, times, ms, report.submission))
+    return found

@@ -48,7 +48,7 @@ def _score(report: Report, target: str) -> TargetScore:
 
 def _parts(report: Report) -> list[CheckResult | CostResult]:
     """Return everything that carries points."""
-    return [*report.checks, *report.costs]
+    return [*report.asked, *report.costs]
 
 
 def _diagnosed(report: Report, target: str) -> list[str]:
@@ -57,9 +57,9 @@ def _diagnosed(report: Report, target: str) -> list[str]:
 
 def _lost(report: Report, target: str) -> Iterator[str]:
     """Yield a line for each thing that lost points, or may yet lose some; of a hidden check what is public."""
-    for check in report.checks:
+    for check in report.asked:
         if check.target == target and check.outcome != "passed":
-            yield f"- {check.message}" if check.suite == "hidden" else f"- {check.property}: {check.message}"
+            yield f"- {check.message}" if check.suite != "visible" else f"- {check.property}: {check.message}"
     costs = [cost for cost in report.costs if cost.target == target and cost.verdict != "pass"]
     for function in dict.fromkeys(cost.function for cost in costs):
         yield from _dear([cost for cost in costs if cost.function == function])
