@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.compare import Tolerance
 from grader.complexity.polynomial import Lattice, Polynomial, Sizes, parse
 from grader.module import CourseError, module_error
 
@@ -25,7 +26,7 @@ METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
 # The kinds of arguments, and how many sizes each is followed by.
 PARTS: dict[str, int | None] = {"array": None, "mask": None, "tensor": None, "tensormask": None}
 PARTS |= {"none": 0, "size": 1, "lengths": 2, "value": 1}
-_KEYS = {"args", "init", "also", "sizes", "large", "points", *METERS}
+_KEYS = {"args", "init", "also", "sizes", "large", "points", "tolerance", *METERS}
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Contract:
     lattice: Lattice
     large: tuple[Sizes, ...]
     laws: tuple[Law, ...]
+    tolerance: Tolerance | None = None  # of results, where right ones differ by more than rounding in their dtype
 
     @property
     def target(self) -> str:
@@ -110,6 +112,7 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
             lattice=Lattice(names, base, step, degree),
             large=_large(table["large"], names),
             laws=laws,
+            tolerance=_tolerance(table["tolerance"]) if "tolerance" in table else None,
         )
     except CourseError:
         raise
@@ -128,6 +131,12 @@ def _law(meter: str, entry: Any, names: tuple[str, ...], points: float) -> Law:
         raise ValueError(f'{meter} is neither a law such as "n^2" nor {{law = "n^2", exact = 1}}')
     _require_counts("exact", [entry["exact"]])
     return Law(meter, parse(entry["law"], names), entry["exact"], points)
+
+
+def _tolerance(size: Any) -> Tolerance:
+    if type(size) is not float or not 0 < size < 1:
+        raise ValueError("tolerance is no number between 0 and 1")
+    return Tolerance(size, size)
 
 
 def _large(points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:

@@ -20,7 +20,7 @@ _OURS = "attn_"
 # A hatch has one of these in it. To look for plain words first is ten times quicker than the pattern.
 _WORDS = (_OURS, "modules", *"|".join((_MODULES, _ATTRIBUTES, _FRAME, _SCOPES, _TORCH)).split("|"))
 _HATCH = re.compile(
-    rf"{_OURS}\w*"  # our own names
+    rf"{_OURS}(?:meter|slice)?\b"  # our own names, whole or in pieces; attn_mask and the like are a student's
     rf"|^\s*(?:import|from)\b[^#\n]*?\b(?:{_MODULES})\b"
     rf"|__import__\s*\(\s*['\"](?:{_MODULES})\b"
     rf"|\b(?:{_ATTRIBUTES}|{_FRAME})\b"

@@ -183,7 +183,8 @@ class _Profiler:
 
     def compare(self, args: Arguments, sample: Sample) -> None:
         if self.expected is not None and not self.wrong:
-            self.wrong = difference(sample.value, self.expected.value(*args)) is not None
+            expected = self.expected.value(*args)
+            self.wrong = difference(sample.value, expected, self.contract.tolerance) is not None
 
     def measured(self, arguments: list[Arguments]) -> list[Sample]:
         if not arguments:

@@ -66,7 +66,14 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     ways = {probe.made.key: probe.made for probe in probes} if "." in path else {}
     numbers = {key: number for number, key in enumerate(ways)}
     calls = [
-        [numbers.get(probe.made.key, 0), list(probe.args), dict(probe.kwargs), probe.cotangent] for probe in probes
+        [
+            numbers.get(probe.made.key, 0),
+            list(probe.args),
+            dict(probe.kwargs),
+            probe.cotangent,
+            probe.place.data if probe.place else None,
+        ]
+        for probe in probes
     ]
     objects = [made.data for made in ways.values()]
     message = {"op": "probe", "path": path.split("."), "objects": objects, "calls": calls}

@@ -34,6 +34,19 @@ class Weights:
     part: int | None = None
 
 
+@dataclass(frozen=True)
+class Place:
+    """The pretended machine that a probe is called on: whether it has a GPU, and which arguments are not on that."""
+
+    gpu: bool = True
+    elsewhere: tuple[int | str, ...] = ()
+
+    @property
+    def data(self) -> list[Any]:
+        """What a worker is told of it."""
+        return [self.gpu, list(self.elsewhere)]
+
+
 @dataclass(frozen=True, eq=False)
 class Probe:
     """One call; made by `probe(...)`."""
@@ -48,6 +61,7 @@ class Probe:
     said: str
     weights: Weights | None
     names: tuple[float, ...]
+    place: Place | None = None
 
     @property
     def target(self) -> str:
@@ -74,6 +88,9 @@ def probe(
     weights: Weights | None = None,
     names: tuple[float, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
+    on_device: bool = False,
+    elsewhere: tuple[int | str, ...] = (),
+    gpu: bool = True,
 ) -> Probe:
     """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
 
@@ -82,9 +99,15 @@ def probe(
     `look` turns the result into what counts of it, where not every difference does; `any_dtype` says that the dtype
     does not. `names` are the numbers that a refusal should name, where these arguments are to be refused. `said`
     describes long arguments: "the shared example".
+
+    With `on_device`, the call is made on a machine that pretends to have a GPU (or, with `gpu=False`, to have none),
+    with all tensors there but those of the arguments that `elsewhere` names. What is observed is then {"value",
+    "devices", "findings", "waits"}: the devices of its tensors, the pairs of kind and function that were found, and
+    whether a copy holds up the CPU; a call that raised for what was found has no value.
     """
     made = Made(init, state, training)
-    return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names)
+    place = Place(gpu, elsewhere) if on_device else None
+    return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place)
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:

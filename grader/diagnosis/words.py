@@ -15,13 +15,14 @@ from grader.diagnosis.fingerprints import Fingerprints, Way
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Outcome, Side, Unreadable, likeness, plain_difference
 from grader.diagnosis.place import Line
-from grader.diagnosis.probe import Probe
+from grader.diagnosis.probe import Place, Probe
 from grader.diagnosis.reading import Reading, read_weights
 from grader.text import one_line
 
 WIDTH = 78
 MAX_LINES = 15
 GRADIENTS = "its result, and gradients of all that went in"
+ON_DEVICE = "its call there"
 _LONG = 220  # characters of an argument that are still shown
 
 
@@ -84,6 +85,8 @@ def call_of(probe: Probe) -> str:
     head = f"{name}({', '.join(map(_argument, probe.made.init))}).{method}" if method else name
     head = f"In train mode, {head}" if probe.made.training else head
     head = f"The gradients of {head}" if probe.cotangent is not None else head
+    if probe.place is not None:
+        head = f"{_machine(probe.place)}, {head}"
     arguments = [_argument(arg) for arg in probe.args]
     arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
     text = f"{head}({', '.join(arguments)})"
@@ -91,6 +94,14 @@ def call_of(probe: Probe) -> str:
         shapes = ", ".join(str(np.shape(arg)) for arg in probe.args if np.ndim(arg))
         return f"{head} of {probe.said or f'arrays of {shapes}'}"
     return text
+
+
+def _machine(place: Place) -> str:
+    """Say on what machine a call is made, and what of its arguments is not on the GPU."""
+    if not place.gpu:
+        return "Without a GPU"
+    left = [f"argument {name + 1}" if isinstance(name, int) else name for name in place.elsewhere]
+    return f"On a GPU, with {_joined(left)} on the CPU" if left else "On a GPU"
 
 
 def _argument(value: Any) -> str:
@@ -122,7 +133,8 @@ def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[l
     if side == Side.DTYPE:
         return _pair(describe(ours.value), describe(theirs.value))
     if probe.look is not None and type(theirs.value) in (dict, str):
-        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
+        of = GRADIENTS if probe.cotangent is not None else ON_DEVICE if probe.place else describe(ours.raw)
+        return _facts(ours, theirs.value, of)
     if probe.cotangent is not None:
         return _gradients(ours.value, theirs.value)
     return _values(ours.value, theirs.value)

@@ -120,7 +120,7 @@ class Worker:
             except BaseException as error:  # noqa: BLE001
                 owners.append(None)
                 unmade[number] = {"error": self.describe(error)}
-        for number, args, kwargs, cotangent in request["calls"]:
+        for number, args, kwargs, cotangent, place in request["calls"]:
             if method and number in unmade:
                 results.append(unmade[number])
                 continue
@@ -131,7 +131,10 @@ class Worker:
                 before = {name: _print_of(arg) for name, arg in given.items()}
                 if "torch" in sys.modules:
                     seed_everything(0)  # dropout
-                value = self.probed(function, owner, args, kwargs, cotangent)
+                if place is None:
+                    value = self.probed(function, owner, args, kwargs, cotangent)
+                else:
+                    value = self.probed_on_device(function, owner, args, kwargs, place)
                 changed = {name: arg for name, arg in given.items() if _print_of(arg) != before[name]}
                 results.append({"value": value, "changed": changed})
             except BaseException as error:  # noqa: BLE001
@@ -146,6 +149,22 @@ class Worker:
 
         found = vjp(function, owner, args, kwargs, cotangent)
         return {"value": found["value"], "grads": found["args"], "parameters": found["parameters"]}
+
+    def probed_on_device(self, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any], place: Any) -> Any:
+        """Return what a probe on a pretended machine looks at; an error without a finding is an error as any other."""
+        from grader.device.calling import on_device
+
+        gpu, elsewhere = place
+        files = self.modules.filenames if self.modules else set()
+        found = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files)
+        if (error := found.get("error")) is not None and not found["findings"]:
+            raise error
+        return {
+            "value": _snapshot(found.get("value")),
+            "devices": found["devices"],
+            "findings": sorted({(finding[0], finding[1]) for finding in found["findings"]}),
+            "waits": not all(copy[0] for copy in found["copies"]),
+        }
 
     def do_vjp(self, request: dict[str, Any]) -> dict[str, Any]:
         from grader.sandbox.gradients import vjp

@@ -1,0 +1,885 @@
+"""Hidden suite of 07_gpu_path. Oracles: a float64 softmax by logaddexp in NumPy, and PyTorch's gradients of a formula.
+
+What a GPU would say is asked of a pretended one; what the numbers are, of plain calls on the CPU: who fails the one may
+still earn the other.
+"""
+
+import numpy as np
+import torch
+
+from grader import testing
+from grader.compare import describe
+from grader.errors import StudentRaisedError
+from grader.testing import (
+    Tolerance,
+    arguments,
+    array_like,
+    assert_close,
+    assert_disciplined,
+    assert_dtype,
+    assert_rows_sum_to_one,
+    assert_unmodified,
+    half_dtypes,
+    remembered,
+    worth,
+)
+
+PICK, MANUAL, FUSED, HALF, MOVE = (
+    "pick_device",
+    "attention_on_device",
+    "fused_attention",
+    "half_precision_attention",
+    "move_batch",
+)
+SINGLE = Tolerance(1e-4, 2e-5)
+STEEP = Tolerance(2e-3, 2e-4)  # gradients, and weights of scores in the thousands
+DOUBLE = Tolerance(1e-6, 1e-7)  # a scale may have been kept in float32
+LOW = Tolerance(4e-2, 4e-2)  # 16 bits, rounded wherever a student rounds; a wrong scale is off by more
+KINDS = (torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64)
+
+# n_q, n_k, d_k, d_v: all different, many the same, the smallest there are
+SIZES = [(3, 5, 8, 2), (4, 4, 4, 4), (1, 1, 1, 1), (2, 6, 3, 5)]
+LEADS = [(), (2,), (2, 3), (2, 1, 2)]
+
+
+def single(array):
+    """Return an array as a tensor of float32."""
+    return torch.from_numpy(np.ascontiguousarray(array)).to(torch.float32)
+
+
+def normal(rng, *shape, scale=1.0):
+    return single(rng.normal(scale=scale, size=shape))
+
+
+@remembered
+def inputs_of(rng, lead, n_q, n_k, d_k, d_v, scale=1.0):
+    """q, k and v with these leading axes."""
+    return tuple(normal(rng, *lead, n, d, scale=scale) for n, d in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
+
+
+def open_mask(rng, *shape):
+    """Zeros and ones, with at least one key left in every row and one blocked where there are two."""
+    mask = rng.integers(0, 2, size=shape)
+    mask[..., -1], mask[..., 0] = 0, 1
+    return torch.from_numpy(rng.permuted(mask, axis=-1))
+
+
+def triangle(n_q, n_k):
+    """Which keys query i may see: those up to number i."""
+    return torch.from_numpy((np.arange(n_k)[None, :] <= np.arange(n_q)[:, None]).astype(np.int64))
+
+
+@remembered
+def oracle_attention(q, k, v, mask=None):
+    """Output and weights in float64: scores by einsum, a softmax by logaddexp."""
+    q, k, v = (x.double().numpy() for x in (q, k, v))
+    scores = np.einsum("...id,...jd->...ij", q, k) * float(q.shape[-1]) ** -0.5
+    if mask is not None:
+        scores = np.where(np.asarray(mask) != 0, scores, -np.inf)
+    norms = np.logaddexp.reduce(scores, axis=-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isneginf(norms), 0.0, norms))
+    return single(np.einsum("...ij,...jd->...id", weights, v)), single(weights)
+
+
+@remembered
+def oracle_gradients(q, k, v, cotangent, mask=None):
+    """Gradients of the formula, in float64: exponentials that blocked keys have no part in."""
+    leaves = [x.double().requires_grad_() for x in (q, k, v)]
+    scores = torch.einsum("...id,...jd->...ij", leaves[0], leaves[1]) / q.shape[-1] ** 0.5
+    exps = scores.exp() if mask is None else scores.exp() * mask.double()
+    totals = exps.sum(dim=-1, keepdim=True)
+    weights = exps / (totals + (totals == 0))
+    results = weights @ leaves[2], weights
+    pairs = [(out, cot.double()) for out, cot in zip(results, cotangent, strict=False) if cot is not None]
+    torch.autograd.backward([out for out, _ in pairs], [cot for _, cot in pairs])
+    return [leaf.grad.float() for leaf in leaves]
+
+
+def tensor_of(value, shape, of):
+    """Return the student's result as a finite tensor of this shape and of float32, or fail."""
+    assert type(value) is torch.Tensor, f"{of} should be a tensor"
+    if value.dtype == torch.float32 and value.shape == tuple(shape) and bool(value.isfinite().all()):
+        return value.detach()
+    return single(array_like(value, tuple(shape), of=of))  # which says what is wrong
+
+
+def attended(value, q, k, v, of="the call"):
+    """Return the student's output and weights as finite tensors of the right shapes, or fail."""
+    assert type(value) is tuple, f"{of}: expected the pair (output, weights)"
+    assert len(value) == 2, f"{of}: expected the pair (output, weights), got {len(value)} things"
+    output = tensor_of(value[0], (*q.shape[:-1], v.shape[-1]), f"{of}: the output")
+    return output, tensor_of(value[1], (*q.shape[:-1], k.shape[-2]), f"{of}: the weights")
+
+
+def attend(function, *cases):
+    """Call on every case, made by `arguments`, in one round trip; return the checked pairs."""
+    return [
+        attended(value, *case.args[:3], of=f"call {i + 1}")
+        for i, (case, value) in enumerate(zip(cases, function.callmany(list(cases)), strict=True))
+    ]
+
+
+def fused(student, *cases):
+    """Call fused_attention on every case in one round trip; return the checked outputs."""
+    outputs = []
+    for i, (case, value) in enumerate(zip(cases, student.fused_attention.callmany(list(cases)), strict=True)):
+        q, _, v = case.args[:3]
+        outputs.append(tensor_of(value, (*q.shape[:-1], v.shape[-1]), f"call {i + 1}: the output"))
+    return outputs
+
+
+def assert_attends(pair, expected, of, tolerance=SINGLE):
+    """Fail unless output and weights, both checked by `attended`, are the expected ones."""
+    for name, ours, theirs in zip(("output", "weights"), pair, expected, strict=True):
+        assert_close(ours, theirs, tolerance, of=f"{of} {name}")
+
+
+def assert_finite_gradients(found, shapes):
+    """Fail unless a gradient of numbers reaches q, k and v; return them."""
+    for name, grad, shape in zip("qkv", found.grads, shapes, strict=True):
+        assert grad is not None, f"no gradient reaches {name}: the graph is cut"
+        array_like(grad, tuple(shape), of=f"the gradient of {name}")
+    return found.grads
+
+
+# pick_device --------------------------------------------------------------------------------------------
+
+
+def devices_of(student, names, *, gpu=True):
+    """Return the devices that are picked, as pairs of type and number; without an argument for the name None."""
+    calls = [arguments() if name is None else arguments(name) for name in names]
+    picked = []
+    for name, found in zip(names, student.pick_device.on_device_many(calls, gpu=gpu), strict=True):
+        asked = "" if name is None else repr(name)
+        value = found.value
+        assert type(value) is torch.device, f"pick_device({asked}) should return a torch.device"
+        picked.append((value.type, value.index))
+    return picked
+
+
+@worth(1.5, "a GPU that is there is picked", target=PICK)
+def test_picks_the_gpu(student):
+    names = ["cuda", None, torch.device("cuda")]
+    for name, (kind, number) in zip(names, devices_of(student, names), strict=True):
+        assert kind == "cuda", f"asked for {name or 'nothing'} on a machine with a GPU, got {kind}"
+        assert number in (None, 0), f"there is one GPU, number 0, and not {number}"
+
+
+@worth(1.5, "without a GPU it is the CPU", target=PICK)
+def test_falls_back_to_the_cpu(student):
+    names = [None, "cuda", "cuda:0", torch.device("cuda", 0)]
+    for name, (kind, _) in zip(names, devices_of(student, names, gpu=False), strict=True):
+        assert kind == "cpu", f"asked for {name or 'nothing'} on a machine without a GPU, got {kind}"
+
+
+@worth(1, "who asks for the CPU gets it, GPU or not", target=PICK)
+def test_picks_the_cpu(student):
+    for gpu in (True, False):
+        for kind, _ in devices_of(student, ["cpu", torch.device("cpu")], gpu=gpu):
+            assert kind == "cpu", f"asked for the CPU, got {kind}"
+
+
+@worth(1, "a GPU is picked by its number, if there are so many", target=PICK)
+def test_picks_by_number(student):
+    first, by_device, fifth, far = devices_of(student, ["cuda:0", torch.device("cuda", 0), "cuda:5", "cuda:1"])
+    for one in (first, by_device):
+        assert one == ("cuda", 0), f"asked for cuda:0, got {one[0]} with the number {one[1]}"
+    for number, one in ((5, fifth), (1, far)):
+        assert one[0] == "cpu", f"asked for cuda:{number} on a machine with one GPU, got {one[0]}"
+
+
+@worth(1, "a kind of device that this machine does not have is replaced by the CPU", target=PICK)
+def test_other_kinds(student):
+    for gpu in (True, False):
+        # On a machine with an M chip, mps is there.
+        mps, xpu = devices_of(student, ["mps", "xpu"], gpu=gpu)
+        assert mps[0] in ("cpu", "mps" if torch.backends.mps.is_available() else "cpu"), f"asked for mps, got {mps[0]}"
+        assert xpu[0] == "cpu", f"asked for xpu, got {xpu[0]}"
+
+
+@worth(1.5, "what is no name of a device is refused by name", target=PICK)
+def test_refuses_unknown_names(student):
+    for gpu, names in ((True, ("gpu", "cuda0", "")), (False, ("gpu", "cuda:first"))):
+        for name in names:
+            error = raised_by(student.pick_device, name, gpu=gpu)
+            assert error is not None, f"{name!r} is no device: expected a ValueError"
+            assert "ValueError" in error.types, f"expected a ValueError for {name!r}: {error}"
+            assert name in error.message, f"the message should hold {name!r}: {error.message!r}"
+
+
+def raised_by(function, *args, gpu):
+    """Return what a call on a pretended machine raises, if it does."""
+    try:
+        function.on_device(*args, gpu=gpu)
+    except StudentRaisedError as error:
+        return error
+    return None
+
+
+# attention_on_device: numbers ---------------------------------------------------------------------------
+
+
+@worth(1.5, "attention_on_device agrees with the formula for many shapes", target=MANUAL)
+def test_manual_agrees_with_the_oracle(student, rng):
+    cases = [inputs_of(rng, lead, *sizes) for lead, sizes in zip(LEADS, SIZES, strict=True)]
+    for case, pair in zip(cases, attend(student.attention_on_device, *(arguments(*c) for c in cases)), strict=True):
+        assert_attends(pair, oracle_attention(*case), of=f"q {tuple(case[0].shape)}:")
+
+
+@worth(1.5, "weights are shares, and constant values come out as they are", target=MANUAL)
+def test_manual_shares(student, rng):
+    q, k, _ = inputs_of(rng, (2,), 3, 5, 4, 4, scale=2.0)
+    constant = normal(rng, 2, 1, 6).expand(2, 5, 6).clone()
+    order = torch.from_numpy(rng.permutation(5))
+    calls = [arguments(q, k, constant), arguments(q, k[:, order], constant), arguments(2 * q, k / 2, constant)]
+    (output, weights), (_, turned), (_, same) = attend(student.attention_on_device, *calls)
+    assert_rows_sum_to_one(weights, (2, 3, 5), dtype=np.float32)
+    assert_close(output, constant[:, :3], SINGLE, of="the output for values that are all the same")
+    assert_close(turned, weights[..., order], SINGLE, of="weights of keys in another order")
+    assert_close(same, weights, SINGLE, of="weights of doubled queries and halved keys")
+
+
+@worth(1.5, "scores are divided by the root of d_k: the log of two weights' ratio says by what", target=MANUAL)
+def test_manual_scale(student):
+    # Two keys, the scores of which are d_k/4 apart: the weights are sigmoid(root(d_k)/4).
+    cases = []
+    for d in (4, 16, 64):
+        q, k = torch.ones(1, d) / 4, torch.cat([torch.ones(1, d), torch.zeros(1, d)])
+        cases.append(arguments(q, k, torch.eye(2, 3)))
+    for d, (output, weights) in zip((4, 16, 64), attend(student.attention_on_device, *cases), strict=True):
+        share = 1 / (1 + np.exp(-(d**0.5) / 4))
+        assert_close(weights, single([[share, 1 - share]]), SINGLE, of=f"d_k = {d}: weights")
+        assert_close(output, single([[share, 1 - share, 0]]), SINGLE, of=f"d_k = {d}: output")
+
+
+@worth(1.5, "blocked keys have no weight, and the others have what they would have alone", target=MANUAL)
+def test_manual_masked_keys(student, rng):
+    q, k, v = inputs_of(rng, (), 3, 5, 4, 2)
+    left = torch.tensor([0, 2, 4])
+    mask = torch.zeros(3, 5, dtype=torch.int64)
+    mask[:, left] = 1
+    other = v.clone()
+    other[[1, 3]] = 1e4
+    calls = [arguments(q, k, v, mask), arguments(q, k, other, mask=mask), arguments(q, k[left], v[left])]
+    (output, weights), (replaced, _), (alone, shares) = attend(student.attention_on_device, *calls)
+    assert_close(weights[:, [1, 3]], torch.zeros(3, 2), of="weights of blocked keys")
+    assert_close(weights[:, left], shares, SINGLE, of="weights of the others")
+    assert_close(output, alone, SINGLE, of="output")
+    assert_close(replaced, alone, SINGLE, of="output with other values in the blocked keys")
+
+
+@worth(1.5, "a mask of bools, ints or floats means the same", target=MANUAL)
+def test_manual_kinds_of_masks(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    mask = open_mask(rng, 3, 4)
+    pairs = attend(student.attention_on_device, *(arguments(q, k, v, mask.to(kind)) for kind in KINDS))
+    for kind, pair in zip(KINDS, pairs, strict=True):
+        assert_close(pair[1] * (1 - mask), torch.zeros(2, 3, 4), of=f"{kind}: weights of blocked keys")
+        assert_rows_sum_to_one(pair[1], (2, 3, 4), dtype=np.float32)
+        assert_attends(pair, pairs[0], of=f"a mask of {kind} against one of bools:")
+
+
+@worth(1.5, "a mask broadcasts to the weights", target=MANUAL)
+def test_manual_masks_broadcast_as_the_oracle_says(student, rng):
+    q, k, v = inputs_of(rng, (2, 3), 4, 5, 4, 2)
+    shapes = [(5,), (1, 5), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
+    masks = [open_mask(rng, *shape) for shape in shapes]
+    masks.append(torch.tensor([1, 0, 1, 1]).reshape(4, 1))
+    pairs = attend(student.attention_on_device, *(arguments(q, k, v, mask) for mask in masks))
+    for mask, pair in zip(masks, pairs, strict=True):
+        assert_attends(pair, oracle_attention(q, k, v, mask), of=f"a mask {tuple(mask.shape)}:")
+
+
+@worth(1.5, "a query with every key blocked has weights and an output of 0", target=MANUAL)
+def test_manual_blocked_rows(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]])
+    padding = torch.tensor([[[1.0, 1, 1, 0]], [[0, 0, 0, 0]]])
+    flat, by_sentence = attend(student.attention_on_device, arguments(q, k, v, mask), arguments(q, k, v, padding))
+    for of, (output, weights) in (("a row", [x[:, 1] for x in flat]), ("a sentence", [x[1] for x in by_sentence])):
+        assert_close(weights, torch.zeros(weights.shape), of=f"{of} blocked: weights")
+        assert_close(output, torch.zeros(output.shape), of=f"{of} blocked: output")
+    assert_rows_sum_to_one(flat[1][:, [0, 2]], (2, 2, 4), dtype=np.float32)
+
+
+@worth(1, "scores of thousands, and blocked ones far above or below, do no harm", target=MANUAL)
+def test_manual_large_scores(student):
+    share = 1 / (1 + np.exp(-1.0))
+    bases = [(base, blocked) for base in (5000.0, -5000.0) for blocked in (0.0, 2e4, 3e10, base)]
+    rows = [[base, base - 1, blocked] for base, blocked in bases]
+    keys = torch.tensor([*rows, [-2e10, -4e10, 0.0]])[..., None]  # 1e9 is not infinity
+    q, v = torch.ones(9, 1, 1), torch.tensor([[1.0], [0], [5]]).expand(9, 3, 1).clone()
+    calls = [arguments(q, keys, v, torch.tensor([[1, 1, 0]])), arguments(q[:8], keys[:8, :2], v[:8, :2])]
+    (output, weights), (_, unmasked) = attend(student.attention_on_device, *calls)
+    wanted = single([share, 1 - share, 0]).expand(8, 3)
+    assert_close(weights[:8, 0], wanted, STEEP, of="scores near 5000 and -5000")
+    assert_close(output[:8, 0, 0], single([share]).expand(8), STEEP, of="output for scores near 5000 and -5000")
+    assert_close(weights[8, 0], torch.tensor([1.0, 0, 0]), of="scores of -2e10 and -4e10")
+    assert_close(unmasked[:, 0], wanted[:, :2], STEEP, of="without a mask")
+
+
+@worth(1.5, "gradients reach q, k and v through the output and the weights", target=MANUAL)
+def test_manual_gradients_agree_with_the_oracle(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    mask, cotangent = open_mask(rng, 3, 4), (normal(rng, 2, 3, 2), normal(rng, 2, 3, 4))
+    found = student.attention_on_device.vjp(q, k, v, mask=mask, cotangent=cotangent)
+    testing.assert_gradients(found, oracle_gradients(q, k, v, cotangent, mask), ("q", "k", "v"), STEEP)
+
+
+@worth(1.5, "gradients of blocked queries and keys are 0, never NaN", target=MANUAL)
+def test_manual_gradients_of_blocked_rows(student, rng):
+    q, k, v = inputs_of(rng, (), 3, 4, 4, 2)
+    mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 1]]).float()
+    cotangent = (normal(rng, 3, 2), normal(rng, 3, 4))
+    found = student.attention_on_device.vjp(q, k, v, mask=mask, cotangent=cotangent)
+    grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
+    assert_close(grads[0][1], torch.zeros(4), SINGLE, of="the gradient of a blocked query")
+    assert_close(grads[1][2], torch.zeros(4), SINGLE, of="the gradient of a blocked key")
+    assert_close(grads[2][2], torch.zeros(2), SINGLE, of="the gradient of a blocked value")
+    assert float(grads[0][0].abs().max()) > 1e-6, "the gradient of a query that is not blocked is 0"
+    # A query's weights sum to 1, whatever it is: a push on all of them at once moves nothing.
+    even = student.attention_on_device.vjp(q, k, v, mask=mask, cotangent=(None, torch.ones(3, 4)))
+    assert_close(even.grads[0], torch.zeros(3, 4), SINGLE, of="the gradient of q for a push on all weights of a row")
+
+
+@worth(0.65, "attention_on_device leaves its arguments as they were, and remembers nothing", target=MANUAL)
+def test_manual_leaves_its_arguments(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    mask = open_mask(rng, 3, 4).float()
+    cases = [(q, k, v), (q, k, v, mask), (q, k, v)]
+    calls = student.attention_on_device.calls([arguments(*case) for case in cases])
+    for call, case in zip(calls[:2], cases, strict=False):
+        assert_unmodified(call, *case)
+    first, last = (attended(call.value, q, k, v) for call in (calls[0], calls[2]))
+    assert_attends(last, first, of="without a mask again:")
+
+
+@worth(1, "the dtype of q is that of output and weights, whatever the mask", target=MANUAL)
+def test_manual_dtype(student, rng):
+    assert_dtypes(student.attention_on_device, rng, (torch.float32, torch.float64, *half_dtypes()))
+
+
+def assert_dtypes(function, rng, kinds, **kwargs):
+    """Fail unless results have the dtype of q, and values that go with it."""
+    q, k, v = inputs_of(rng, (), 2, 3, 4, 2)
+    mask = torch.tensor([[1, 0, 0], [1, 1, 1]]).double()
+    cases = [[x.to(kind) for x in (q, k, v)] for kind in kinds]
+    calls = [arguments(*case, **more, **kwargs) for case in cases for more in ({}, {"mask": mask})]
+    for i, value in enumerate(function.callmany(calls)):
+        kind = kinds[i // 2]
+        output, _ = attended(value, q, k, v, of=f"{kind}")
+        for part in value:
+            assert_dtype(part, kind)
+        if i % 2:
+            assert_close(output[0], v[0].to(kind).float(), LOW, of=f"{kind}: a query that sees one key")
+
+
+# attention_on_device: devices ---------------------------------------------------------------------------
+
+
+def matrices(rng):
+    """q, k and v without leading axes."""
+    return inputs_of(rng, (), 3, 4, 4, 2)
+
+
+def assert_lives_with_its_input(function, rng, **kwargs):
+    """Fail unless calls on a GPU, with a mask there and without one, stay there and keep the CPU going."""
+    q, k, v = matrices(rng)
+    mask = open_mask(rng, 3, 4)
+    calls = [arguments(q, k, v, **kwargs), arguments(q, k, v, mask=mask.float(), **kwargs)]
+    for found in function.on_device_many(calls):
+        assert_disciplined(found, device="cuda")
+        assert found.devices, "no tensor came back"
+
+
+def assert_moves_a_mask(function, rng, **kwargs):
+    """Fail unless a mask of the CPU's is moved to the GPU, once."""
+    q, k, v = matrices(rng)
+    masks = [open_mask(rng, 3, 4), open_mask(rng, 4).bool()]
+    calls = [arguments(q, k, v, mask=mask, **kwargs) for mask in masks]
+    for found in function.on_device_many(calls, elsewhere=("mask",)):
+        assert_disciplined(found, device="cuda")
+        assert found.devices, "no tensor came back"
+        assert len([copy for copy in found.copies if copy.line]) <= 4, "tensors are copied to the GPU again and again"
+
+
+def assert_stays_on_the_cpu(function, rng, **kwargs):
+    """Fail unless a call on the CPU stays there, on a machine with a GPU and on one without."""
+    q, k, v = matrices(rng)
+    mask = open_mask(rng, 3, 4)
+    for gpu in (True, False):
+        found = function.on_device(q, k, v, mask=mask, elsewhere=(0, 1, 2, "mask"), gpu=gpu, **kwargs)
+        assert_disciplined(found, device="cpu")
+        assert found.devices, "no tensor came back"
+
+
+@worth(2, "on a GPU everything is made there, and the CPU never waits", target=MANUAL)
+def test_manual_lives_with_its_input(student, rng):
+    assert_lives_with_its_input(student.attention_on_device, rng)
+
+
+@worth(2, "a mask on the CPU is moved to the GPU, once", target=MANUAL)
+def test_manual_moves_a_mask(student, rng):
+    assert_moves_a_mask(student.attention_on_device, rng)
+
+
+@worth(1.5, "what is on the CPU stays there, GPU or not", target=MANUAL)
+def test_manual_stays_on_the_cpu(student, rng):
+    assert_stays_on_the_cpu(student.attention_on_device, rng)
+
+
+@worth(1.25, "heads, padding and blocked rows make no difference to a GPU", target=MANUAL)
+def test_manual_heads_on_a_gpu(student, rng):
+    q, k, v = inputs_of(rng, (2, 2), 3, 4, 4, 2)
+    padding = torch.tensor([[1, 1, 0, 0], [0, 0, 0, 0]]).reshape(2, 1, 1, 4)
+    found = student.attention_on_device.on_device(q, k, v, mask=padding, elsewhere=("mask",))
+    assert_disciplined(found, device="cuda")
+    plain = student.attention_on_device.on_device(q, k, v)
+    assert_disciplined(plain, device="cuda")
+    output, _ = attended(found.value, q, k, v)
+    assert_close(output[1], torch.zeros(2, 3, 2), of="output of a sentence of padding")
+
+
+# fused_attention ----------------------------------------------------------------------------------------
+
+
+@worth(1.5, "fused_attention agrees with the formula for two to five dimensions", target=FUSED)
+def test_fused_agrees_with_the_oracle(student, rng):
+    cases = [inputs_of(rng, lead, *sizes) for lead, sizes in zip(LEADS, SIZES, strict=True)]
+    cases.append(inputs_of(rng, (2, 2), 3, 4, 8, 8))
+    for case, output in zip(cases, fused(student, *(arguments(*c) for c in cases)), strict=True):
+        assert_close(output, oracle_attention(*case)[0], SINGLE, of=f"q {tuple(case[0].shape)}")
+
+
+@worth(1.5, "each output is a mean of values, with shares that only queries and keys decide", target=FUSED)
+def test_fused_mixes(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 16, 2)
+    constant = normal(rng, 2, 1, 3).expand(2, 4, 3).clone()
+    order = torch.from_numpy(rng.permutation(4))
+    calls = [arguments(q, k, v), arguments(q, k[:, order], v[:, order]), arguments(q, k, 2 * v + 1)]
+    plain, turned, line, flat = fused(student, *calls, arguments(q, k, constant))
+    assert_close(turned, plain, SINGLE, of="keys and values in another order")
+    assert_close(line, 2 * plain + 1, SINGLE, of="values doubled, plus 1")
+    assert_close(flat, constant[:, :3], SINGLE, of="values that are all the same")
+    # Scores 4 apart at d_k = 16 are 1 apart when divided.
+    keys = torch.cat([torch.ones(1, 16), torch.zeros(1, 16)])
+    (shares,) = fused(student, arguments(torch.ones(1, 16) / 4, keys, torch.eye(2)))
+    share = 1 / (1 + np.exp(-1.0))
+    assert_close(shares, single([[share, 1 - share]]), SINGLE, of="shares of two keys")
+
+
+@worth(2, "a mask of bools, ints or floats blocks where it is 0", target=FUSED)
+def test_fused_kinds_of_masks(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    blocked = torch.tensor([0, 1, 1, 0])
+    value = v.clone()
+    value[:, [0, 3]] = 1e4
+    calls = [arguments(q, k, value, blocked.to(kind).expand(3, 4).clone()) for kind in KINDS]
+    *masked, alone = fused(student, *calls, arguments(q, k[:, 1:3], v[:, 1:3]))
+    for kind, output in zip(KINDS, masked, strict=True):
+        assert_close(output, alone, SINGLE, of=f"{kind}: as if the blocked keys were not there")
+
+
+@worth(1.5, "a mask of any shape that broadcasts will do", target=FUSED)
+def test_fused_masks_broadcast_as_the_oracle_says(student, rng):
+    q, k, v = inputs_of(rng, (2, 3), 4, 5, 4, 4)
+    shapes = [(5,), (1, 5), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
+    masks = [open_mask(rng, *shape) for shape in shapes]
+    masks.append(torch.tensor([1, 0, 1, 1]).reshape(4, 1))
+    flat = [x[0, 0] for x in (q, k, v)]
+    deep = [x[:, :, None] for x in (q, k, v)]
+    cases = [(q, k, v, mask) for mask in masks]
+    cases += [
+        (*flat, masks[0]),
+        (*flat, masks[2]),
+        (*(x[0] for x in (q, k, v)), masks[3]),
+        (*deep, masks[5][:, :, None]),
+    ]
+    for case, output in zip(cases, fused(student, *(arguments(*case) for case in cases)), strict=True):
+        of = f"q {tuple(case[0].shape)}, a mask {tuple(case[3].shape)}"
+        assert_close(output, oracle_attention(*case)[0], SINGLE, of=of)
+
+
+@worth(2, "with is_causal, query i sees the keys up to number i, whatever the lengths", target=FUSED)
+def test_fused_is_causal(student, rng):
+    lengths = [(4, 4), (3, 5), (5, 2), (1, 3)]
+    cases = [inputs_of(rng, (2,), n_q, n_k, 4, 4) for n_q, n_k in lengths]
+    calls = [arguments(*case, is_causal=True) for case in cases]
+    shown = [arguments(*case, triangle(*n)) for case, n in zip(cases, lengths, strict=True)]
+    outputs = fused(student, *calls, *shown)
+    for i, (n_q, n_k) in enumerate(lengths):
+        of = f"{n_q} queries, {n_k} keys"
+        assert_close(outputs[i][:, 0], cases[i][2][:, 0], SINGLE, of=f"{of}: the first query sees the first key alone")
+        assert_close(outputs[i], outputs[len(lengths) + i], SINGLE, of=f"{of}: is_causal against the same as a mask")
+    q, k, v = cases[1]
+    later = v.clone()
+    later[:, 3:] = 1e4
+    (unmoved,) = fused(student, arguments(q, k, later, is_causal=True))
+    assert_close(unmoved, outputs[1], SINGLE, of="3 queries: keys 3 and 4 are seen by nobody")
+
+
+@worth(2, "with a mask and is_causal both hold", target=FUSED)
+def test_fused_both(student, rng):
+    q, k, v = inputs_of(rng, (2,), 4, 5, 4, 2)
+    mask = torch.tensor([[1, 0, 1, 1, 1], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1], [0, 1, 1, 1, 1]])
+    padding = torch.tensor([1, 1, 0, 1, 1])
+    masks = [mask.bool(), mask, mask.float(), padding]
+    calls = [arguments(q, k, v, one, True) for one in masks]
+    joined = [arguments(q, k, v, (one != 0) & (triangle(4, 5) != 0)) for one in masks]
+    outputs = fused(student, *calls, *joined)
+    for i, one in enumerate(masks):
+        of = f"a mask {tuple(one.shape)} of {one.dtype}, and is_causal"
+        assert_close(outputs[i], outputs[len(masks) + i], SINGLE, of=of)
+    changed = v.clone()
+    changed[:, 4], changed[:, 2] = 1e4, -1e4
+    (hidden,) = fused(student, arguments(q, k, changed, mask=padding, is_causal=True))
+    assert_close(hidden, outputs[3], SINGLE, of="values that the mask or is_causal hides have no say")
+
+
+@worth(1.5, "a query with every key blocked has an output of 0", target=FUSED)
+def test_fused_blocked_rows(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 4)
+    mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]])
+    padding = torch.tensor([[1, 1, 1, 0], [0, 0, 0, 0]]).reshape(2, 1, 4)
+    late = torch.tensor([0, 0, 1, 1])  # with is_causal, nothing is left for queries 0 and 1
+    heads = [x[:, None] for x in (q, k, v)]
+    calls = [arguments(q, k, v, one) for one in (mask.bool(), mask.float(), padding)]
+    calls += [
+        arguments(q, k, v, late, is_causal=True),
+        arguments(*heads, padding[:, None]),
+        arguments(q[0], k[0], v[0], mask),
+    ]
+    flat, floats, by_sentence, both, by_head, alone = fused(student, *calls)
+    zeros = torch.zeros(3, 4)
+    for output in (flat, floats):
+        assert_close(output[:, 1], zeros[:2], of="output of a blocked row")
+    assert_close(by_sentence[1], zeros, of="output of a blocked sentence")
+    assert_close(both[:, :2], torch.zeros(2, 2, 4), of="with is_causal, output of the queries that nothing is left for")
+    assert_close(by_head[1, 0], zeros, of="output of a blocked sentence, four dimensions")
+    assert_close(alone[1], zeros[0], of="output of a blocked row, two dimensions")
+    assert float(flat[:, 0].abs().min()) > 0, "output of a row that is not blocked"
+
+
+@worth(1.5, "gradients of fused_attention are those of the formula, and never NaN", target=FUSED)
+def test_fused_gradients_agree_with_the_oracle(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 4)
+    mask, cotangent = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]]), normal(rng, 2, 3, 4)
+    masked = student.fused_attention.vjp(q, k, v, mask=mask, cotangent=cotangent)
+    plain = student.fused_attention.vjp(q, k, v, is_causal=True, cotangent=cotangent)
+    for found, seen in ((masked, mask), (plain, triangle(3, 4))):
+        grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
+        for name, ours, theirs in zip("qkv", grads, oracle_gradients(q, k, v, (cotangent,), seen), strict=True):
+            assert_close(ours, theirs, STEEP, of=f"the gradient of {name}")
+
+
+@worth(1, "a blocked query has a gradient of 0, and so has what nobody sees", target=FUSED)
+def test_fused_gradients_of_blocked_rows(student, rng):
+    q, k, v = inputs_of(rng, (1, 2), 3, 4, 4, 4)
+    mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 1, 0, 1]]).float()
+    found = student.fused_attention.vjp(q, k, v, mask=mask, cotangent=torch.ones(1, 2, 3, 4))
+    grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
+    assert_close(grads[0][0, :, 1], torch.zeros(2, 4), SINGLE, of="the gradient of a blocked query")
+    assert_close(grads[2][0, :, 2], torch.zeros(2, 4), SINGLE, of="the gradient of a value that nobody sees")
+    # Two queries share out a whole each.
+    assert_close(grads[2].sum(dim=-2), torch.full((1, 2, 4), 2.0), SINGLE, of="the gradients of all values together")
+
+
+@worth(1, "fused_attention leaves its arguments as they were, and remembers nothing", target=FUSED)
+def test_fused_leaves_its_arguments(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 3, 4, 2)
+    mask = open_mask(rng, 3, 3)
+    cases = [(q, k, v), (q, k, v, mask.float(), True), (q, k, v, mask.bool(), True), (q, k, v)]
+    calls = student.fused_attention.calls([arguments(*case) for case in cases])
+    for call, case in zip(calls[:3], cases, strict=False):
+        assert_unmodified(call, *case)
+    first, last = (tensor_of(call.value, (2, 3, 2), "the output") for call in (calls[0], calls[3]))
+    assert_close(last, first, SINGLE, of="without a mask again")
+
+
+@worth(1, "the dtype of q is that of the output, in 64, 32 and 16 bits", target=FUSED)
+def test_fused_dtype(student, rng):
+    q, k, v = inputs_of(rng, (), 2, 3, 4, 4)
+    kinds = (torch.float32, torch.float64, *half_dtypes())
+    masks = [None, torch.tensor([[1.0, 0, 0], [1, 1, 1]]), torch.tensor([[1, 0, 0], [1, 1, 1]])]
+    calls = [arguments(*(x.to(kind) for x in (q, k, v)), mask) for kind in kinds for mask in masks]
+    for i, value in enumerate(student.fused_attention.callmany(calls)):
+        kind = kinds[i // 3]
+        output = tensor_of(value, (2, 4), f"{kind}: the output")
+        assert_dtype(value, kind)
+        if i % 3:
+            assert_close(output[0], v[0].to(kind).float(), LOW, of=f"{kind}: a query that sees one key")
+
+
+@worth(1.5, "on a GPU everything of fused_attention is made there, and the CPU never waits", target=FUSED)
+def test_fused_lives_with_its_input(student, rng):
+    q, k, v = matrices(rng)
+    mask = open_mask(rng, 3, 4).float()
+    calls = [
+        arguments(q, k, v, is_causal=True),
+        arguments(q, k, v, mask),
+        arguments(q, k, v, mask=mask, is_causal=True),
+    ]
+    for found in student.fused_attention.on_device_many(calls):
+        assert_disciplined(found, device="cuda")
+        assert found.devices, "no tensor came back"
+
+
+@worth(1.5, "a mask on the CPU is moved to the GPU for fused_attention, once", target=FUSED)
+def test_fused_moves_a_mask(student, rng):
+    assert_moves_a_mask(student.fused_attention, rng, is_causal=True)
+
+
+@worth(1, "fused_attention stays on the CPU with its input, GPU or not", target=FUSED)
+def test_fused_stays_on_the_cpu(student, rng):
+    assert_stays_on_the_cpu(student.fused_attention, rng, is_causal=True)
+
+
+# half_precision_attention -------------------------------------------------------------------------------
+
+
+def low_dtypes():
+    """The dtypes of 16 bits that this machine computes with; bfloat16 if there should be none, by torch's own ways."""
+    return half_dtypes() or (torch.bfloat16,)
+
+
+@worth(1.5, "half_precision_attention agrees with the formula to about two digits", target=HALF)
+def test_half_agrees_with_the_oracle(student, rng):
+    cases = [inputs_of(rng, lead, *sizes) for lead, sizes in zip(LEADS, SIZES, strict=True)]
+    calls = [arguments(*case) for case in cases] + [arguments(*cases[0], dtype=kind) for kind in low_dtypes()]
+    mask = open_mask(rng, 4, 4)
+    calls.append(arguments(*cases[1], mask))
+    expected = [oracle_attention(*case) for case in cases] + [oracle_attention(*cases[0])] * len(low_dtypes())
+    expected.append(oracle_attention(*cases[1], mask))
+    for pair, wanted in zip(attend(student.half_precision_attention, *calls), expected, strict=True):
+        assert_attends(pair, wanted, of="16 bits:", tolerance=LOW)
+
+
+@worth(1.5, "in 16 bits weights are shares, and the scale is the root of d_k", target=HALF)
+def test_half_shares(student, rng):
+    q, k, _ = inputs_of(rng, (2,), 3, 5, 4, 4)
+    constant = torch.tensor([1.0, -2, 0.5]).expand(2, 5, 3).clone()
+    keys = torch.cat([torch.ones(1, 64), torch.zeros(1, 64)])
+    for kind in low_dtypes():
+        calls = [
+            arguments(q, k, constant, dtype=kind),
+            arguments(torch.ones(1, 64) / 8, keys, torch.eye(2), dtype=kind),
+        ]
+        (output, weights), (_, shares) = attend(student.half_precision_attention, *calls)
+        assert float(weights.min()) >= 0, "a weight is negative"
+        assert_close(weights.sum(dim=-1), torch.ones(2, 3), LOW, of=f"{kind}: the sums of weights")
+        assert_close(output, constant[:, :3], LOW, of=f"{kind}: values that are all the same")
+        share = 1 / (1 + np.exp(-1.0))  # 64 products of 1/8 are 8, and that divided by 8 is 1
+        assert_close(shares, single([[share, 1 - share]]), LOW, of=f"{kind}: two keys, 1 apart when scaled")
+
+
+@worth(2, "unscaled scores beyond 65504 do not overflow in float16", target=HALF)
+def test_half_overflow(student):
+    # 16 products of 112 and 112 are 200704; divided by 4 they are 50176.
+    q = torch.full((2, 16), 112.0)
+    k = torch.cat([torch.full((2, 16), 112.0), torch.full((1, 16), 100.0), torch.full((1, 16), -112.0)])
+    v = torch.tensor([[1.0, 0], [3, 0], [9, 9], [9, 9]])
+    mask = torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1]])
+    kinds = (torch.float16, torch.bfloat16) if torch.float16 in half_dtypes() else (torch.bfloat16,)
+    for kind in kinds:
+        calls = [arguments(q, k, v, dtype=kind), arguments(q, k, v, mask, dtype=kind), arguments(-q, k, v, dtype=kind)]
+        (output, weights), (_, masked), (_, turned) = attend(student.half_precision_attention, *calls)
+        assert_close(weights, torch.tensor([[0.5, 0.5, 0, 0]]).expand(2, 4), LOW, of=f"{kind}: two keys at 50176")
+        assert_close(output, torch.tensor([[2.0, 0]]).expand(2, 2), LOW, of=f"{kind}: the output")
+        assert_close(masked[1], torch.tensor([0, 0, 1.0, 0]), LOW, of=f"{kind}: with these two blocked")
+        assert_close(turned[0], torch.tensor([0, 0, 0, 1.0]), LOW, of=f"{kind}: scores of -50176")
+
+
+@worth(1.5, "both products are computed in 16 bits: finer differences are gone", target=HALF)
+def test_half_products(student):
+    for kind, bits in ((kind, 7 if kind == torch.bfloat16 else 10) for kind in low_dtypes()):
+        # Two keys that only the last bits of q tell apart; their scores, both 16 * 2**bits / 4, are exact in 16 bits.
+        fine = 1 + 2.0 ** -(bits + 2)
+        q, k = torch.zeros(1, 16), torch.zeros(2, 16)
+        q[0, 0], q[0, 1] = fine, 1.0
+        k[0, 0] = k[1, 1] = 16 * 2.0 ** min(bits, 9)
+        coarse = 2.0 ** (bits + 1)
+        v = torch.tensor([[coarse + 1], [coarse + 1]])  # one more than what 16 bits count up to, one by one
+        calls = [arguments(q, k, v, dtype=kind), arguments(q, k[:1], v[:1], dtype=kind)]
+        if kind == torch.bfloat16:
+            calls[1] = arguments(q, k[:1], v[:1])  # which is what it is if nothing is said
+        (_, weights), (output, _) = attend(student.half_precision_attention, *calls)
+        gap = float((weights[0, 0] - weights[0, 1]).abs())
+        assert gap < 1e-2, f"{kind}: weights differ by {gap:.3g}, for queries that 16 bits cannot tell apart"
+        off = abs(float(output[0, 0]) - (coarse + 1))
+        assert off > 0.5, f"{kind}: {coarse + 1:g} came through the product with v, and 16 bits do not hold it"
+
+
+@worth(1.5, "in 16 bits blocked keys have no weight, and blocked queries an output of 0", target=HALF)
+def test_half_masks(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    mask = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1]])
+    masks = [mask.bool(), mask, mask.float(), mask.expand(2, 3, 4).clone()]
+    for kind in low_dtypes():
+        pairs = attend(student.half_precision_attention, *(arguments(q, k, v, one, dtype=kind) for one in masks))
+        for one, (output, weights) in zip(masks, pairs, strict=True):
+            of = f"{kind}, a mask {tuple(one.shape)} of {one.dtype}:"
+            assert_close(weights * (1 - mask), torch.zeros(2, 3, 4), of=f"{of} weights of blocked keys")
+            assert_close(output[:, 1], torch.zeros(2, 2), of=f"{of} output of a blocked query")
+            sums = torch.tensor([1.0, 0, 1]).expand(2, 3)
+            assert_close(weights.sum(dim=-1), sums, LOW, of=f"{of} the sums of weights")
+            assert_attends((output, weights), pairs[0], of=f"{of} against one of bools:", tolerance=LOW)
+
+
+@worth(1.5, "gradients flow through 16 bits, and are never NaN", target=HALF)
+def test_half_gradients(student, rng):
+    q, k, v = inputs_of(rng, (), 3, 4, 4, 2)
+    mask = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1]])
+    cotangent = (torch.ones(3, 2), normal(rng, 3, 4))
+    found = student.half_precision_attention.vjp(q, k, v, mask=mask, cotangent=cotangent)
+    grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
+    assert_close(grads[0][1], torch.zeros(4), SINGLE, of="the gradient of a blocked query")
+    assert_close(grads[1][1], torch.zeros(4), SINGLE, of="the gradient of a blocked key")
+    assert_close(grads[2].sum(dim=0), torch.full((2,), 2.0), LOW, of="the gradients of all values together")
+    assert float(grads[0][0].abs().max()) > 1e-4, "the gradient of a query that is not blocked is 0"
+
+
+@worth(0.75, "half_precision_attention leaves its arguments as they were, and remembers nothing", target=HALF)
+def test_half_leaves_its_arguments(student, rng):
+    q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
+    mask = open_mask(rng, 3, 4).float()
+    cases = [(q, k, v), (q, k, v, mask), (q, k, v)]
+    calls = student.half_precision_attention.calls([arguments(*case) for case in cases])
+    for call, case in zip(calls[:2], cases, strict=False):
+        assert_unmodified(call, *case)
+    first, last = (attended(call.value, q, k, v) for call in (calls[0], calls[2]))
+    assert_attends(last, first, of="without a mask again:", tolerance=LOW)
+
+
+@worth(0.75, "output and weights have the dtype of q", target=HALF)
+def test_half_dtype(student, rng):
+    kinds = (torch.float32, torch.float64, *half_dtypes())
+    assert_dtypes(student.half_precision_attention, rng, kinds)
+    assert_dtypes(student.half_precision_attention, rng, kinds[:2], dtype=low_dtypes()[-1])
+
+
+@worth(1.5, "in 16 bits, too, everything is made on the GPU, and the CPU never waits", target=HALF)
+def test_half_lives_with_its_input(student, rng):
+    assert_lives_with_its_input(student.half_precision_attention, rng)
+
+
+@worth(1.5, "in 16 bits, too, a mask on the CPU is moved to the GPU, once", target=HALF)
+def test_half_moves_a_mask(student, rng):
+    assert_moves_a_mask(student.half_precision_attention, rng)
+
+
+@worth(1, "in 16 bits, too, what is on the CPU stays there, GPU or not", target=HALF)
+def test_half_stays_on_the_cpu(student, rng):
+    assert_stays_on_the_cpu(student.half_precision_attention, rng)
+
+
+# move_batch ---------------------------------------------------------------------------------------------
+
+
+def batch_of(rng):
+    """Tensors of several dtypes at several levels, and much that is no tensor."""
+    return {
+        "tokens": torch.from_numpy(rng.integers(0, 9, size=(2, 3))),
+        "more": [normal(rng, 2), (torch.tensor([True, False]), "a text", [normal(rng, 1, 2).double()])],
+        "number": 3,
+        7: {"deep": ({"deeper": [torch.tensor(2.5)]},), "empty": [], "none": None},
+        "share": 0.25,
+        "flag": True,
+    }
+
+
+def assert_same(actual, expected, of="the batch"):
+    """Fail unless two batches are the same: the containers, the keys and their order, the tensors and the rest."""
+    if type(expected) is torch.Tensor:
+        assert type(actual) is torch.Tensor, f"{of} should be a tensor"
+        assert actual.dtype == expected.dtype, f"{of} is {actual.dtype}, not {expected.dtype}"
+        assert_close(actual, expected, Tolerance(0.0, 0.0), of=of)
+        return
+    if type(expected) in (dict, list, tuple):
+        assert type(actual) is type(expected), f"{of} should be a {type(expected).__name__}"
+        keys = list(expected) if type(expected) is dict else range(len(expected))
+        assert len(actual) == len(expected), f"{of} has {len(actual)} entries, not {len(expected)}"
+        assert list(keys) == (list(actual) if type(actual) is dict else list(keys)), f"{of} has other keys"
+        for key in keys:
+            assert_same(actual[key], expected[key], f"{of}[{key!r}]")
+        return
+    if type(expected) is np.ndarray:
+        assert type(actual) is np.ndarray, f"{of} should be a NumPy array, as it was"
+        assert_close(actual, expected, of=of)
+        return
+    same = type(actual) is type(expected) and actual == expected
+    assert same, f"{of} should be {expected!r}, as it was, and is {describe(actual)}"
+
+
+@worth(1.5, "every tensor of a nested batch is moved to the GPU", target=MOVE)
+def test_move_reaches_every_level(student, rng):
+    batches = [
+        batch_of(rng),
+        [normal(rng, 2), {"a": normal(rng, 1)}],
+        (normal(rng, 2), (normal(rng, 3),)),
+        normal(rng, 2),
+    ]
+    counts = [5, 2, 2, 1]
+    devices = ["cuda", torch.device("cuda", 0), "cuda:0", torch.device("cuda")]
+    calls = [arguments(batch, device) for batch, device in zip(batches, devices, strict=True)]
+    for found, count in zip(student.move_batch.on_device_many(calls, elsewhere=(0,)), counts, strict=True):
+        assert len(found.devices) == count, f"there are {count} tensors, and {len(found.devices)} came back"
+        assert_disciplined(found, device="cuda")
+
+
+@worth(1.5, "copies to the GPU do not hold up the CPU", target=MOVE)
+def test_move_does_not_block(student, rng):
+    calls = [arguments(batch, "cuda") for batch in (batch_of(rng), [normal(rng, 2, 2)])]
+    for found in student.move_batch.on_device_many(calls, elsewhere=(0,)):
+        assert found.devices, "no tensor came back"
+        assert found.copies, "nothing was copied to the GPU"
+        assert_disciplined(found, non_blocking=True)
+
+
+@worth(1.25, "a batch goes where it is told to: to the CPU, too, GPU or not", target=MOVE)
+def test_move_to_the_cpu(student, rng):
+    for device, gpu in (("cpu", True), (torch.device("cpu"), False)):
+        found = student.move_batch.on_device(batch_of(rng), device, elsewhere=(0,), gpu=gpu)
+        assert len(found.devices) == 5, f"there are 5 tensors, and {len(found.devices)} came back"
+        assert_disciplined(found, device="cpu")
+
+
+@worth(1.5, "dicts, lists and tuples stay what they are, and so does all that is no tensor", target=MOVE)
+def test_move_keeps_the_rest(student, rng):
+    others = [np.array([1.0, 2]), "text", None, 5, (), {}, [1, ("a", None)], {"b": 1, "a": (2, [3])}]
+    batches = [batch_of(rng), *others, normal(rng, 2)]
+    for batch, moved in zip(
+        batches, student.move_batch.callmany([arguments(one, "cpu") for one in batches]), strict=True
+    ):
+        assert_same(moved, batch)
+    found = student.move_batch.on_device(batches[0], "cuda", elsewhere=(0,))
+    assert_same(found.value, batches[0])
+
+
+@worth(1, "the batch that was given stays as it was", target=MOVE)
+def test_move_leaves_the_batch(student, rng):
+    # On the device meta there are no numbers: what was put into the old batch would be gone.
+    for batch in (batch_of(rng), [normal(rng, 2), [normal(rng, 1)]]):
+        call = student.move_batch.call(batch, "meta")
+        assert_same(call.args[0], batch, of="the batch that was given")
+
+
+@worth(0.35, "tensors keep their dtype", target=MOVE)
+def test_move_dtype(student):
+    kinds = (torch.int64, torch.bool, torch.float64, torch.float32, torch.uint8, *half_dtypes())
+    moved = student.move_batch([torch.ones(2, dtype=kind) for kind in kinds], "cpu")
+    assert type(moved) is list, "a list stays a list"
+    for kind, one in zip(kinds, moved, strict=True):
+        assert_dtype(one, kind)
+
+
+# reflect ------------------------------------------------------------------------------------------------
+
+
+@worth(1, "how the memory of the manual way grows", target="reflect")
+def test_reflect_manual(student):
+    assert_close(student.REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES, 4)
+
+
+@worth(1, "how the memory of the fused way grows", target="reflect")
+def test_reflect_fused(student):
+    assert_close(student.REFLECT_MEMORY_RATIO_FUSED_WHEN_N_DOUBLES, 2)
