@@ -16,6 +16,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.device.calling import sendable
+from grader.device.found import MAX_NOTES
 from grader.device.labels import tensors_in
 
 SYNC = "called a synchronizing CUDA operation"
@@ -63,7 +64,7 @@ def on_gpu(
     devices = [str(one.device) for one in results]
     if "value" in answer:
         answer["value"] = moved(answer["value"], "cpu")
-    return {**answer, "devices": devices, "findings": findings, "copies": []}
+    return {**answer, "devices": devices, "findings": findings, "copies": watch.copies}
 
 
 def cost_on_gpu(function: Callable[..., Any], args: Sequence[Any], *, repeats: int, keep: bool) -> dict[str, Any]:
@@ -112,7 +113,7 @@ class Watch:
     def __init__(self, files: Collection[str]) -> None:
         self.files = files
         self.waits: Counter[Place] = Counter()
-        self.copies: Counter[Place] = Counter()
+        self.copies: list[list[Any]] = []
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -137,7 +138,8 @@ class Watch:
         return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
     def findings(self) -> list[list[Any]]:
-        return [["host_sync", "", 0, *place] for place, count in self.waits.items() if count > self.copies[place]]
+        reasons = Counter((file, line) for _, file, line in self.copies)
+        return [["host_sync", "", 0, *place] for place, count in self.waits.items() if count > reasons[place]]
 
 
 class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for it
@@ -151,8 +153,9 @@ class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for
         result = func(*args, **(kwargs or {}))
         if func in _COPIES:
             target, source = (args[0], args[1]) if func is _COPIES[1] else (result, args[0])
-            if target.is_cuda and not source.is_cuda:
-                self.watch.copies[self.watch.place()] += 1
+            if target.is_cuda and not source.is_cuda and len(self.watch.copies) < MAX_NOTES:
+                waited = not (kwargs or {}).get("non_blocking", len(args) > 2 and args[2])
+                self.watch.copies.append([not waited, *self.watch.place()])
         return result
 
 
