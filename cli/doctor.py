@@ -26,23 +26,28 @@ def doctor(as_json: bool) -> None:
 
     Exit status: 0 strict or contained, 1 none.
     """
-    from grader.environment import environment
+    from grader.environment import environment, gpu_name
     from grader.sandbox.advice import advice
     from grader.sandbox.tiers import best, survey
+    from grader.sandbox.view import gpu_devices
 
     versions = environment()
     attempts = survey("numpy")
     tier = best(attempts)
     torch_tier = best(survey("torch")) if versions["torch"] else None
+    gpu = survey("torch", gpu_devices()) if versions["torch"] and gpu_devices() else ()
     todo = advice(attempts)
     if as_json:
-        tried = [{"tier": one.plan.tier, "user": one.plan.uid, "problem": one.problem} for one in attempts]
-        found = {"tier": tier, "torch_tier": torch_tier, "tried": tried, "advice": todo, "environment": versions}
+        found: dict[str, object] = {"tier": tier, "torch_tier": torch_tier, "tried": _tried(attempts), "advice": todo}
+        found |= {"gpu": {"name": gpu_name(), "tried": _tried(gpu)} if gpu else None, "environment": versions}
         click.echo(json.dumps(found, indent=1))
     else:
         click.echo(_screen(tier, attempts, todo, versions))
         if torch_tier not in (None, tier):
             click.echo(f"Modules that need torch are jailed in the tier: {torch_tier}")
+        if gpu:
+            lines = [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in gpu]
+            click.echo("\n".join(["", f"With its GPU ({gpu_name()}), for `attn grade --device cuda`:", *lines]))
     sys.exit("none" in (tier, torch_tier))
 
 
@@ -53,6 +58,10 @@ def _screen(tier: str, attempts: tuple[Attempt, ...], todo: tuple[str, ...], ver
         lines += ["", "For a better one:", *(f"  - {line}" for line in todo)]
     lines += ["", ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())]
     return "\n".join(lines)
+
+
+def _tried(attempts: tuple[Attempt, ...]) -> list[dict[str, object]]:
+    return [{"tier": one.plan.tier, "user": one.plan.uid, "problem": one.problem} for one in attempts]
 
 
 def _found(attempt: Attempt) -> str:

@@ -216,7 +216,7 @@ class _Job:
                 session.gpu.close()
         cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
         timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s, **outcome.times}
-        return self.report(outcome, spawner, timing, session.printed)
+        return self.report(outcome, timing, session.printed)
 
     def outcome(self, session: Session) -> _Outcome:
         if self.submission.problem:
@@ -297,10 +297,10 @@ class _Job:
         checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.not_run(detail))
         return _Outcome("grader_fault", None, FAULT, checks, ())
 
-    def not_graded(self, spawner: Spawner, why: str) -> Report:
+    def not_graded(self, why: str) -> Report:
         message = "not graded yet: the machine failed, not your code"
         outcome = _Outcome("not_graded", None, message, self.not_run(why), ())
-        return self.report(outcome, spawner, {"wall_s": None, "cpu_s": None})
+        return self.report(outcome, {"wall_s": None, "cpu_s": None})
 
     def not_run(self, detail: str) -> tuple[CheckResult, ...]:
         return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
@@ -310,7 +310,7 @@ class _Job:
         gpu = self.spawning.gpu_spawner is not None
         return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
 
-    def report(self, outcome: _Outcome, spawner: Spawner, timing: dict[str, float | None], printed: str = "") -> Report:
+    def report(self, outcome: _Outcome, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
             module=self.module.name,
             submission=plain_name(self.submission.student),
@@ -324,7 +324,7 @@ class _Job:
             forbidden=outcome.forbidden,
             endings=outcome.endings,
             diagnoses=outcome.diagnoses,
-            sandbox=spawner.tier,
+            sandbox=self.spawning.tier,
             environment=environment() | ({"gpu": gpu_name()} if self.spawning.gpu_spawner else {}),
             timing=timing,
             printed=printable(printed),

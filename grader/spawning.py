@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from grader.module import Module
 from grader.report import Report
+from grader.sandbox.plan import Tier
 from grader.sandbox.spawn import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.tiers import open_gpu_spawner, open_spawner
 
@@ -30,8 +31,7 @@ class Spawning:
         self.begun = begun
         self._spawner: Spawner | None = None
         self.gpu_spawner = _gpu_spawner() if gpu else None
-        tiers = [self.gpu_spawner.tier] if self.gpu_spawner else []
-        if not allow_unjailed and "none" in (self.spawner.tier, *tiers):
+        if not allow_unjailed and self.tier == "none":
             self.__exit__()
             raise NoJailError
 
@@ -43,6 +43,12 @@ class Spawning:
             self._spawner = open_spawner(self.module.backend, begun) if begun else open_spawner(self.module.backend)
         return self._spawner
 
+    @property
+    def tier(self) -> Tier:
+        """How all of it is jailed: as well as the part that is jailed worst."""
+        tiers = [self.spawner.tier, *([self.gpu_spawner.tier] if self.gpu_spawner else [])]
+        return max(tiers, key=("strict", "contained", "none").index)
+
     def __enter__(self) -> Spawning:
         return self
 
@@ -51,7 +57,7 @@ class Spawning:
             if one is not None:
                 one.close()
 
-    def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[Spawner, str], Report]) -> Report:
+    def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[str], Report]) -> Report:
         """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
         try:
             return run(self.spawner)
@@ -64,7 +70,7 @@ class Spawning:
             self.gpu_spawner = self.gpu_spawner and self.gpu_spawner.again()
             return run(self.spawner)
         except (WorkerLostError, JailError) as error:
-            return give_up(self.spawner, str(error))
+            return give_up(str(error))
 
 
 def _gpu_spawner() -> ZygoteSpawner:

@@ -70,9 +70,9 @@ def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> Zygote
     return ColdSpawner(backend)
 
 
-def survey(backend: Backend) -> tuple[Attempt, ...]:
+def survey(backend: Backend, devices: tuple[str, ...] = ()) -> tuple[Attempt, ...]:
     """Try every plan there is for this machine, the best first."""
-    return tuple(Attempt(plan, _problem(plan)) for plan in plans(backend))
+    return tuple(Attempt(plan, _problem(plan)) for plan in plans(backend, devices))
 
 
 def best(attempts: tuple[Attempt, ...]) -> Tier:

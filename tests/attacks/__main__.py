@@ -11,6 +11,7 @@ import os
 import sys
 
 from grader.sandbox.tiers import planned, without
+from grader.sandbox.view import gpu_devices
 from tests.attacks.attack import read_attacks
 from tests.attacks.world import World
 
@@ -20,6 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tier", choices=["strict", "contained", "control"])
     parser.add_argument("--backend", choices=["numpy", "torch"], default="numpy")
+    parser.add_argument("--gpu", action="store_true", help="workers that have the GPU (--backend torch)")
     parser.add_argument("--without", action="append", default=[], help="a layer to leave out")
     parser.add_argument("--only", action="append", help="attacks, by name or family")
     options = parser.parse_args()
@@ -35,7 +37,7 @@ def main() -> None:
         else:
             from tests.attacks.jailed import Range
 
-            plan = planned(options.backend, options.tier)
+            plan = planned(options.backend, options.tier, gpu_devices() if options.gpu else ())
             for layer in options.without:
                 plan = without(plan, layer)
             with Range(plan, world) as field:

@@ -1,0 +1,91 @@
+"""Grade all we know the truth about on the GPU of this machine: `python -m tests.device.whole_suite [NAME ...]`.
+
+The reference and the other right solutions must have full marks, the stub none, and every known wrong way less than
+full marks. Prints a line for each, and fails where one of them is not as it should be.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from grader.course import Course, read_course
+from grader.grading import full_suite, run_grading
+from grader.misconceptions import as_submission, read_misconceptions
+from grader.module import Module, read_text
+from grader.report import Report
+from grader.submission import Source, Submission
+
+ROOT = Path(__file__).parent.parent.parent
+MODULE = "07_gpu_path"
+
+
+def main(names: list[str]) -> int:
+    """Print a table; 1 if anything is not as it should be."""
+    course = read_course(ROOT)
+    module = course.module(MODULE)
+    suite = replace(full_suite(course, module), gpu=course.gpu_suite(module), diagnosed=False)
+    wrong_ways = read_misconceptions(course, module)
+    costly = {wrong.name for wrong in wrong_ways if wrong.costly}
+    submissions = [*right(course, module), *(as_submission(course, module, wrong) for wrong in wrong_ways)]
+    submissions = [one for one in submissions if not names or one.student in names]
+    bad = 0
+    for measured in (True, False):  # what is wrong in its values is so without its costs on the CPU
+        chosen = [one for one in submissions if (one.student in costly or _is_right(one)) == measured]
+        started = time.monotonic()
+
+        def tell(report: Report) -> None:
+            nonlocal bad, started
+            good = as_it_should_be(report)
+            bad += not good
+            print(f"{report.submission:<44} {line_of(report)} {time.monotonic() - started:5.1f} s", end="", flush=True)
+            print("" if good else "  WRONG", flush=True)
+            for check in report.checks if not good else ():
+                if check.outcome != "passed":
+                    print(f"    {check.name}: {check.message} {check.detail[:300]}")
+            for cost in report.costs if not good else ():
+                print(f"    {cost.function} {cost.meter}: {cost.verdict} {cost.measured} {cost.message[:200]}")
+            started = time.monotonic()
+
+        run_grading(replace(suite, measured=measured), chosen, tell, gpu=True)
+    print(f"{len(submissions)} submissions, {bad} not as they should be")
+    return 1 if bad else 0
+
+
+def right(course: Course, module: Module) -> list[Submission]:
+    """Return the stub, the reference and the right solutions of others."""
+    texts = {"the stub": read_text(module.stub), "the reference": read_text(course.solution(module))}
+    for path in sorted((ROOT / "tests" / "course" / "right" / module.name).glob("*.py")):
+        texts[f"right: {path.stem}"] = path.read_text()
+    return [
+        Submission(name, module.name, f"{module.slug}.py", {module.slug: Source(f"{module.slug}.py", (text,), False)})
+        for name, text in texts.items()
+    ]
+
+
+def as_it_should_be(report: Report) -> bool:
+    """Whether the score is what the truth about this submission says."""
+    if report.submission == "the stub":
+        return report.score == 0
+    full = report.score == report.max_score
+    return full if report.submission.startswith(("the reference", "right: ")) else report.score is not None and not full
+
+
+def line_of(report: Report) -> str:
+    on_gpu = [one for one in (*report.checks, *report.costs) if "gpu" in (getattr(one, "suite", ""), _meter(one))]
+    earned, points = sum(one.earned or 0.0 for one in on_gpu), sum(one.points for one in on_gpu)
+    return f"{report.score} / {report.max_score:g}, on the GPU {earned:g} / {points:g}"
+
+
+def _meter(one: object) -> str:
+    return str(getattr(one, "meter", "")).partition("_")[0]
+
+
+def _is_right(one: Submission) -> bool:
+    return one.student.startswith(("the ", "right: "))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
