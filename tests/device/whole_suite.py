@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.course import Course, read_course
+from grader.device.peaks import METER
 from grader.grading import full_suite, run_grading
 from grader.misconceptions import as_submission, read_misconceptions
 from grader.module import Module, read_text
@@ -74,13 +75,10 @@ def as_it_should_be(report: Report) -> bool:
 
 
 def line_of(report: Report) -> str:
-    on_gpu = [one for one in (*report.checks, *report.costs) if "gpu" in (getattr(one, "suite", ""), _meter(one))]
-    earned, points = sum(one.earned or 0.0 for one in on_gpu), sum(one.points for one in on_gpu)
+    checks = [(one.earned or 0.0, one.points) for one in report.checks if one.suite == "gpu"]
+    costs = [(one.earned, one.points) for one in report.costs if one.meter == METER]
+    earned, points = (sum(column) for column in zip(*checks, *costs, strict=True))
     return f"{report.score} / {report.max_score:g}, on the GPU {earned:g} / {points:g}"
-
-
-def _meter(one: object) -> str:
-    return str(getattr(one, "meter", "")).partition("_")[0]
 
 
 def _is_right(one: Submission) -> bool:
