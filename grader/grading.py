@@ -104,7 +104,7 @@ def run_grading(
     """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
     accounts = suite.accounts()
-    peaks = suite.peaks() if gpu and suite.module.gpu else None
+    peaks = suite.peaks() if gpu and suite.measured and suite.module.gpu else None
     gpu = gpu and (peaks is not None or suite.gpu is not None)  # or there is nothing to do there
     diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 

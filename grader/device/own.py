@@ -17,6 +17,7 @@ from grader.sandbox.client import Session
 from grader.sandbox.limits import GPU_LIMITS
 from grader.sandbox.spawn import JailError
 from grader.sandbox.tiers import open_gpu_spawner
+from grader.sandbox.view import gpu_devices
 from grader.spawning import NoGpuError
 from grader.student import Student
 from grader.submission import own_submission
@@ -41,6 +42,8 @@ class Point:
 
 def own_points(course: Course, module: Module, function: str | None = None) -> Iterator[Point]:
     """Measure the functions of a student's own file, each size in turn, and PyTorch's own attention beside them."""
+    if not gpu_devices():
+        raise NoGpuError("there is no device of NVIDIA's")
     require_backend(module)
     contracts = [one for one in read_contracts(module.folder, module.gpu) if function in (None, one.function)]
     if not contracts:

@@ -1,0 +1,83 @@
+"""The system call filter, run here instruction by instruction: what it says of a call, with a GPU and without."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+from typing import Any
+
+import pytest
+
+from grader.sandbox import seccomp, syscalls
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+EPERM, ENOTTY = (0x00050000 | number for number in (errno.EPERM, errno.ENOTTY))
+SHARED, PRIVATE, ANONYMOUS = 0x01, 0x02, 0x20
+OWN = 7
+
+
+def verdict(program: bytes, name: str, *arguments: int) -> int:
+    """Return what the filter does with a call: the kernel's own steps, of which it uses five."""
+    words = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("=iIQ6Q", syscalls.numbers()[name], syscalls.architecture(), 0, *words)
+    steps = list(struct.iter_unpack("=HBBI", program))
+    at, value = 0, 0
+    while True:
+        code, if_true, if_false, operand = steps[at]
+        at += 1
+        match code:
+            case 0x20:
+                (value,) = struct.unpack_from("=I", data, operand)
+            case 0x54:
+                value &= operand
+            case 0x15:
+                at += if_true if value == operand else if_false
+            case 0x35:
+                at += if_true if value >= operand else if_false
+            case 0x06:
+                return int(operand)
+            case _:
+                raise AssertionError(f"no such instruction: {code:#x}")
+
+
+CALLS: dict[tuple[Any, ...], tuple[int, int]] = {
+    # call: what happens without a GPU, and with one
+    ("read",): (ALLOW, ALLOW),
+    ("socket", socket.AF_UNIX): (EPERM, ALLOW),
+    ("socket", socket.AF_INET): (EPERM, EPERM),
+    ("socket", socket.AF_NETLINK): (EPERM, EPERM),
+    ("bind",): (EPERM, ALLOW),
+    ("listen",): (EPERM, ALLOW),
+    ("mmap", 0, 0, 0, SHARED | ANONYMOUS): (EPERM, ALLOW),
+    ("mmap", 0, 0, 0, PRIVATE | ANONYMOUS): (ALLOW, ALLOW),
+    ("mmap", 0, 0, 0, SHARED): (ALLOW, ALLOW),
+    ("ioctl", 3, 0xC0204600): (ENOTTY, ALLOW),  # the driver's letter
+    ("ioctl", 3, 0x30000001): (ENOTTY, ALLOW),  # its memory manager
+    ("ioctl", 3, 75): (ENOTTY, ALLOW),
+    ("ioctl", 3, 0x5401): (ALLOW, ALLOW),  # TCGETS
+    ("ioctl", 3, 0x5412): (ENOTTY, ENOTTY),  # TIOCSTI: typing into a terminal
+    ("ioctl", 3, 0x8933): (ENOTTY, ENOTTY),  # SIOCGIFINDEX
+    ("ptrace",): (KILL, KILL),
+    ("unshare",): (KILL, KILL),
+    ("kill", OWN, 15): (ALLOW, ALLOW),
+    ("kill", OWN, 9): (KILL, KILL),
+    ("kill", 1, 15): (KILL, KILL),
+    ("clone", 17): (EPERM, EPERM),
+    ("openat", 0, 0, os.O_RDONLY): (ALLOW, ALLOW),
+    ("openat", 0, 0, os.O_RDONLY | os.O_TRUNC): (EPERM, EPERM),
+}
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_a_gpu_opens_what_its_driver_needs_and_nothing_else(gpu: bool) -> None:
+    program = seccomp.build(OWN, threads=True, gpu=gpu)
+    found = {call: verdict(program, *call) for call in CALLS}
+    assert found == {call: said[gpu] for call, said in CALLS.items()}
+
+
+def test_no_other_call_is_allowed_with_a_gpu() -> None:
+    programs = [seccomp.build(OWN, threads=True, gpu=gpu) for gpu in (False, True)]
+    different = {name for name in syscalls.numbers() if len({verdict(program, name) for program in programs}) > 1}
+    assert different == {"bind", "listen", "ioctl"}  # with all arguments 0; `socket` and `mmap` by theirs, above
