@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.sandbox import kernel, landlock, seccomp
-from grader.sandbox.limits import CPU_SECONDS, MEMORY_BYTES
+from grader.sandbox.limits import CPU_SECONDS
 from grader.sandbox.plan import Plan
 from grader.sandbox.view import BOX
 
@@ -59,7 +59,7 @@ class Jail:
         self.rules += [(BOX, landlock.WRITE)] if self.plan.has("namespaces") else []
         self.filter = seccomp.build(FIRST, threads=plan.may_thread)
         self.limits = {
-            resource.RLIMIT_AS: _address_space() + MEMORY_BYTES,
+            resource.RLIMIT_AS: _address_space() + plan.memory,
             resource.RLIMIT_NPROC: THREADS,
             resource.RLIMIT_CPU: CPU_SECONDS,
             resource.RLIMIT_FSIZE: _FILE_BYTES,

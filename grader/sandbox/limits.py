@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ __tracebackhide__ = True  # pytest shows a student their own failure, not our pr
 _PROCESS_CPU_CLOCK = 2
 CPU_SECONDS = 900  # for a worker's whole life: the kernel's word, should ours fail
 MEMORY_BYTES = 1 << 30  # what a worker may add to what its zygote has already
+MEMORY_VARIABLE = "ATTNLAB_WORKER_MB"  # less than that, where a container has less to give
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,15 @@ class Limits:
     session_s: float = 300.0
     # How often one function may end its worker before its remaining checks are not run.
     endings: int = 2
+
+
+def memory_bytes() -> int:
+    """Return what a worker may add to its zygote's memory here.
+
+    Where a container ends whoever asks for more than it has, a worker has to meet its own limit first: then it is the
+    student's function that runs out of memory, and not the grader that is killed.
+    """
+    return min(MEMORY_BYTES, int(os.environ.get(MEMORY_VARIABLE) or MEMORY_BYTES >> 20) << 20)
 
 
 class OutOfPatienceError(Exception):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.module import Backend
+from grader.sandbox.limits import memory_bytes
 from grader.sandbox.plan import CONTAINED, STRICT, Layer, Plan, Tier
 from grader.sandbox.spawn import ColdSpawner, JailError, ZygoteSpawner
 from grader.sandbox.view import view_for
@@ -88,7 +89,7 @@ def planned(backend: Backend, tier: Tier) -> Plan:
         return Plan(backend)
     view = view_for(backend)
     layers = STRICT if tier == "strict" else CONTAINED
-    plan = Plan(backend, tier, layers, readable=view.readable, listable=view.listable)
+    plan = Plan(backend, tier, layers, readable=view.readable, listable=view.listable, memory=memory_bytes())
     if os.geteuid() == 0 and _is_mapped(WORKER_UID):
         return replace(plan, uid=WORKER_UID)
     return replace(plan, may_thread=os.geteuid() != 0)
