@@ -32,6 +32,7 @@ COMMANDS = {
     "cli.release": ("release",),
     "cli.course": ("course",),
     "cli.gradebook": ("gradebook",),
+    "cli.export": ("export",),
     "cli.dev": ("dev",),
 }
 
@@ -80,6 +81,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn course init ../attention             a course for nbgrader
       attn release softmax --to ../attention    an assignment in it
       attn gradebook sync reports --course ../attention
+      attn export canvas reports --out grades.csv
     Authors:
       attn dev new rope          begin a module
       attn dev check             prove the course sound

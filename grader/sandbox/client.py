@@ -211,7 +211,7 @@ class Session:
         """Put the worker away and return the error that says how it ended."""
         natural = self._stop(kill=ending is not None)
         self._endings[owner] += 1
-        ending = ending or classify(natural, jailed=self.spawner.tier != "none")
+        ending = ending or classify(natural, jailed=self.spawner.tier != "none", memory=self.spawner.memory)
         return StudentEndedError(call, ending, waited=waited)
 
     def _stop(self, *, kill: bool) -> Exit | None:

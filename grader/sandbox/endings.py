@@ -12,7 +12,7 @@ from grader.sandbox.zygote import OUT_OF_MEMORY
 __tracebackhide__ = True
 
 
-def classify(ended: Exit | None, *, jailed: bool) -> Ending:
+def classify(ended: Exit | None, *, jailed: bool, memory: int = MEMORY_BYTES) -> Ending:
     """Return how a worker ended that closed its channel; None if it had to be killed after that.
 
     A jailed worker cannot send itself SIGKILL. Where it died of that and used neither its time nor much memory,
@@ -31,10 +31,10 @@ def classify(ended: Exit | None, *, jailed: bool) -> Ending:
     if name == "SIGXCPU" or (ended.cpu_s or 0) > 0.99 * CPU_SECONDS:
         return Ending("deadline", f"{name}, {used}")
     if jailed and name == "SIGKILL":
-        if ended.added_bytes < MEMORY_BYTES // 2:
+        if ended.added_bytes < memory // 2:
             raise WorkerLostError("a worker was killed by somebody else")
         return Ending("memory", f"{name}, {used}")
-    if ended.added_bytes > 0.9 * MEMORY_BYTES:
+    if ended.added_bytes > 0.9 * memory:
         return Ending("memory", f"{name}, {used}")
     return Ending("crash", name)
 

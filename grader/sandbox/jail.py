@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.sandbox import kernel, landlock, seccomp
-from grader.sandbox.limits import CPU_SECONDS, GPU_HOST_BYTES, MEMORY_BYTES
+from grader.sandbox.limits import CPU_SECONDS, GPU_HOST_BYTES
 from grader.sandbox.plan import Plan
 from grader.sandbox.view import BOX
 
@@ -74,7 +74,7 @@ class Jail:
         if plan.devices:  # which claims addresses by the terabyte: only what can be written is counted
             self.limits |= {resource.RLIMIT_DATA: _data() + GPU_HOST_BYTES, resource.RLIMIT_NOFILE: _GPU_DESCRIPTORS}
         else:
-            self.limits[resource.RLIMIT_AS] = _address_space() + MEMORY_BYTES
+            self.limits[resource.RLIMIT_AS] = _address_space() + plan.memory
 
     def filter_for(self, pid: int) -> bytes:
         """Return the system call filter of a worker that knows itself by this number."""

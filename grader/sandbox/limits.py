@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ _PROCESS_CPU_CLOCK = 2
 CPU_SECONDS = 900  # for a worker's whole life: the kernel's word, should ours fail
 GPU_HOST_BYTES = 8 << 30  # the same with a GPU, whose driver keeps a good part of it
 MEMORY_BYTES = 1 << 30  # what a worker may add to what its zygote has already
+MEMORY_VARIABLE = "ATTNLAB_WORKER_MB"  # less than that, where a container has less to give
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,15 @@ class Limits:
 
 # A first call on a GPU loads its kernels: that takes the processor seconds, and the driver lets it wait.
 GPU_LIMITS = Limits(cpu_s=30.0, wall_s=60.0)
+
+
+def memory_bytes() -> int:
+    """Return what a worker may add to its zygote's memory here.
+
+    Where a container ends whoever asks for more than it has, a worker has to meet its own limit first: then it is the
+    student's function that runs out of memory, and not the grader that is killed.
+    """
+    return min(MEMORY_BYTES, int(os.environ.get(MEMORY_VARIABLE) or MEMORY_BYTES >> 20) << 20)
 
 
 class OutOfPatienceError(Exception):

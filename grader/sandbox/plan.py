@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from grader.sandbox.limits import MEMORY_BYTES
+
 if TYPE_CHECKING:  # a zygote is to start quickly
     from grader.module import Backend
 
@@ -35,6 +37,7 @@ class Plan:
     may_thread: bool = True  # not as root, whose threads the kernel does not count
     readable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
+    memory: int = MEMORY_BYTES  # what a worker may add to what its zygote has
     meters: bool = True  # whether workers will be asked to measure
     devices: tuple[str, ...] = ()  # the files of a GPU, where workers are to have one
 

@@ -24,6 +24,7 @@ from typing import Protocol, Self
 
 import grader
 from grader.module import Backend
+from grader.sandbox.limits import MEMORY_BYTES
 from grader.sandbox.plan import Plan, Tier
 from grader.sandbox.view import BOX, bubblewrap, package_folders, view_for
 from grader.sandbox.zygote import MESSAGE_BYTES, pack
@@ -66,6 +67,7 @@ class Spawner(Protocol):
 
     backend: Backend
     tier: Tier
+    memory: int  # what a worker may add to what its zygote has
 
     def spawn(self) -> Process:
         """Return a new process, ready to load a submission."""
@@ -99,6 +101,7 @@ class ZygoteSpawner(_Closing):
         self.plan = plan
         self.backend: Backend = plan.backend
         self.tier: Tier = plan.tier
+        self.memory = plan.memory
         self._control, theirs = socket.socketpair()
         self._ended: dict[int, Exit] = {}
         self._dismissed: set[int] = set()
@@ -301,6 +304,7 @@ class ColdSpawner(_Closing):
     """Starts every worker from nothing: slow, but it needs neither fork nor passing of descriptors."""
 
     tier: Tier = "none"
+    memory = MEMORY_BYTES
 
     def __init__(self, backend: Backend) -> None:
         self.backend: Backend = backend

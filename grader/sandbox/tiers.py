@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.module import Backend
+from grader.sandbox.limits import memory_bytes
 from grader.sandbox.plan import CONTAINED, STRICT, Layer, Plan, Tier
 from grader.sandbox.spawn import ColdSpawner, JailError, ZygoteSpawner
 from grader.sandbox.view import gpu_devices, gpu_files, view_for
@@ -100,7 +101,9 @@ def planned(backend: Backend, tier: Tier, devices: tuple[str, ...] = ()) -> Plan
     view = view_for(backend)
     layers = STRICT if tier == "strict" else CONTAINED
     readable = view.readable + (gpu_files() if devices else ())
-    plan = Plan(backend, tier, layers, readable=readable, listable=view.listable, devices=devices)
+    plan = Plan(
+        backend, tier, layers, readable=readable, listable=view.listable, memory=memory_bytes(), devices=devices
+    )
     if os.geteuid() == 0 and _is_mapped(WORKER_UID):
         return replace(plan, uid=WORKER_UID)
     return replace(plan, may_thread=os.geteuid() != 0)
