@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: setup jail demo test lint format bench clean
+.PHONY: setup jail demo test lint format docs bench clean
 
 setup: $(READY)
 
@@ -42,6 +42,11 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# What is written down elsewhere already: commands in cli/, modules in modules/. A test fails where these pages are stale.
+docs: $(READY)
+	$(BIN)/python -m cli.reference > docs/commands.md
+	$(BIN)/python -m cli.syllabus > docs/syllabus.md
 
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once.
 bench: $(READY)

@@ -25,7 +25,10 @@ points = 10
 LESSON = """\
 # {number} · {title}
 
-*What you will be able to do after this: …*
+**After this you can**
+
+- say what this is for;
+- write it yourself.
 
 ## Build
 Why this exists, the shapes, the formula, an example worked by hand.
@@ -54,7 +57,7 @@ def {slug}(x):
     x: array of any shape. Returns an array of the same shape. x is not modified.
     """
     ### BEGIN SOLUTION
-    return 2 * np.asarray(x)
+    return {twice}
     ### END SOLUTION
 '''
 
@@ -176,6 +179,7 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
         f"tests/hidden/test_{name}.py": HIDDEN,
     }
     words = {"name": name, "slug": slug, "number": number, "order": str(order), "title": title}
+    words["twice"] = "2 * np.asarray(x)"  # a solution that stood here whole would be a leak: students have this file
     words["quoted"] = json.dumps(title)  # a JSON text is a TOML text
     for path, template in files.items():
         write_atomically(course.root / path, _filled(template, words))
@@ -184,4 +188,4 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
 
 def _filled(template: str, words: dict[str, str]) -> str:
     """Put words in for {name} and the like; other braces are the template's own."""
-    return re.sub(r"\{(name|slug|number|order|title|quoted)\}", lambda match: words[match[1]], template)
+    return re.sub(r"\{(name|slug|number|order|title|twice|quoted)\}", lambda match: words[match[1]], template)
