@@ -154,7 +154,7 @@ def test_workers_die_with_their_zygote() -> None:
 
 def test_a_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "grader.sandbox.spawn.clean_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"}
+        "grader.sandbox.spawn.clean_environment", lambda **_: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"}
     )
     with (
         pytest.raises(JailError, match="ModuleNotFoundError: No module named 'encodings'"),
