@@ -256,7 +256,9 @@ def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> No
         "USER",
         "LANG",
         "LC_CTYPE",
+        "CUDA_VISIBLE_DEVICES",
     } | {name for name in environment if name.endswith("_THREADS")}
+    assert environment["CUDA_VISIBLE_DEVICES"] == ""  # whatever the machine has
     assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder it is listing
 
 
