@@ -38,15 +38,14 @@ _OUTCOMES: dict[str, Outcome] = {
 
 def items_of(report: Report) -> tuple[Item, ...]:
     """Return the checks of a report, then its costs. What only the instructor may read is left out."""
-    return (*map(_check, report.checks), *map(_cost, report.costs))
+    return (*map(_check, report.asked), *map(_cost, report.costs))
 
 
 def _check(check: CheckResult) -> Item:
     title = f"{check.target}: {check.property}"
     outcome = _OUTCOMES[check.outcome]
-    return Item(
-        check.name, title, check.suite, check.target, check.points, check.earned, outcome, check.message.strip()
-    )
+    kind: Kind = "visible" if check.suite == "visible" else "hidden"  # those on a GPU are hidden, too
+    return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, check.message.strip())
 
 
 def _cost(cost: CostResult) -> Item:

@@ -127,3 +127,5 @@ def test_a_batch(student):
     assert type(moved) is dict, "a dict stays a dict"
     assert list(moved) == ["tokens", "more", "length"], "the keys stay what they are"
     assert moved["length"] == 2, "a number stays what it is"
+    assert type(moved["more"]) is list, "a list stays a list"
+    assert moved["more"][1:] == ["a text"], "a text stays what it is"

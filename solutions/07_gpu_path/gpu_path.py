@@ -44,8 +44,8 @@ def pick_device(prefer="cuda"):
     ### BEGIN SOLUTION
     try:
         device = torch.device(prefer)
-    except RuntimeError:
-        raise ValueError(f"{prefer!r} is no name of a device") from None
+    except RuntimeError as error:
+        raise ValueError(f"{prefer!r} is no name of a device") from error
     counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
     return device if (device.index or 0) < counts.get(device.type, 0) else torch.device("cpu")
     ### END SOLUTION
@@ -253,7 +253,7 @@ def move_batch(batch, device):
 
     - A dict stays a dict with the same keys in the same order, a list a list, a tuple a tuple. What is neither a tensor
       nor one of these (text, numbers, None, NumPy arrays) stays what it is.
-    - Tensors keep their dtype, shape and values.
+    - Tensors keep their dtype, shape and values, and gradients find their way back through the copy.
     - Copies to a GPU do not hold up the CPU: non_blocking=True.
     - The batch that was given is not modified, at no level.
     """

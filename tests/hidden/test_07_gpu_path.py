@@ -232,8 +232,10 @@ def test_manual_shares(student, rng):
     constant = normal(rng, 2, 1, 6).expand(2, 5, 6).clone()
     order = torch.from_numpy(rng.permutation(5))
     calls = [arguments(q, k, constant), arguments(q, k[:, order], constant), arguments(2 * q, k / 2, constant)]
-    (output, weights), (_, turned), (_, same) = attend(student.attention_on_device, *calls)
-    assert_rows_sum_to_one(weights, (2, 3, 5), dtype=np.float32)
+    calls.append(arguments(40 * q, 40 * k, constant))
+    (output, weights), (_, turned), (_, same), (_, steep) = attend(student.attention_on_device, *calls)
+    for shares in (weights, steep):
+        assert_rows_sum_to_one(shares, (2, 3, 5), dtype=np.float32)
     assert_close(output, constant[:, :3], SINGLE, of="the output for values that are all the same")
     assert_close(turned, weights[..., order], SINGLE, of="weights of keys in another order")
     assert_close(same, weights, SINGLE, of="weights of doubled queries and halved keys")
@@ -707,6 +709,12 @@ def test_half_products(student):
         assert gap < 1e-2, f"{kind}: weights differ by {gap:.3g}, for queries that 16 bits cannot tell apart"
         off = abs(float(output[0, 0]) - (coarse + 1))
         assert off > 0.5, f"{kind}: {coarse + 1:g} came through the product with v, and 16 bits do not hold it"
+    if torch.float16 in low_dtypes():  # which holds numbers that bfloat16 does not
+        ones = torch.ones(1, 4)
+        ((output, _),) = attend(
+            student.half_precision_attention, arguments(ones, ones, torch.tensor([[257.0]]), dtype=torch.float16)
+        )
+        assert_close(output, torch.tensor([[257.0]]), Tolerance(0.0, 0.5), of="257, which float16 holds")
 
 
 @worth(1.5, "in 16 bits blocked keys have no weight, and blocked queries an output of 0", target=HALF)
@@ -832,7 +840,7 @@ def test_move_does_not_block(student, rng):
     for found in student.move_batch.on_device_many(calls, elsewhere=(0,)):
         assert found.devices, "no tensor came back"
         assert found.copies, "nothing was copied to the GPU"
-        assert_disciplined(found, non_blocking=True)
+        assert_disciplined(found, device="cuda", non_blocking=True)
 
 
 @worth(1.25, "a batch goes where it is told to: to the CPU, too, GPU or not", target=MOVE)
@@ -853,6 +861,8 @@ def test_move_keeps_the_rest(student, rng):
         assert_same(moved, batch)
     found = student.move_batch.on_device(batches[0], "cuda", elsewhere=(0,))
     assert_same(found.value, batches[0])
+    grads = student.move_batch.vjp(normal(rng, 3), "cpu", cotangent=torch.ones(3)).grads
+    assert grads[0] is not None, "no gradient comes back through a moved tensor: the graph is cut"
 
 
 @worth(1, "the batch that was given stays as it was", target=MOVE)

@@ -154,7 +154,7 @@ def test_workers_die_with_their_zygote() -> None:
 
 def test_a_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "grader.sandbox.spawn.clean_environment", lambda: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"}
+        "grader.sandbox.spawn.clean_environment", lambda **_: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"}
     )
     with (
         pytest.raises(JailError, match="ModuleNotFoundError: No module named 'encodings'"),
@@ -256,7 +256,9 @@ def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> No
         "USER",
         "LANG",
         "LC_CTYPE",
+        "CUDA_VISIBLE_DEVICES",
     } | {name for name in environment if name.endswith("_THREADS")}
+    assert environment["CUDA_VISIBLE_DEVICES"] == ""  # whatever the machine has
     assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder it is listing
 
 
