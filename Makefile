@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 
-.PHONY: setup jail demo test lint format docs bench clean
+.PHONY: setup jail demo test lint format docs bench gpu clean
 
 setup: $(READY)
 
@@ -51,6 +51,11 @@ docs: $(READY)
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once.
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(PARTS)
+
+# On a machine with a GPU: does the pretended one tell the truth, and does the suite of 07 hold on a real one?
+gpu: $(READY)
+	$(BIN)/python -m tests.device.agreement
+	$(BIN)/python -m tests.device.whole_suite
 
 clean:
 	rm -rf $(VENV) .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -149,6 +149,10 @@ class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for
         super().__init__()
         self.watch = watch
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # or the first use imports torch's compiler, which takes seconds in every worker
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if func in _COPIES:

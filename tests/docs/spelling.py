@@ -1,0 +1,77 @@
+"""Whether commands are spelt right, without running them: attn by click, make by its targets, Python by its files."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+
+import click
+
+from cli.main import attn
+from tests.conftest import ROOT
+
+_ENDS = {"|", "||", "&&", ";", "&", "(", ")"}
+_TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def simple_commands(text: str) -> Iterator[list[str]]:
+    """Yield the words of each simple command of a line, without redirections and settings of variables."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    skip = False
+    for word in lexer:
+        if word in _ENDS:
+            if words:
+                yield words
+            words = []
+        elif set(word) <= set("<>&"):
+            skip = True
+        elif skip:
+            skip = False
+        elif words or not re.fullmatch(r"\w+=.*", word):
+            words.append(word)
+    if words:
+        yield words
+
+
+def misspelt(text: str) -> str:
+    """Say what is wrong with a command line, as far as that can be known without running it."""
+    for words in simple_commands(text):
+        name = words[0].rpartition("/")[2]
+        if name == "attn" and (problem := wrong_attn(words[1:])):
+            return problem
+        if name == "make" and (unknown := [w for w in words[1:] if "=" not in w and w not in _TARGETS]):
+            return f"make has no target {unknown[0]}"
+        if name == "python" and words[1:2] == ["-m"] and importlib.util.find_spec(words[2]) is None:
+            return f"there is no module {words[2]}"
+        if name == "python" and words[1:] and words[1].endswith(".py") and not (ROOT / words[1]).is_file():
+            return f"there is no {words[1]}"
+    return ""
+
+
+def wrong_attn(words: list[str], *, strict: bool = True) -> str:
+    """Say what is wrong with the words behind `attn`: no such command, or no such option of it.
+
+    With `strict` the whole line must parse; without, as for a mention in a sentence, only names are looked at.
+    """
+    command: click.Command = attn
+    context = click.Context(attn, info_name="attn")
+    rest = list(words)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        below = command.get_command(context, rest[0])
+        if below is None:
+            return f"{context.command_path} has no command {rest[0]}"
+        command, context = below, click.Context(below, info_name=rest.pop(0), parent=context)
+    known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
+    for word in rest:
+        if word.startswith("-") and word.partition("=")[0] not in known:
+            return f"{context.command_path} has no option {word}"
+    if strict:
+        try:
+            command.make_parser(context).parse_args(rest)
+        except click.UsageError as error:
+            return f"{context.command_path}: {error.format_message()}"
+    return ""

@@ -1,0 +1,70 @@
+"""Pages that are made from something else: fresh, and whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.reference import reference
+from cli.syllabus import syllabus
+from grader.course import Course
+from grader.lesson import objectives
+from tests.conftest import ROOT
+
+STALE = "is stale: run `make docs`"
+
+
+def test_the_command_reference_is_fresh() -> None:
+    assert (ROOT / "docs" / "commands.md").read_text() == reference(), STALE
+
+
+def test_the_reference_has_every_command_and_option() -> None:
+    page = reference()
+    for heading in ("## attn grade", "## attn dev new", "## attn export github result", "## attn test"):
+        assert f"\n{heading}\n" in page
+    assert "| `--resume` |" in page
+    assert r"| `--policy [latest\|best]` |" in page
+    assert "\b" not in page
+
+
+def test_the_syllabus_is_fresh(course: Course) -> None:
+    assert (ROOT / "docs" / "syllabus.md").read_text() == syllabus(course), STALE
+
+
+def test_every_lesson_says_what_it_is_for(course: Course) -> None:
+    for module in course.modules:
+        assert len(objectives(module)) >= 3, module.name
+        assert all(0 < len(entry) < 150 and "\n" not in entry for entry in objectives(module))
+
+
+@pytest.mark.parametrize(
+    ("lesson", "found"),
+    [
+        ("# X\n\n**After this you can**\n\n- do a;\n- do b,\n  and c.\n\n## Y\n- not this\n", ("do a", "do b, and c")),
+        ("# X\n\n- a list of something else\n", ()),
+    ],
+)
+def test_objectives_are_those_of_the_lesson(tiny: Course, lesson: str, found: tuple[str, ...]) -> None:
+    (module,) = tiny.modules
+    module.lesson.write_text(lesson)
+    assert objectives(module) == found
+    page = syllabus(tiny)
+    assert all(f"\n- {entry}\n" in page for entry in found or ("(the lesson does not say yet)",))
+
+
+def test_a_new_module_is_in_the_syllabus_of_its_course(tiny: Course) -> None:
+    page = syllabus(tiny)
+    assert "| Tiny | 60 | 10 | – | NumPy |" in page
+    assert "They write `tiny`." in page
+
+
+@pytest.mark.parametrize("page", ["reference", "syllabus"])
+def test_the_commands_of_make_docs_print_the_page(page: str, tmp_path: Path) -> None:
+    name = {"reference": "commands.md", "syllabus": "syllabus.md"}[page]
+    with (tmp_path / name).open("w") as file:
+        subprocess.run([sys.executable, "-m", f"cli.{page}"], cwd=ROOT, stdout=file, check=True)
+    assert (tmp_path / name).read_text() == (ROOT / "docs" / name).read_text()
+    assert f"-m cli.{page} > docs/{name}" in (ROOT / "Makefile").read_text()
