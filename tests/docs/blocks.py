@@ -121,8 +121,6 @@ def all_blocks() -> list[Block]:
 
 def inline_code(page: str) -> Iterator[str]:
     """Yield what stands between single backticks on a page, outside of its blocks."""
-    text = re.sub(
-        r"^ *```.*?^ *```$", "", Path(ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
+    text = re.sub(r"(?ms)^ *```.*?^ *```$", "", (ROOT / page).read_text(encoding="utf-8"))
     for found in re.finditer(r"(?<!`)`([^`]+)`(?!`)", text):
         yield " ".join(found[1].split())

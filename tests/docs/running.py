@@ -56,12 +56,12 @@ class Reader:
     def __init__(self, home: Path) -> None:
         self.home = home  # a clone or a bundle, in a folder of its own
         self.typed: list[str] = []
-        self.output = ""
+        self.printed: dict[str, str] = {}  # by command, the last time it was typed
 
     def follow(self, block: Block) -> None:
         """Do what a block says: run it, or write its file."""
-        for command in block.by_hand:
-            self._type(Command(command, block.line, 0), block, self.home)
+        for text in block.by_hand:
+            self._type(Command(text, block.line, 0), block, self.home)
         if block.file:
             self._write(block)
         if block.is_shell and not block.not_run:
@@ -88,7 +88,7 @@ class Reader:
             timeout=LIMIT_S,
             check=False,
         )
-        self.output = done.stdout
+        self.printed[words] = done.stdout
         said = f"{block.page}:{command.line}: {command.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         assert done.returncode == command.status, f"exit status {done.returncode}, not {command.status}: {said}"
         if len(self.typed) == 1:
@@ -103,7 +103,8 @@ class Reader:
         number = module.name[:2]
         path = self.home / block.file.replace("NN", number)
         assert path.is_file(), f"{block.place}: `attn dev new` makes no {path.name}"
-        path.write_text(block.text.replace("NN", number), encoding="utf-8")
+        text = block.text.replace("order = NN", f"order = {int(number)}").replace("NN", number)
+        path.write_text(text, encoding="utf-8")
 
 
 def _environment() -> dict[str, str]:

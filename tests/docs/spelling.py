@@ -59,7 +59,7 @@ def wrong_attn(words: list[str], *, strict: bool = True) -> str:
     """
     command: click.Command = attn
     context = click.Context(attn, info_name="attn")
-    rest = list(words)
+    rest = [word for word in words if word != "--plain"]  # the one option that stands before a command
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         below = command.get_command(context, rest[0])
         if below is None:
