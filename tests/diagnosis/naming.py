@@ -28,6 +28,8 @@ CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 def overlays(kind: str, module: str) -> list[tuple[str, str]]:
     """Return the cells of a file below this folder: a title, and code to be laid over the module's solution."""
     path = HERE / kind / f"{module}.py"
+    if not path.is_file():  # a module that is being written
+        return []
     imports, cells = split_cells(CELL, path.read_text())
     return [(mark["name"], f"{imports}\n\n{cell}") for mark, cell in cells]
 
