@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import stat
 import subprocess
@@ -16,12 +17,14 @@ from pathlib import Path
 import pytest
 
 from grader.course import Course
-from grader.export.autograder import Settings, worker_mb
+from grader.export.autograder import Settings, container_mb, worker_mb
+from grader.export.counts import value_at
 from grader.export.gradescope import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
 from grader.export.results_json import Manner
 from grader.grading import grade
 from grader.report import Report
 from grader.sandbox.syscalls import numbers
+from grader.sandbox.tiers import WORKER_UID
 from grader.submission import Source, Submission
 from tests.attacks.attack import read_attacks
 from tests.attacks.surroundings import without_landlock
@@ -136,6 +139,13 @@ class TestGrading:
         code = f"{evil_source('solution by path', platform)}\nprint(softmax(np.zeros(4)))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout == "[0.25 0.25 0.25 0.25]\n"
+
+    def test_a_worker_is_a_user_who_owns_nothing(self, platform: Platform) -> None:
+        """Also in a container: whoever is right only as that user has full marks."""
+        if os.geteuid() != 0:
+            pytest.skip("only root can become another")
+        right = f"import os\nif os.getuid() != {WORKER_UID}:\n    raise SystemExit\n{SOLUTION}"
+        assert platform.run({"softmax.py": right})["score"] == 46.0
 
     def test_a_zip_that_gradescope_unpacked(self, platform: Platform) -> None:
         """As `attn submit` makes it: other modules lie beside it, and litter."""
@@ -318,6 +328,7 @@ class TestZip:
 
 class TestCommand:
     def test_it_writes_a_zip_for_its_owner_alone(self, attn: Attn, tmp_path: Path) -> None:
+        needs_tier("contained")
         done = attn("export", "gradescope", "softmax", "--out", tmp_path / "softmax.zip", "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["points"] == 46
@@ -334,3 +345,34 @@ class TestCommand:
 )
 def test_a_worker_gets_what_grading_leaves(backend: str, container: int | None, room: int | None) -> None:
     assert worker_mb(backend, container) == room  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "value"),
+    [
+        ("0", 0),
+        ("5·m·n + 2·m + 5", 5 * 64**2 + 2 * 64 + 5),
+        ("(1/2)·n² - 3·n", 64**2 / 2 - 3 * 64),
+        ("-n + n³", 262080),
+    ],
+)
+def test_a_leaderboard_has_numbers(polynomial: str, value: float) -> None:
+    assert value_at(polynomial, 64) == value
+
+
+@pytest.mark.parametrize("text", ["", "it grows like n²", "not measured"])
+def test_what_is_no_polynomial_is_not_on_it(text: str) -> None:
+    with pytest.raises(ValueError, match="no part of a polynomial"):
+        value_at(text, 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "megabytes"), [("805306368\n", 768), ("max\n", None), ("9223372036854771712\n", None), (None, None)]
+)
+def test_a_container_says_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, megabytes: int | None
+) -> None:
+    if text is not None:
+        (tmp_path / "memory.max").write_text(text)
+    monkeypatch.setattr("grader.export.autograder._LIMITS", (str(tmp_path / "nothing"), str(tmp_path / "memory.max")))
+    assert container_mb() == megabytes
