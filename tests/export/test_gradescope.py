@@ -12,15 +12,17 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.course import Course
+from grader.device.speed import Speed, as_timing
 from grader.export.autograder import Settings, container_mb, worker_mb
 from grader.export.counts import value_at
 from grader.export.gradescope import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
-from grader.export.results_json import Manner
+from grader.export.results_json import Manner, results_of
 from grader.grading import grade
 from grader.report import Report
 from grader.sandbox.syscalls import numbers
@@ -183,8 +185,6 @@ class TestWhatStudentsRead:
 
     def test_nothing_at_once_tells_of_a_hidden_check(self, course: Course) -> None:
         """A target whose visible checks pass is not diagnosed before the grades are published."""
-        from grader.export.results_json import results_of
-
         report = graded(course, (CLASS / "ines" / "softmax.py").read_text())
         results = results_of(report, Manner())
         quiet = [
@@ -199,8 +199,6 @@ class TestWhatStudentsRead:
         assert all(json.dumps(one.message)[1:-1] in later for one in quiet)
 
     def test_the_option_hides_them_for_good(self, course: Course) -> None:
-        from grader.export.results_json import results_of
-
         results = results_of(graded(course, SOLUTION), Manner("hidden", leaderboard=False))
         assert {test["visibility"] for test in results["tests"]} == {"visible", "hidden"}
         assert "leaderboard" not in results
@@ -345,6 +343,13 @@ class TestCommand:
 )
 def test_a_worker_gets_what_grading_leaves(backend: str, container: int | None, room: int | None) -> None:
     assert worker_mb(backend, container) == room  # type: ignore[arg-type]
+
+
+def test_a_leaderboard_has_the_speed_on_a_gpu(course: Course) -> None:
+    report = graded(course, SOLUTION)
+    timed = replace(report, timing={**report.timing, **as_timing((Speed("softmax", 0.3, 0.2),))})
+    (entry,) = [one for one in results_of(timed, Manner())["leaderboard"] if "GPU" in one["name"]]
+    assert entry == {"name": "softmax on a GPU, times the built-in", "value": 1.5, "order": "asc"}
 
 
 @pytest.mark.parametrize(
