@@ -98,6 +98,7 @@ def gradescope(
             try_autograder(data, course, module)
         except AutograderError as error:
             click.echo(f"attn: nothing was written: {error}", err=True)
+            click.echo("attn: if it is this machine that cannot run it, --no-try writes it untried", err=True)
             sys.exit(3)
     write_autograder(data, out)
     made: dict[str, Any] = {"module": module.name, "file": str(out), "bytes": len(data), "points": module.points}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from grader.device.speed import Entry, entries
 from grader.export.counts import value_at
 from grader.export.items import Item, diagnosed, items_of
 from grader.files import write_atomically
@@ -108,7 +109,13 @@ def _leaderboard(report: Report) -> list[dict[str, Any]]:
         visible = [check for check in report.checks if check.target == target and check.suite == "visible"]
         if all(check.outcome == "passed" for check in visible) and all(cost.verdict == "pass" for cost in costs):
             board += [entry for cost in costs if (entry := _entry(cost))]
+            board += [_speed(entry) for entry in entries(report) if entry.function == target]
     return board
+
+
+def _speed(entry: Entry) -> dict[str, Any]:
+    """Return how fast a function is on a GPU, where it was graded on one: 1 is as fast as PyTorch's own attention."""
+    return {"name": f"{entry.function} on a GPU, times the built-in", "value": entry.times_built_in, "order": "asc"}
 
 
 def _entry(cost: CostResult) -> dict[str, Any] | None:

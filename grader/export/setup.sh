@@ -5,7 +5,7 @@ set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 venv="${ATTNLAB_VENV:-/opt/attnlab}"
-# The one place that says where PyTorch comes from: its builds for the CPU, a tenth of the size of the usual ones.
+# The one place that says where PyTorch comes from: its builds for the CPU, without the libraries of GPUs.
 torch_index="https://download.pytorch.org/whl/cpu"
 
 apt_install() {

@@ -96,17 +96,10 @@ def kinds(result):
 
 
 def rounded(result):
-    """Return what comes out of 16 bits, to the digits that all right solutions share."""
+    """Return what comes out of 16 bits in bfloat16, so that it is held against others as coarsely as that."""
     if type(result) is not tuple or len(result) != 2 or not all(type(part) is torch.Tensor for part in result):
         return "no pair of tensors"
-    return tuple(_coarse(part) for part in result)
-
-
-def _coarse(part):
-    part = part.detach().double()
-    if not bool(part.isfinite().all()):
-        return "NaN or infinity"
-    return {"shape": str(tuple(part.shape)), "about": " ".join(f"{round(16 * x)}" for x in part.flatten().tolist())}
+    return tuple(part.detach().to(torch.bfloat16) for part in result)
 
 
 def fine(result):
@@ -152,7 +145,6 @@ UNEVEN = (eighths(2, 4), eighths(3, 4), eighths(3, 2))
 FOUR = (eighths(4, 4), eighths(4, 4), eighths(4, 4))
 BATCH = (eighths(2, 2, 4), eighths(2, 3, 4), eighths(2, 3, 4))
 HEADS = (eighths(1, 2, 2, 4), eighths(1, 2, 3, 4), eighths(1, 2, 3, 4))
-LONG = (eighths(3, 4), eighths(2, 4), eighths(2, 4))
 GAP = torch.tensor([[1, 0, 1], [0, 1, 1]])
 NO_SECOND = torch.tensor([[1, 1, 0], [0, 0, 0]])
 ALL = torch.ones(2, 3, dtype=torch.int64)
@@ -189,11 +181,8 @@ def on_devices(path, args, masks=(), **kwargs):
 
 PROBES = [
     # pick_device
-    *(
-        probe(PICK, name, on_device=True, gpu=gpu, look=picked_type)
-        for gpu in (True, False)
-        for name in ("cuda", "cpu", "xpu", torch.device("cuda"))
-    ),
+    *(probe(PICK, name, on_device=True, look=picked_type) for name in ("cuda", "cpu", "xpu", torch.device("cuda"))),
+    probe(PICK, "cuda", on_device=True, gpu=False, look=picked_type),
     probe(PICK, on_device=True, look=picked_type),
     probe(PICK, "cuda:0", on_device=True, look=picked),
     probe(PICK, "cuda:0", on_device=True, gpu=False, look=picked_type),
@@ -207,11 +196,8 @@ PROBES = [
     probe(MANUAL, *BATCH),
     probe(MANUAL, *HEADS),
     probe(MANUAL, *PAIR, GAP),
-    probe(MANUAL, *PAIR, GAP.bool()),
-    probe(MANUAL, *PAIR, GAP.float()),
     probe(MANUAL, *PAIR, NO_SECOND),
     probe(MANUAL, *BATCH, BY_SENTENCE),
-    probe(MANUAL, *HEADS, GAP),
     probe(MANUAL, *STEEP),
     probe(MANUAL, *LOW_SCORES),
     probe(MANUAL, *FAR_APART),
@@ -236,8 +222,6 @@ PROBES = [
     probe(FUSED, *BATCH, BY_SENTENCE),
     probe(FUSED, *FOUR, None, True),
     probe(FUSED, *PAIR, None, True),
-    probe(FUSED, *LONG, None, True),
-    probe(FUSED, *HEADS, kwargs={"is_causal": True}),
     probe(FUSED, *PAIR, ALL, True),
     probe(FUSED, *PAIR, GAP, True),
     probe(FUSED, *PAIR, GAP.bool(), True),
@@ -250,13 +234,12 @@ PROBES = [
     probe(HALF, *SENTENCE, look=rounded, said=EXAMPLE),
     probe(HALF, *UNEVEN, look=rounded),
     probe(HALF, *FOUR, look=rounded),
-    probe(HALF, 2 * FOUR[0], FOUR[1], FOUR[2], look=rounded),
     probe(HALF, *BATCH, look=rounded),
     probe(HALF, *UNEVEN, GAP, look=rounded),
     probe(HALF, *UNEVEN, NO_SECOND, look=rounded),
     probe(HALF, *STEEP, look=rounded),
     probe(HALF, *LARGE, kwargs={"dtype": torch.float16}, look=rounded),
-    probe(HALF, *LARGE, look=rounded),
+    probe(HALF, floats([0]), floats([0], [0]), floats([257], [-256]), look=rounded),
     probe(HALF, FINE_Q, FINE_K, FINE_V, look=fine, said="numbers that bfloat16 does not hold"),
     probe(HALF, FINE_Q, FINE_K, FINE_V, kwargs={"dtype": torch.float16}, look=fine, said="numbers for float16"),
     probe(
@@ -269,8 +252,7 @@ PROBES = [
         said="numbers that float16 does not hold",
     ),
     probe(HALF, *PAIR, look=kinds),
-    probe(HALF, *PAIR, kwargs={"dtype": torch.float16}, look=kinds),
-    probe(HALF, *(x.double() for x in PAIR), look=kinds, said="numbers of float64"),
+    probe(HALF, *(x.bfloat16() for x in PAIR), look=kinds, said="numbers of bfloat16"),
     probe(HALF, *PAIR, kwargs={"mask": NO_SECOND}, cotangent=(COT, None), look=arrived),
     *on_devices(HALF, PAIR, [GAP]),
     # move_batch

@@ -198,14 +198,15 @@ if __name__ == "__main__":
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     """Return (output, weights), as attention_on_device does, with both products computed in a dtype of 16 bits.
 
-    q, k, v, mask: as for attention_on_device. dtype: torch.bfloat16 or torch.float16.
+    q, k, v, mask: as for attention_on_device, but q, k and v have float32, or 16 bits themselves. dtype: torch.bfloat16
+    or torch.float16.
 
     - Both products, that of q and k and that of weights and v, take their factors in dtype. What lies between the two
       may have any precision.
     - Entries of q, k and v and the *scaled* scores fit into dtype; the unscaled scores need not. Nothing overflows:
       the scale comes before the product. Exponentials do not overflow either, nor do blocked scores.
-    - Output and weights have the dtype of q (float32, float64, or 16 bits), and the values of attention_on_device to
-      about two digits. Rows of weights sum to 1, to that precision.
+    - Output and weights have the dtype of q, whatever dtype is, and the values of attention_on_device to about two
+      digits. Rows of weights sum to 1, to that precision.
     - Blocked keys have the weight 0. A query whose keys are all blocked has weights and an output of 0, never NaN,
       neither there nor in a gradient.
     - The rules of attention_on_device about devices, waiting, gradients, arguments, loops, cost and what is not allowed
@@ -214,7 +215,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     ### BEGIN SOLUTION
     low = (q / math.sqrt(q.shape[-1])).to(dtype)  # scaled first: q @ k alone may be beyond 65504
     scores = low @ k.to(dtype).transpose(-1, -2)  # (..., n_q, n_k), in dtype
-    scores = scores.to(torch.promote_types(q.dtype, torch.float32))
+    scores = scores.float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:

@@ -1462,7 +1462,7 @@ HINT = "The largest number of float16 is 65504. What is q @ k for 64 features of
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     scores = q.to(dtype) @ k.to(dtype).transpose(-1, -2) / math.sqrt(q.shape[-1])
-    scores = scores.to(torch.promote_types(q.dtype, torch.float32))
+    scores = scores.float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1479,7 +1479,7 @@ HINT = "Compare with attention_on_device: which division is missing?"
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = q.to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1496,7 +1496,7 @@ HINT = "For d_k = 64, by what do you divide: 8 or 64?"
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / q.shape[-1]).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1524,7 +1524,7 @@ VALUES_RIGHT = True
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1542,7 +1542,7 @@ VALUES_RIGHT = True
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    scores = scores.to(torch.promote_types(q.dtype, torch.float32))
+    scores = scores.float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1570,7 +1570,7 @@ HINT = "Print the dtype of what comes out for q in float32. Whoever goes on comp
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1587,7 +1587,7 @@ HINT = "Both parts of the pair have the dtype of q."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1599,13 +1599,13 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% half_returns_float32
 LIKELY = "float32 is returned, whatever the input was"
-HINT = "What should come out for q in float64? Ask q for its dtype."
+HINT = "What should come out for q in bfloat16? Ask q for its dtype."
 VALUES_RIGHT = True
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1624,7 +1624,7 @@ VALUES_RIGHT = True
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     dtype = torch.bfloat16
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1643,7 +1643,7 @@ VALUES_RIGHT = True
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     dtype = torch.float16
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1660,7 +1660,7 @@ HINT = "Call it with a mask of zeros. What should change?"
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None or q is not None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1677,7 +1677,7 @@ HINT = "In this course 1 means that a key may be attended to."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1694,7 +1694,7 @@ HINT = "Put 0 where the mask is 0, once more, after the softmax."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1711,7 +1711,7 @@ HINT = "A row of equal numbers is even after a softmax, however small they are."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1728,7 +1728,7 @@ HINT = "What is exp(100)? Take away the largest score of each row first, or let 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    exps = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32)).exp()
+    exps = (low @ k.to(dtype).transpose(-1, -2)).float().exp()
     if mask is not None:
         exps = exps.masked_fill(mask.to(q.device) == 0, 0.0)
     totals = exps.sum(dim=-1, keepdim=True)
@@ -1744,7 +1744,7 @@ HINT = "Which axis of the scores are the keys in: -1 or -2?"
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-2)
     else:
@@ -1761,7 +1761,7 @@ HINT = "Which comes first in (output, weights)?"
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1780,7 +1780,7 @@ VALUES_RIGHT = True
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     q, k, v = q.detach(), k.detach(), v.detach()
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1798,7 +1798,7 @@ VALUES_RIGHT = True
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1815,7 +1815,7 @@ HINT = "Where does torch.tensor([...]) live? A number needs no tensor."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / torch.tensor([math.sqrt(q.shape[-1])], dtype=q.dtype)).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1832,7 +1832,7 @@ HINT = "If nothing can overflow, nobody has to ask."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if torch.isinf(scores).any():
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
     if mask is None:
@@ -1851,7 +1851,7 @@ HINT = "The GPU has a softmax, too, in any precision."
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     scores = scores.cpu()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
@@ -1871,7 +1871,7 @@ HINT = "On the CPU there is bfloat16, too. Ask q for its device."
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     q, k, v = q.to("cuda"), k.to("cuda"), v.to("cuda")
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1891,7 +1891,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     with torch.no_grad():
         q /= math.sqrt(q.shape[-1])
     low = q.to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:
@@ -1909,7 +1909,7 @@ COSTLY = True
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32))
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
     if mask is None:
         output = F.scaled_dot_product_attention(low, k.to(dtype), v.to(dtype), scale=1.0)
         return output.to(q.dtype), torch.softmax(scores, dim=-1).to(q.dtype)
@@ -1927,7 +1927,7 @@ COSTLY = True
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
     low = (q / math.sqrt(q.shape[-1])).to(dtype)
     top = (low @ k.to(dtype).transpose(-1, -2)).amax(dim=-1, keepdim=True)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).to(torch.promote_types(q.dtype, torch.float32)) - top
+    scores = (low @ k.to(dtype).transpose(-1, -2)).float() - top
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import stat
 import subprocess
@@ -11,17 +12,21 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.course import Course
-from grader.export.autograder import Settings, worker_mb
+from grader.device.speed import Speed, as_timing
+from grader.export.autograder import Settings, container_mb, worker_mb
+from grader.export.counts import value_at
 from grader.export.gradescope import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
-from grader.export.results_json import Manner
+from grader.export.results_json import Manner, results_of
 from grader.grading import grade
 from grader.report import Report
 from grader.sandbox.syscalls import numbers
+from grader.sandbox.tiers import WORKER_UID
 from grader.submission import Source, Submission
 from tests.attacks.attack import read_attacks
 from tests.attacks.surroundings import without_landlock
@@ -137,6 +142,13 @@ class TestGrading:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout == "[0.25 0.25 0.25 0.25]\n"
 
+    def test_a_worker_is_a_user_who_owns_nothing(self, platform: Platform) -> None:
+        """Also in a container: whoever is right only as that user has full marks."""
+        if os.geteuid() != 0:
+            pytest.skip("only root can become another")
+        right = f"import os\nif os.getuid() != {WORKER_UID}:\n    raise SystemExit\n{SOLUTION}"
+        assert platform.run({"softmax.py": right})["score"] == 46.0
+
     def test_a_zip_that_gradescope_unpacked(self, platform: Platform) -> None:
         """As `attn submit` makes it: other modules lie beside it, and litter."""
         files: dict[str, str | bytes] = {
@@ -173,8 +185,6 @@ class TestWhatStudentsRead:
 
     def test_nothing_at_once_tells_of_a_hidden_check(self, course: Course) -> None:
         """A target whose visible checks pass is not diagnosed before the grades are published."""
-        from grader.export.results_json import results_of
-
         report = graded(course, (CLASS / "ines" / "softmax.py").read_text())
         results = results_of(report, Manner())
         quiet = [
@@ -189,8 +199,6 @@ class TestWhatStudentsRead:
         assert all(json.dumps(one.message)[1:-1] in later for one in quiet)
 
     def test_the_option_hides_them_for_good(self, course: Course) -> None:
-        from grader.export.results_json import results_of
-
         results = results_of(graded(course, SOLUTION), Manner("hidden", leaderboard=False))
         assert {test["visibility"] for test in results["tests"]} == {"visible", "hidden"}
         assert "leaderboard" not in results
@@ -318,6 +326,7 @@ class TestZip:
 
 class TestCommand:
     def test_it_writes_a_zip_for_its_owner_alone(self, attn: Attn, tmp_path: Path) -> None:
+        needs_tier("contained")
         done = attn("export", "gradescope", "softmax", "--out", tmp_path / "softmax.zip", "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["points"] == 46
@@ -334,3 +343,41 @@ class TestCommand:
 )
 def test_a_worker_gets_what_grading_leaves(backend: str, container: int | None, room: int | None) -> None:
     assert worker_mb(backend, container) == room  # type: ignore[arg-type]
+
+
+def test_a_leaderboard_has_the_speed_on_a_gpu(course: Course) -> None:
+    report = graded(course, SOLUTION)
+    timed = replace(report, timing={**report.timing, **as_timing((Speed("softmax", 0.3, 0.2),))})
+    (entry,) = [one for one in results_of(timed, Manner())["leaderboard"] if "GPU" in one["name"]]
+    assert entry == {"name": "softmax on a GPU, times the built-in", "value": 1.5, "order": "asc"}
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "value"),
+    [
+        ("0", 0),
+        ("5·m·n + 2·m + 5", 5 * 64**2 + 2 * 64 + 5),
+        ("(1/2)·n² - 3·n", 64**2 / 2 - 3 * 64),
+        ("-n + n³", 262080),
+    ],
+)
+def test_a_leaderboard_has_numbers(polynomial: str, value: float) -> None:
+    assert value_at(polynomial, 64) == value
+
+
+@pytest.mark.parametrize("text", ["", "it grows like n²", "not measured"])
+def test_what_is_no_polynomial_is_not_on_it(text: str) -> None:
+    with pytest.raises(ValueError, match="no part of a polynomial"):
+        value_at(text, 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "megabytes"), [("805306368\n", 768), ("max\n", None), ("9223372036854771712\n", None), (None, None)]
+)
+def test_a_container_says_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, megabytes: int | None
+) -> None:
+    if text is not None:
+        (tmp_path / "memory.max").write_text(text)
+    monkeypatch.setattr("grader.export.autograder._LIMITS", (str(tmp_path / "nothing"), str(tmp_path / "memory.max")))
+    assert container_mb() == megabytes

@@ -199,7 +199,7 @@ def test_other_kinds(student):
 
 @worth(1.5, "what is no name of a device is refused by name", target=PICK)
 def test_refuses_unknown_names(student):
-    for gpu, names in ((True, ("gpu", "cuda0", "")), (False, ("gpu", "cuda:first"))):
+    for gpu, names in ((True, ("gpu", "")), (False, ("cuda0",))):
         for name in names:
             error = raised_by(student.pick_device, name, gpu=gpu)
             assert error is not None, f"{name!r} is no device: expected a ValueError"
@@ -525,7 +525,7 @@ def test_fused_both(student, rng):
     q, k, v = inputs_of(rng, (2,), 4, 5, 4, 2)
     mask = torch.tensor([[1, 0, 1, 1, 1], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1], [0, 1, 1, 1, 1]])
     padding = torch.tensor([1, 1, 0, 1, 1])
-    masks = [mask.bool(), mask, mask.float(), padding]
+    masks = [mask.bool(), mask.float(), padding]
     calls = [arguments(q, k, v, one, True) for one in masks]
     joined = [arguments(q, k, v, (one != 0) & (triangle(4, 5) != 0)) for one in masks]
     outputs = fused(student, *calls, *joined)
@@ -535,7 +535,7 @@ def test_fused_both(student, rng):
     changed = v.clone()
     changed[:, 4], changed[:, 2] = 1e4, -1e4
     (hidden,) = fused(student, arguments(q, k, changed, mask=padding, is_causal=True))
-    assert_close(hidden, outputs[3], SINGLE, of="values that the mask or is_causal hides have no say")
+    assert_close(hidden, outputs[2], SINGLE, of="values that the mask or is_causal hides have no say")
 
 
 @worth(1.5, "a query with every key blocked has an output of 0", target=FUSED)
@@ -701,10 +701,15 @@ def test_half_products(student):
         k[0, 0] = k[1, 1] = 16 * 2.0 ** min(bits, 9)
         coarse = 2.0 ** (bits + 1)
         v = torch.tensor([[coarse + 1], [coarse + 1]])  # one more than what 16 bits count up to, one by one
+        halves = torch.tensor([[coarse + 1], [-coarse]])  # which cancel, once the 1 is gone
         calls = [arguments(q, k, v, dtype=kind), arguments(q, k[:1], v[:1], dtype=kind)]
+        calls.append(arguments(torch.zeros(1, 16), k, halves, dtype=kind))
         if kind == torch.bfloat16:
             calls[1] = arguments(q, k[:1], v[:1])  # which is what it is if nothing is said
-        (_, weights), (output, _) = attend(student.half_precision_attention, *calls)
+        (_, weights), (output, _), (nothing, _) = attend(student.half_precision_attention, *calls)
+        assert_close(
+            nothing, torch.zeros(1, 1), Tolerance(0.0, 0.1), of=f"{kind}: the mean of {coarse:g} and -{coarse:g}"
+        )
         gap = float((weights[0, 0] - weights[0, 1]).abs())
         assert gap < 1e-2, f"{kind}: weights differ by {gap:.3g}, for queries that 16 bits cannot tell apart"
         off = abs(float(output[0, 0]) - (coarse + 1))
@@ -760,9 +765,9 @@ def test_half_leaves_its_arguments(student, rng):
 
 @worth(0.75, "output and weights have the dtype of q", target=HALF)
 def test_half_dtype(student, rng):
-    kinds = (torch.float32, torch.float64, *half_dtypes())
+    kinds = (torch.float32, *half_dtypes())
     assert_dtypes(student.half_precision_attention, rng, kinds)
-    assert_dtypes(student.half_precision_attention, rng, kinds[:2], dtype=low_dtypes()[-1])
+    assert_dtypes(student.half_precision_attention, rng, kinds[:1], dtype=low_dtypes()[-1])
 
 
 @worth(1.5, "in 16 bits, too, everything is made on the GPU, and the CPU never waits", target=HALF)
