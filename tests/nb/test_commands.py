@@ -86,7 +86,6 @@ def tiny_clone(tiny: Course) -> Course:
         shutil.copytree(ROOT / name, tiny.root / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tiny.root)
-    (tiny.root / "grader" / "scaffold.py").unlink()  # it has this module's solution in it
     return tiny
 
 
