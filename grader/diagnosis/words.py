@@ -15,7 +15,7 @@ from grader.diagnosis.fingerprints import Fingerprints, Way
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Outcome, Side, Unreadable, likeness, plain_difference
 from grader.diagnosis.place import Line
-from grader.diagnosis.probe import Place, Probe
+from grader.diagnosis.probe import Place, Probe, axes_of
 from grader.diagnosis.reading import Reading, read_weights
 from grader.text import one_line
 
@@ -73,7 +73,7 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
     def order(number: int) -> tuple[bool, bool, int, int]:
         probe, expected = prints.probes[number], prints.outcome(None, number)
         near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
-        odd = any(np.ndim(arg) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
+        odd = any(len(axes_of(arg)) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
         return near, odd, probe.size, number
 
     return min(finding.deviation.probes, key=order)
@@ -91,7 +91,7 @@ def call_of(probe: Probe) -> str:
     arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
     text = f"{head}({', '.join(arguments)})"
     if probe.said or len(text) > _LONG or "..." in text:
-        shapes = ", ".join(str(np.shape(arg)) for arg in probe.args if np.ndim(arg))
+        shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
         return f"{head} of {probe.said or f'arrays of {shapes}'}"
     return text
 
