@@ -22,7 +22,6 @@ from grader.text import one_line
 WIDTH = 78
 MAX_LINES = 15
 GRADIENTS = "its result, and gradients of all that went in"
-ON_DEVICE = "its call there"
 _LONG = 220  # characters of an argument that are still shown
 
 
@@ -133,8 +132,11 @@ def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[l
     if side == Side.DTYPE:
         return _pair(describe(ours.value), describe(theirs.value))
     if probe.look is not None and type(theirs.value) in (dict, str):
-        of = GRADIENTS if probe.cotangent is not None else ON_DEVICE if probe.place else describe(ours.raw)
-        return _facts(ours, theirs.value, of)
+        if probe.place and type(ours.value) is dict and type(theirs.value) is dict:
+            off = [key for key, value in theirs.value.items() if likeness(ours.value.get(key), value)]
+            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (ours, theirs)]
+            return _pair(*shown)
+        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
     if probe.cotangent is not None:
         return _gradients(ours.value, theirs.value)
     return _values(ours.value, theirs.value)
