@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.device.calling import sendable
@@ -29,10 +30,11 @@ Place = tuple[str, int]
 
 
 def open_gpu() -> None:
-    """Start all that the first operations of a kind start: what they take is nobody's memory and nobody's time."""
-    for dtype in (torch.float32, torch.float16, torch.bfloat16):
-        x = torch.ones(64, 64, device="cuda", dtype=dtype)
-        torch.softmax(x @ x, dim=-1)
+    """Load what the first operations of a kind load: that takes seconds, while the worker before is still at work."""
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        x = torch.ones(1, 1, 64, 64, device="cuda", dtype=dtype)
+        torch.softmax((x @ x).masked_fill(x == 0, 0.0), dim=-1)
+        torch.nn.functional.scaled_dot_product_attention(x, x, x)
     torch.cuda.synchronize()
 
 
@@ -117,7 +119,7 @@ class Watch:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        with warnings.catch_warnings(), _Copies(self):
+        with warnings.catch_warnings(), _Copies(self), _Makings(self):
             warnings.simplefilter("always")
             warnings.showwarning = self.warned
             _debug("warn")
@@ -130,6 +132,11 @@ class Watch:
         if SYNC in str(message):
             self.waits[self.place()] += 1
 
+    def copied(self, *, waited: bool) -> None:
+        """Note a copy to the GPU in the line that is at work."""
+        if len(self.copies) < MAX_NOTES:
+            self.copies.append([not waited, *self.place()])
+
     def place(self) -> Place:
         """Return the line of the student's that is at work."""
         frame = sys._getframe(1)
@@ -140,6 +147,26 @@ class Watch:
     def findings(self) -> list[list[Any]]:
         reasons = Counter((file, line) for _, file, line in self.copies)
         return [["host_sync", "", 0, *place] for place, count in self.waits.items() if count > reasons[place]]
+
+
+class _Makings(TorchFunctionMode):  # type: ignore[misc]
+    """Notes every tensor made on the GPU from numbers: the copy inside `torch.tensor` is no operation of its own."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = len(self.watch.copies)
+        result = func(*args, **(kwargs or {}))
+        if func in _MAKERS and len(self.watch.copies) == before and on_the_gpu(result):
+            data = args[func is torch.Tensor.new_tensor] if len(args) > (func is torch.Tensor.new_tensor) else None
+            if not on_the_gpu(data):
+                self.watch.copied(waited=True)
+        return result
+
+
+_MAKERS = (torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor)
 
 
 class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for it
@@ -157,13 +184,17 @@ class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for
         result = func(*args, **(kwargs or {}))
         if func in _COPIES:
             target, source = (args[0], args[1]) if func is _COPIES[1] else (result, args[0])
-            if target.is_cuda and not source.is_cuda and len(self.watch.copies) < MAX_NOTES:
-                waited = not (kwargs or {}).get("non_blocking", len(args) > 2 and args[2])
-                self.watch.copies.append([not waited, *self.watch.place()])
+            if on_the_gpu(target) and not on_the_gpu(source):
+                self.watch.copied(waited=not (kwargs or {}).get("non_blocking", len(args) > 2 and args[2]))
         return result
 
 
 _COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
+
+
+def on_the_gpu(value: Any) -> bool:
+    """Whether this is a tensor on the GPU."""
+    return isinstance(value, torch.Tensor) and value.is_cuda
 
 
 def place_in(error: BaseException, files: Collection[str]) -> Place:

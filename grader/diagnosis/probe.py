@@ -71,8 +71,17 @@ class Probe:
     @property
     def size(self) -> int:
         """How much there is to read in the arguments."""
-        sizes = (shape_of(arg) or np.shape(arg) for arg in (*self.args, *self.kwargs.values()))
-        return sum(prod(size) for size in sizes)
+        return sum(prod(axes_of(arg)) for arg in (*self.args, *self.kwargs.values()))
+
+
+def axes_of(arg: Any) -> tuple[int, ...]:
+    """Return the shape of an argument; of a list of things of different shapes, how many there are."""
+    if (shape := shape_of(arg)) is not None:
+        return shape
+    try:
+        return np.shape(arg)
+    except ValueError:
+        return (len(arg),)
 
 
 def probe(

@@ -15,14 +15,13 @@ from grader.diagnosis.fingerprints import Fingerprints, Way
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Outcome, Side, Unreadable, likeness, plain_difference
 from grader.diagnosis.place import Line
-from grader.diagnosis.probe import Place, Probe
+from grader.diagnosis.probe import Place, Probe, axes_of
 from grader.diagnosis.reading import Reading, read_weights
 from grader.text import one_line
 
 WIDTH = 78
 MAX_LINES = 15
 GRADIENTS = "its result, and gradients of all that went in"
-ON_DEVICE = "its call there"
 _LONG = 220  # characters of an argument that are still shown
 
 
@@ -73,7 +72,7 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
     def order(number: int) -> tuple[bool, bool, int, int]:
         probe, expected = prints.probes[number], prints.outcome(None, number)
         near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
-        odd = any(np.ndim(arg) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
+        odd = any(len(axes_of(arg)) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
         return near, odd, probe.size, number
 
     return min(finding.deviation.probes, key=order)
@@ -91,7 +90,7 @@ def call_of(probe: Probe) -> str:
     arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
     text = f"{head}({', '.join(arguments)})"
     if probe.said or len(text) > _LONG or "..." in text:
-        shapes = ", ".join(str(np.shape(arg)) for arg in probe.args if np.ndim(arg))
+        shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
         return f"{head} of {probe.said or f'arrays of {shapes}'}"
     return text
 
@@ -133,8 +132,11 @@ def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[l
     if side == Side.DTYPE:
         return _pair(describe(ours.value), describe(theirs.value))
     if probe.look is not None and type(theirs.value) in (dict, str):
-        of = GRADIENTS if probe.cotangent is not None else ON_DEVICE if probe.place else describe(ours.raw)
-        return _facts(ours, theirs.value, of)
+        if probe.place and type(ours.value) is dict and type(theirs.value) is dict:
+            off = [key for key, value in theirs.value.items() if likeness(ours.value.get(key), value)]
+            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (ours, theirs)]
+            return _pair(*shown)
+        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
     if probe.cotangent is not None:
         return _gradients(ours.value, theirs.value)
     return _values(ours.value, theirs.value)

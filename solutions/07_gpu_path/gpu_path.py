@@ -311,11 +311,12 @@ if __name__ == "__main__":
 
 # %%
 if __name__ == "__main__":
-    for number in (257.0, 2049.0, 65504.0, 102400.0):
+    for number in (257, 2049, 65504, 102400):
         shown = [
-            f"{str(kind)[6:]} {torch.tensor(number).to(kind).item():g}" for kind in (torch.bfloat16, torch.float16)
+            f"{str(kind)[6:]} {torch.tensor(float(number)).to(kind).item():g}"
+            for kind in (torch.bfloat16, torch.float16)
         ]
-        print(f"{number:g}:", ", ".join(shown))
+        print(f"{number}:", ", ".join(shown))
 
 # %% [markdown]
 # ## Reflect

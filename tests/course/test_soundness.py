@@ -61,6 +61,10 @@ LISTED = {
         first_heads_weights_for_all output_projection_missing query_projection_for_keys one_layer_for_queries_and_keys
         value_from_query value_defaults_to_query mask_over_the_wrong_axis mask_in_the_first_head merge_averages
         heads_averaged""",
+    "07_gpu_path": """mask_left_on_the_cpu mask_made_on_the_cpu scale_made_on_the_cpu softmax_on_the_cpu
+        results_on_the_cpu largest_score_read through_numpy hard_coded_cuda mask_to_hard_coded_cuda
+        causal_dropped_with_a_mask convention_inverted mask_of_numbers_added every_mask_added scaled_after_the_product
+        never_scaled_in_half output_left_in_half""",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 from cli.gpu import gpu_lines
 from cli.main import attn
 from grader.course import Course
+from grader.device import gpu
 from grader.device.found import GpuCost, MalformedFoundError, read_gpu_cost
 from grader.device.own import Point
 from grader.device.peaks import Peaks, peaks_of
@@ -142,6 +144,34 @@ def test_a_worker_is_not_believed_what_has_no_form(answer: object) -> None:
 def test_a_time_is_a_number_of_milliseconds(time: object) -> None:
     with pytest.raises(MalformedFoundError):
         read_gpu_cost({"peak": 1, "times": [time], "value": None}, 1)
+
+
+WAITS = """
+import warnings
+import torch
+def f(x):
+    y = torch.tensor(2.0, device="meta"); wait()
+    y = x.new_tensor([1.0], device="meta"); wait()
+    y = torch.ones(2).to("meta"); wait()
+    y = torch.empty(2, device="meta").copy_(torch.ones(2), non_blocking=True)
+    y = torch.as_tensor(y); wait()
+    y = torch.ones(2).to("meta"); wait(); wait()
+    wait()
+    return y + y
+"""
+
+
+def test_a_wait_is_found_where_no_copy_to_the_gpu_explains_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meta device stands for the GPU, and a warning for a wait: what is counted here is ours."""
+    monkeypatch.setattr(gpu, "on_the_gpu", lambda value: isinstance(value, torch.Tensor) and value.is_meta)
+    monkeypatch.setattr(gpu, "_debug", lambda _: None)
+    names: dict[str, Any] = {"wait": lambda: warnings.warn(gpu.SYNC, stacklevel=2)}
+    exec(compile(WAITS, "work.py", "exec"), names)
+    watch = gpu.Watch({"work.py"})
+    with watch.watching():
+        names["f"](torch.ones(2))
+    assert watch.copies == [[line == 8, "work.py", line] for line in (5, 6, 7, 8, 10)]
+    assert [(kind, line) for kind, _, _, _, line in watch.findings()] == [("host_sync", line) for line in (9, 10, 11)]
 
 
 def test_a_leaderboard_ranks_by_the_ratio_and_is_no_grade(report: Report, tmp_path: Path) -> None:

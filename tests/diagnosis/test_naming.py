@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.diagnosis.naming import described, overlays, submission_of
 
 MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "05_torch_attention"]
-MODULES += ["06_multi_head_attention"]
+MODULES += ["06_multi_head_attention", "07_gpu_path"]
 MOST_LINES, WIDTH = 15, 80
 STYLES, BUGS, UNKNOWN = 3, 8, 30  # at least, in all modules together
 

@@ -108,4 +108,6 @@ class Reader:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "CLONE": str(ROOT), "NO_COLOR": "1"}
+    """Return an environment in which nothing leads out of the copy: the shell that began the tests has an OLDPWD."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("OLDPWD", "PWD")}
+    return {**inherited, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "CLONE": str(ROOT), "NO_COLOR": "1"}

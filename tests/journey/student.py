@@ -19,6 +19,7 @@ MISTAKES = {
     "04_masks": ("mask_after_softmax", "masked_softmax"),
     "05_torch_attention": ("softmax_over_queries", "ScaledDotProductAttention.forward"),
     "06_multi_head_attention": ("scale_of_the_whole_width", "MultiHeadAttention.forward"),
+    "07_gpu_path": ("mask_left_on_the_cpu", "attention_on_device"),
 }
 
 
