@@ -796,7 +796,9 @@ def test_half_masks(student, rng):
     heads = inputs_of(rng, (2, 3), 4, 5, 4, 2)
     shapes = [(5,), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
     cases = [(*heads, open_mask(rng, *shape)) for shape in shapes]
-    for case, pair in zip(cases, attend(student.half_precision_attention, *(arguments(*c) for c in cases)), strict=True):
+    for case, pair in zip(
+        cases, attend(student.half_precision_attention, *(arguments(*c) for c in cases)), strict=True
+    ):
         assert_attends(pair, oracle_attention(*case), of=f"a mask {tuple(case[3].shape)}:", tolerance=LOW)
 
 
