@@ -362,8 +362,8 @@ class _Profiler:
         )
         also = self.sample_also(middle)
         if any(law.meter == "steps" and not law.bound.degree for law in self.contract.laws):
-            calls = zip(self.contract.also, also, self.sample_also(further), strict=True)
-            self.looping = next((args for args, a, b in calls if a.counts["steps"] < b.counts["steps"]), None)
+            both = zip(self.contract.also, also, self.sample_also(further), strict=True)
+            self.looping = next((args for args, a, b in both if a.counts["steps"] < b.counts["steps"]), None)
         if self.contract.needs:
             calls = [(self.contract.args, sample) for sample in self.seen.values()]
             calls += zip(self.contract.also, also, strict=True)
