@@ -972,26 +972,6 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
     return output.masked_fill(nothing, 0.0)[(0,) * missing]
 
 
-# %% square_triangle
-LIKELY = "the causal mask has as many rows as columns: it does not fit where n_q and n_k differ"
-HINT = "With 3 queries and 5 keys, what shape has the mask? And which two numbers did you make yours of?"
-
-
-def fused_attention(q, k, v, mask=None, is_causal=False):
-    missing = max(0, 4 - q.dim())
-    q4, k4, v4 = (x[(None,) * missing] for x in (q, k, v))
-    if mask is None:
-        return F.scaled_dot_product_attention(q4, k4, v4, is_causal=is_causal)[(0,) * missing]
-    n_q, n_k = q.shape[-2], k.shape[-2]
-    allowed = torch.atleast_2d(mask.to(q.device) != 0)
-    allowed = allowed.expand(*allowed.shape[:-2], n_q, n_k)
-    if is_causal:
-        allowed = allowed & torch.ones(n_k, n_k, dtype=torch.bool, device=q.device).tril()
-    nothing = ~allowed.any(dim=-1, keepdim=True)
-    output = F.scaled_dot_product_attention(q4, k4, v4, attn_mask=allowed | nothing)
-    return output.masked_fill(nothing, 0.0)[(0,) * missing]
-
-
 # %% causal_without_the_diagonal
 LIKELY = "is_causal leaves out the diagonal: no query sees its own key"
 HINT = "j <= i, or j < i? What does query 0 see?"

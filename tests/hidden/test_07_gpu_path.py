@@ -794,12 +794,12 @@ def test_half_masks(student, rng):
             assert_close(weights.sum(dim=-1), sums, LOW, of=f"{of} the sums of weights")
             assert_attends((output, weights), pairs[0], of=f"{of} against one of bools:", tolerance=LOW)
     heads = inputs_of(rng, (2, 3), 4, 5, 4, 2)
-    shapes = [(5,), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
-    cases = [(*heads, open_mask(rng, *shape)) for shape in shapes]
-    for case, pair in zip(
-        cases, attend(student.half_precision_attention, *(arguments(*c) for c in cases)), strict=True
-    ):
-        assert_attends(pair, oracle_attention(*case), of=f"a mask {tuple(case[3].shape)}:", tolerance=LOW)
+    masks = [open_mask(rng, *shape) for shape in [(5,), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]]
+    calls = [arguments(*heads, one) for one in masks]
+    for one, (_, weights) in zip(masks, attend(student.half_precision_attention, *calls), strict=True):
+        of = f"q (2, 3, 4, 4), a mask {tuple(one.shape)}:"
+        assert_close(weights * (1 - one), torch.zeros(2, 3, 4, 5), of=f"{of} weights of blocked keys")
+        assert_close(weights.sum(dim=-1), torch.ones(2, 3, 4), LOW, of=f"{of} the sums of weights")
 
 
 @worth(1.5, "gradients flow through 16 bits, and are never NaN", target=HALF)
@@ -813,16 +813,10 @@ def test_half_gradients(student, rng):
     assert_close(grads[1][1], torch.zeros(4), SINGLE, of="the gradient of a blocked key")
     assert_close(grads[2].sum(dim=0), torch.full((2,), 2.0), LOW, of="the gradients of all values together")
     assert float(grads[0][0].abs().max()) > 1e-4, "the gradient of a query that is not blocked is 0"
-    # Through the output alone, with a mask and without: roughly those of the formula.
-    (push,) = cotangent = (normal(rng, 3, 2),)
     for one in (mask, None):
-        found = student.half_precision_attention.vjp(q, k, v, mask=one, cotangent=(push, None))
-        expected = oracle_gradients(q, k, v, cotangent, one)
-        for name, ours, theirs in zip(
-            "qkv", assert_finite_gradients(found, [x.shape for x in (q, k, v)]), expected, strict=True
-        ):
-            rough = Tolerance(0.0, 0.25 * float(theirs.abs().max()))
-            assert_close(ours, theirs, rough, of=f"the gradient of {name}, through the output")
+        found = student.half_precision_attention.vjp(q, k, v, mask=one, cotangent=(normal(rng, 3, 2), None))
+        grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
+        assert float(grads[0][0].abs().max()) > 1e-4, "nothing reaches q through the output"
 
 
 @worth(0.75, "half_precision_attention leaves its arguments as they were, and remembers nothing", target=HALF)
