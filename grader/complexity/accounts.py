@@ -63,7 +63,7 @@ class Accounts:
             for event in found.events
             if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
-        return Account(found, _without_forbidden(found.costs, forbidden), forbidden)
+        return Account(found, _without_forbidden(_in_further_calls(found), forbidden), forbidden)
 
     def unmeasured(self, contract: Contract) -> Account:
         """Return the account of a function whose results are wrong or never come: its cost means nothing."""
@@ -146,6 +146,24 @@ def kind_of(call: str) -> str:
     if call.startswith(PREFIX):
         return "attention" if is_attention(call) else "torch"
     return "products"
+
+
+def _in_further_calls(found: Profile) -> tuple[Cost, ...]:
+    """Fail the steps of a function with a loop in a further call, and the last cost of one that lacks what it needs."""
+    costs = found.costs
+    if found.looping is not None:
+        message = f"it has a loop for ({', '.join(found.looping)})"
+        costs = tuple(
+            replace(cost, verdict="fail", place=None, message=message)
+            if cost.meter == "steps" and cost.verdict != "fail"
+            else cost
+            for cost in costs
+        )
+    if found.lacking is None:
+        return costs
+    *others, last = costs
+    message = f"PyTorch's own attention is not called for ({', '.join(found.lacking)})"
+    return (*others, replace(last, verdict="fail", place=None, message=message, too_little=True))
 
 
 def _without_forbidden(costs: tuple[Cost, ...], forbidden: tuple[Forbidden, ...]) -> tuple[Cost, ...]:

@@ -25,8 +25,8 @@ from grader.module import CourseError, module_error
 METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
 # The kinds of arguments, and how many sizes each is followed by.
 PARTS: dict[str, int | None] = {"array": None, "mask": None, "tensor": None, "tensormask": None}
-PARTS |= {"none": 0, "size": 1, "lengths": 2, "value": 1}
-_KEYS = {"args", "init", "also", "sizes", "large", "points", "tolerance", *METERS}
+PARTS |= {"none": 0, "true": 0, "size": 1, "lengths": 2, "value": 1}
+_KEYS = {"args", "init", "also", "needs", "sizes", "large", "points", "tolerance", *METERS}
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Contract:
     lattice: Lattice
     large: tuple[Sizes, ...]
     laws: tuple[Law, ...]
+    needs: str | None = None  # what each of these calls must call; the last law's points depend on it
     tolerance: Tolerance | None = None  # of results, where right ones differ by more than rounding in their dtype
 
     @property
@@ -112,6 +113,7 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
             lattice=Lattice(names, base, step, degree),
             large=_large(table["large"], names),
             laws=laws,
+            needs=_needs(table["needs"]) if "needs" in table else None,
             tolerance=_tolerance(table["tolerance"]) if "tolerance" in table else None,
         )
     except CourseError:
@@ -131,6 +133,12 @@ def _law(meter: str, entry: Any, names: tuple[str, ...], points: float) -> Law:
         raise ValueError(f'{meter} is neither a law such as "n^2" nor {{law = "n^2", exact = 1}}')
     _require_counts("exact", [entry["exact"]])
     return Law(meter, parse(entry["law"], names), entry["exact"], points)
+
+
+def _needs(kind: Any) -> str:
+    if kind != "attention":
+        raise ValueError('needs is not "attention"')
+    return str(kind)
 
 
 def _tolerance(size: Any) -> Tolerance:

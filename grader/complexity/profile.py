@@ -17,6 +17,7 @@ from grader.complexity.polynomial import Polynomial, Powers, Sizes
 from grader.complexity.prices import SUM
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
 from grader.complexity.sample import MAX_PLACES, PLACES, MalformedSampleError, Sample, argument, read_samples
+from grader.complexity.torch_names import is_attention
 from grader.errors import StudentEndedError, StudentError
 from grader.sandbox.client import Session
 from grader.sandbox.making import NOTHING, Made
@@ -92,6 +93,8 @@ class Profile:
     events: tuple[Event, ...]
     polynomials: Mapping[str, Polynomial]  # by meter, those found at the small sizes
     exact: Mapping[str, Polynomial]  # of these, the ones that the large sizes bear out
+    lacking: tuple[str, ...] | None = None  # the arguments of a call that does without what the contract needs
+    looping: tuple[str, ...] | None = None  # those of a further call whose steps grow where the law has them constant
 
 
 def profile(session: Session, contract: Contract, seed: int, expected: Expected | None = None) -> Profile:
@@ -116,6 +119,8 @@ class _Profiler:
         self.files: list[str] = []
         self.seen: dict[Sizes, Sample] = {}
         self.wrong = False
+        self.lacking: tuple[str, ...] | None = None
+        self.looping: tuple[str, ...] | None = None
         self.places: set[int] = set()
 
     def run(self) -> Profile:
@@ -133,7 +138,7 @@ class _Profiler:
             costs = tuple(self.cost(law, polynomials[law.meter], "fail", None, message) for law in contract.laws)
         else:
             costs = tuple(self.judged(law, polynomials[law.meter]) for law in contract.laws)
-        return Profile(contract, costs, events, polynomials, exact)
+        return Profile(contract, costs, events, polynomials, exact, self.lacking, self.looping)
 
     def given_up(self, error: StudentError) -> Profile:
         """Return what can be said of a function that did not get through all sizes.
@@ -352,8 +357,18 @@ class _Profiler:
     def events(self) -> tuple[Event, ...]:
         """Return what was called by a name of its own, also in the further calls."""
         lattice = self.contract.lattice
-        middle = tuple(base + 4 * step for base, step in zip(lattice.base, lattice.step, strict=True))
-        return self.named([(middle, sample) for sample in self.sample_also(middle)])
+        middle, further = (
+            tuple(base + far * step for base, step in zip(lattice.base, lattice.step, strict=True)) for far in (4, 7)
+        )
+        also = self.sample_also(middle)
+        if any(law.meter == "steps" and not law.bound.degree for law in self.contract.laws):
+            both = zip(self.contract.also, also, self.sample_also(further), strict=True)
+            self.looping = next((args for args, a, b in both if a.counts["steps"] < b.counts["steps"]), None)
+        if self.contract.needs:
+            calls = [(self.contract.args, sample) for sample in self.seen.values()]
+            calls += zip(self.contract.also, also, strict=True)
+            self.lacking = next((args for args, one in calls if not any(map(is_attention, one.events))), None)
+        return self.named([(middle, sample) for sample in also])
 
     def named(self, also: Sequence[tuple[Sizes, Sample]] = ()) -> tuple[Event, ...]:
         """Return the events of what was measured; sums of products only where they are what the law is about."""

@@ -57,6 +57,8 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
             return torch.from_numpy(rng.normal(size=sizes)).float() if kind == "tensor" else torch.ones(*sizes) > 0
         case "none":
             return None
+        case "true":
+            return True
         case "mask":
             return np.ones(sizes, dtype=bool)  # what a loop leaves out would make its cost depend on chance
         case "size":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -74,8 +75,10 @@ def answers(pretence: Pretence) -> Iterator[tuple[Any, str, Any]]:
     yield cuda, "set_device", lambda device: pretence.device(device) and None
     yield cuda, "_exchange_device", lambda _: 0
     yield cuda, "_maybe_exchange_device", lambda _: 0
-    yield cuda, "get_device_name", lambda *_: NAME
-    yield cuda, "get_device_capability", lambda *_: (8, 0)
+    about = SimpleNamespace(name=NAME, major=8, minor=0, total_memory=16 << 30, multi_processor_count=1)
+    yield cuda, "get_device_properties", lambda device=None: pretence.device(device or GPU) and about
+    yield cuda, "get_device_name", lambda device=None: pretence.device(device or GPU) and NAME
+    yield cuda, "get_device_capability", lambda device=None: pretence.device(device or GPU) and (8, 0)
     yield cuda, "is_bf16_supported", lambda *_, **__: bool(count)
     yield cuda, "empty_cache", lambda: None
     yield torch.Tensor, "record_stream", lambda _, __: None  # there is but one stream

@@ -37,7 +37,7 @@ def pick_device(prefer="cuda"):
     - "cuda" gives a device of type cuda, with its number ("cuda:0") or without. Who asks for the CPU gets the CPU, GPU
       or not.
     - What this machine does not have, be it the kind ("mps" on most machines) or the number ("cuda:5" where there is
-      one GPU), is replaced by the CPU without a word.
+      one GPU), is replaced by the CPU without a word. The machine is asked in each call, not when the file is loaded.
     - A text that is no name of a device at all, such as "gpu", "cuda0" or "", raises ValueError, GPU or not; its
       message holds the text. What torch.device() accepts is a name.
     """

@@ -637,8 +637,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% largest_score_read
-LIKELY = "the largest score is read out of its tensor: the CPU waits for it"
-HINT = "What does .item() have to wait for? A tensor can be subtracted from a tensor."
+LIKELY = "a number is read out of a tensor, be it by .item(), `if` or `assert`: the CPU waits for it"
+HINT = "What does a line that wants a number have to wait for? A tensor can be subtracted from a tensor."
 
 
 def attention_on_device(q, k, v, mask=None):

@@ -22,7 +22,7 @@ def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn) -> None:
         "04_masks: sound (60 checks, 100 misconceptions, 69 points)",
         "05_torch_attention: sound (64 checks, 131 misconceptions, 80 points)",
         "06_multi_head_attention: sound (54 checks, 114 misconceptions, 80 points)",
-        "07_gpu_path: sound (66 checks, 136 misconceptions, 100 points)",
+        "07_gpu_path: sound (67 checks, 136 misconceptions, 100 points)",
     ]
 
 

@@ -33,7 +33,7 @@ PICK, MANUAL, FUSED, HALF, MOVE = (
 )
 SINGLE = Tolerance(1e-4, 2e-5)
 STEEP = Tolerance(2e-3, 2e-4)  # gradients, and weights of scores in the thousands
-DOUBLE = Tolerance(1e-6, 1e-7)  # a scale may have been kept in float32
+DOUBLE = Tolerance(1e-12, 1e-12)  # of what float64 holds and float32 does not
 LOW = Tolerance(4e-2, 4e-2)  # 16 bits, rounded wherever a student rounds; a wrong scale is off by more
 KINDS = (torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64)
 
@@ -199,7 +199,7 @@ def test_other_kinds(student):
 
 @worth(1.5, "what is no name of a device is refused by name", target=PICK)
 def test_refuses_unknown_names(student):
-    for gpu, names in ((True, ("gpu", "")), (False, ("cuda0",))):
+    for gpu, names in ((True, ("gpu", "")), (False, ("cuda0", "cuda:x"))):
         for name in names:
             error = raised_by(student.pick_device, name, gpu=gpu)
             assert error is not None, f"{name!r} is no device: expected a ValueError"
@@ -287,9 +287,11 @@ def test_manual_masks_broadcast_as_the_oracle_says(student, rng):
     shapes = [(5,), (1, 5), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
     masks = [open_mask(rng, *shape) for shape in shapes]
     masks.append(torch.tensor([1, 0, 1, 1]).reshape(4, 1))
-    pairs = attend(student.attention_on_device, *(arguments(q, k, v, mask) for mask in masks))
-    for mask, pair in zip(masks, pairs, strict=True):
-        assert_attends(pair, oracle_attention(q, k, v, mask), of=f"a mask {tuple(mask.shape)}:")
+    cases = [(q, k, v, mask) for mask in masks]
+    cases.append((*inputs_of(rng, (4,), 4, 5, 4, 2), masks[2]))  # as many sentences as queries: rows are queries still
+    for case, pair in zip(cases, attend(student.attention_on_device, *(arguments(*c) for c in cases)), strict=True):
+        of = f"q {tuple(case[0].shape)}, a mask {tuple(case[3].shape)}:"
+        assert_attends(pair, oracle_attention(*case), of=of)
 
 
 @worth(1.5, "a query with every key blocked has weights and an output of 0", target=MANUAL)
@@ -326,6 +328,8 @@ def test_manual_gradients_agree_with_the_oracle(student, rng):
     mask, cotangent = open_mask(rng, 3, 4), (normal(rng, 2, 3, 2), normal(rng, 2, 3, 4))
     found = student.attention_on_device.vjp(q, k, v, mask=mask, cotangent=cotangent)
     testing.assert_gradients(found, oracle_gradients(q, k, v, cotangent, mask), ("q", "k", "v"), STEEP)
+    plain = student.attention_on_device.vjp(q, k, v, cotangent=cotangent)
+    testing.assert_gradients(plain, oracle_gradients(q, k, v, cotangent), ("q", "k", "v"), STEEP)
 
 
 @worth(1.5, "gradients of blocked queries and keys are 0, never NaN", target=MANUAL)
@@ -365,7 +369,7 @@ def assert_dtypes(function, rng, kinds, **kwargs):
     """Fail unless results have the dtype of q, and values that go with it."""
     q, k, v = inputs_of(rng, (), 2, 3, 4, 2)
     mask = torch.tensor([[1, 0, 0], [1, 1, 1]]).double()
-    cases = [[x.to(kind) for x in (q, k, v)] for kind in kinds]
+    cases = [[x.to(kind) for x in (q, k, fine(v, kind))] for kind in kinds]
     calls = [arguments(*case, **more, **kwargs) for case in cases for more in ({}, {"mask": mask})]
     for i, value in enumerate(function.callmany(calls)):
         kind = kinds[i // 2]
@@ -374,6 +378,18 @@ def assert_dtypes(function, rng, kinds, **kwargs):
             assert_dtype(part, kind)
         if i % 2:
             assert_close(output[0], v[0].to(kind).float(), LOW, of=f"{kind}: a query that sees one key")
+            assert_fine(value[0][0], v[0], kind)
+
+
+def fine(v, kind):
+    """Return values that float64 holds and float32 does not, if that is the kind; else as they are."""
+    return v.double() + 2.0**-30 if kind == torch.float64 else v
+
+
+def assert_fine(row, v, kind):
+    """Fail unless the last digits of float64 have come through, where that is the kind."""
+    if kind == torch.float64:
+        assert_close(row.detach(), fine(v, kind), DOUBLE, of=f"{kind}: the last digits of a value")
 
 
 # attention_on_device: devices ---------------------------------------------------------------------------
@@ -409,6 +425,7 @@ def assert_stays_on_the_cpu(function, rng, **kwargs):
     """Fail unless a call on the CPU stays there, on a machine with a GPU and on one without."""
     q, k, v = matrices(rng)
     mask = open_mask(rng, 3, 4)
+    function.on_device(q, k, v, mask=mask, **kwargs)  # nothing of a call on the GPU is left for one on the CPU
     for gpu in (True, False):
         found = function.on_device(q, k, v, mask=mask, elsewhere=(0, 1, 2, "mask"), gpu=gpu, **kwargs)
         assert_disciplined(found, device="cpu")
@@ -470,7 +487,7 @@ def test_fused_mixes(student, rng):
     assert_close(shares, single([[share, 1 - share]]), SINGLE, of="shares of two keys")
 
 
-@worth(2, "a mask of bools, ints or floats blocks where it is 0", target=FUSED)
+@worth(1.5, "a mask of bools, ints or floats blocks where it is 0", target=FUSED)
 def test_fused_kinds_of_masks(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     blocked = torch.tensor([0, 1, 1, 0])
@@ -496,13 +513,29 @@ def test_fused_masks_broadcast_as_the_oracle_says(student, rng):
         (*flat, masks[2]),
         (*(x[0] for x in (q, k, v)), masks[3]),
         (*deep, masks[5][:, :, None]),
+        (*deep, masks[4][:, None]),
+        (*(x[0, :1].expand(4, *x.shape[2:]).clone() for x in (q, k, v)), masks[2]),  # rows are queries, not sentences
     ]
     for case, output in zip(cases, fused(student, *(arguments(*case) for case in cases)), strict=True):
         of = f"q {tuple(case[0].shape)}, a mask {tuple(case[3].shape)}"
         assert_close(output, oracle_attention(*case)[0], SINGLE, of=of)
 
 
-@worth(2, "with is_causal, query i sees the keys up to number i, whatever the lengths", target=FUSED)
+@worth(1, "scores of thousands, and blocked ones far above or below, do no harm to fused_attention", target=FUSED)
+def test_fused_large_scores(student):
+    share = 1 / (1 + np.exp(-1.0))
+    rows = [[base, base - 1, blocked] for base in (1000.0, -1000.0) for blocked in (0.0, 2000.0, 3e10)]
+    keys = torch.tensor([*rows, [-2e10, -4e10, 0.0]])[..., None]  # 1e9 is not infinity
+    q, v = torch.ones(7, 1, 1), torch.tensor([[1.0], [0], [5]]).expand(7, 3, 1).clone()
+    calls = [arguments(q, keys, v, torch.tensor([[1, 1, 0]])), arguments(q[:6], keys[:6, :2], v[:6, :2])]
+    masked, unmasked = fused(student, *calls)
+    wanted = single([share]).expand(6)
+    assert_close(masked[:6, 0, 0], wanted, STEEP, of="output for scores near 1000 and -1000")
+    assert_close(masked[6], torch.ones(1, 1), SINGLE, of="output for scores of -2e10 and -4e10")
+    assert_close(unmasked[:, 0, 0], wanted, STEEP, of="without a mask")
+
+
+@worth(1.5, "with is_causal, query i sees the keys up to number i, whatever the lengths", target=FUSED)
 def test_fused_is_causal(student, rng):
     lengths = [(4, 4), (3, 5), (5, 2), (1, 3)]
     cases = [inputs_of(rng, (2,), n_q, n_k, 4, 4) for n_q, n_k in lengths]
@@ -536,6 +569,12 @@ def test_fused_both(student, rng):
     changed[:, 4], changed[:, 2] = 1e4, -1e4
     (hidden,) = fused(student, arguments(q, k, changed, mask=padding, is_causal=True))
     assert_close(hidden, outputs[2], SINGLE, of="values that the mask or is_causal hides have no say")
+    for n_q, n_k in ((1, 3), (5, 2), (3, 3)):
+        case, allowed = inputs_of(rng, (2,), n_q, n_k, 4, 4), torch.ones(n_q, n_k)
+        allowed[-1, 0] = 0
+        (output,) = fused(student, arguments(*case, allowed, True))
+        expected, _ = oracle_attention(*case, allowed * triangle(n_q, n_k))
+        assert_close(output, expected, SINGLE, of=f"{n_q} queries, {n_k} keys, a mask and is_causal")
 
 
 @worth(1.5, "a query with every key blocked has an output of 0", target=FUSED)
@@ -568,7 +607,8 @@ def test_fused_gradients_agree_with_the_oracle(student, rng):
     mask, cotangent = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]]), normal(rng, 2, 3, 4)
     masked = student.fused_attention.vjp(q, k, v, mask=mask, cotangent=cotangent)
     plain = student.fused_attention.vjp(q, k, v, is_causal=True, cotangent=cotangent)
-    for found, seen in ((masked, mask), (plain, triangle(3, 4))):
+    bare = student.fused_attention.vjp(q, k, v, cotangent=cotangent)
+    for found, seen in ((masked, mask), (plain, triangle(3, 4)), (bare, None)):
         grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
         for name, ours, theirs in zip("qkv", grads, oracle_gradients(q, k, v, (cotangent,), seen), strict=True):
             assert_close(ours, theirs, STEEP, of=f"the gradient of {name}")
@@ -603,13 +643,14 @@ def test_fused_dtype(student, rng):
     q, k, v = inputs_of(rng, (), 2, 3, 4, 4)
     kinds = (torch.float32, torch.float64, *half_dtypes())
     masks = [None, torch.tensor([[1.0, 0, 0], [1, 1, 1]]), torch.tensor([[1, 0, 0], [1, 1, 1]])]
-    calls = [arguments(*(x.to(kind) for x in (q, k, v)), mask) for kind in kinds for mask in masks]
+    calls = [arguments(*(x.to(kind) for x in (q, k, fine(v, kind))), mask) for kind in kinds for mask in masks]
     for i, value in enumerate(student.fused_attention.callmany(calls)):
         kind = kinds[i // 3]
         output = tensor_of(value, (2, 4), f"{kind}: the output")
         assert_dtype(value, kind)
         if i % 3:
             assert_close(output[0], v[0].to(kind).float(), LOW, of=f"{kind}: a query that sees one key")
+            assert_fine(value[0], v[0], kind)
 
 
 @worth(1.5, "on a GPU everything of fused_attention is made there, and the CPU never waits", target=FUSED)
@@ -689,6 +730,16 @@ def test_half_overflow(student):
         assert_close(output, torch.tensor([[2.0, 0]]).expand(2, 2), LOW, of=f"{kind}: the output")
         assert_close(masked[1], torch.tensor([0, 0, 1.0, 0]), LOW, of=f"{kind}: with these two blocked")
         assert_close(turned[0], torch.tensor([0, 0, 0, 1.0]), LOW, of=f"{kind}: scores of -50176")
+        low = [x.to(kind) for x in (q, k, v)]
+        calls = [arguments(-q, k, v, torch.tensor([1, 1, 1, 0]), dtype=kind), arguments(*low, dtype=kind)]
+        (_, blocked), (_, given) = attend(student.half_precision_attention, *calls)
+        assert_close(blocked[0], torch.tensor([0, 0, 1.0, 0]), LOW, of=f"{kind}: scores of -44800, 50176 blocked")
+        assert_close(given[0], torch.tensor([0.5, 0.5, 0, 0]), LOW, of=f"{kind}, given as such: two keys at 50176")
+    # 64 products are 5e38 together, more than bfloat16 holds; divided by 8 they are not.
+    vast = torch.full((2, 64), 2.8e18)
+    calls = [arguments(vast, vast, torch.tensor([[1.0], [3]]), dtype=torch.bfloat16)]
+    ((output, _),) = attend(student.half_precision_attention, *calls)
+    assert_close(output, torch.full((2, 1), 2.0), LOW, of="bfloat16: two keys at 6e37")
 
 
 @worth(1.5, "both products are computed in 16 bits: finer differences are gone", target=HALF)
@@ -703,7 +754,7 @@ def test_half_products(student):
         v = torch.tensor([[coarse + 1], [coarse + 1]])  # one more than what 16 bits count up to, one by one
         halves = torch.tensor([[coarse + 1], [-coarse]])  # which cancel, once the 1 is gone
         calls = [arguments(q, k, v, dtype=kind), arguments(q, k[:1], v[:1], dtype=kind)]
-        calls.append(arguments(torch.zeros(1, 16), k, halves, dtype=kind))
+        calls.append(arguments(torch.zeros(1, 16), k, halves, torch.ones(1, 2), dtype=kind))
         if kind == torch.bfloat16:
             calls[1] = arguments(q, k[:1], v[:1])  # which is what it is if nothing is said
         (_, weights), (output, _), (nothing, _) = attend(student.half_precision_attention, *calls)
@@ -720,6 +771,12 @@ def test_half_products(student):
             student.half_precision_attention, arguments(ones, ones, torch.tensor([[257.0]]), dtype=torch.float16)
         )
         assert_close(output, torch.tensor([[257.0]]), Tolerance(0.0, 0.5), of="257, which float16 holds")
+        # 1 + 1/512, which it holds, too, times 8192, divided by 4: 2052, and beside it 2048.
+        q, k = torch.zeros(1, 16), torch.zeros(2, 16)
+        q[0, 0], q[0, 1] = 1 + 2.0**-9, 1.0
+        k[0, 0] = k[1, 1] = 8192.0
+        ((_, weights),) = attend(student.half_precision_attention, arguments(q, k, torch.eye(2), dtype=torch.float16))
+        assert float(weights[0, 0]) > 0.9, "queries that float16 tells apart, and bfloat16 does not, are the same"
 
 
 @worth(1.5, "in 16 bits blocked keys have no weight, and blocked queries an output of 0", target=HALF)
@@ -736,6 +793,13 @@ def test_half_masks(student, rng):
             sums = torch.tensor([1.0, 0, 1]).expand(2, 3)
             assert_close(weights.sum(dim=-1), sums, LOW, of=f"{of} the sums of weights")
             assert_attends((output, weights), pairs[0], of=f"{of} against one of bools:", tolerance=LOW)
+    heads = inputs_of(rng, (2, 3), 4, 5, 4, 2)
+    masks = [open_mask(rng, *shape) for shape in [(5,), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]]
+    calls = [arguments(*heads, one) for one in masks]
+    for one, (_, weights) in zip(masks, attend(student.half_precision_attention, *calls), strict=True):
+        of = f"q (2, 3, 4, 4), a mask {tuple(one.shape)}:"
+        assert_close(weights * (1 - one), torch.zeros(2, 3, 4, 5), of=f"{of} weights of blocked keys")
+        assert_close(weights.sum(dim=-1), torch.ones(2, 3, 4), LOW, of=f"{of} the sums of weights")
 
 
 @worth(1.5, "gradients flow through 16 bits, and are never NaN", target=HALF)
@@ -749,6 +813,10 @@ def test_half_gradients(student, rng):
     assert_close(grads[1][1], torch.zeros(4), SINGLE, of="the gradient of a blocked key")
     assert_close(grads[2].sum(dim=0), torch.full((2,), 2.0), LOW, of="the gradients of all values together")
     assert float(grads[0][0].abs().max()) > 1e-4, "the gradient of a query that is not blocked is 0"
+    for one in (mask, None):
+        found = student.half_precision_attention.vjp(q, k, v, mask=one, cotangent=(normal(rng, 3, 2), None))
+        grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
+        assert float(grads[0][0].abs().max()) > 1e-4, "nothing reaches q through the output"
 
 
 @worth(0.75, "half_precision_attention leaves its arguments as they were, and remembers nothing", target=HALF)
@@ -817,6 +885,7 @@ def assert_same(actual, expected, of="the batch"):
         return
     if type(expected) is np.ndarray:
         assert type(actual) is np.ndarray, f"{of} should be a NumPy array, as it was"
+        assert actual.dtype == expected.dtype, f"{of} is {actual.dtype}, not {expected.dtype}"
         assert_close(actual, expected, of=of)
         return
     same = type(actual) is type(expected) and actual == expected
@@ -830,9 +899,10 @@ def test_move_reaches_every_level(student, rng):
         [normal(rng, 2), {"a": normal(rng, 1)}],
         (normal(rng, 2), (normal(rng, 3),)),
         normal(rng, 2),
+        ["a text", normal(rng, 2), None, (3, normal(rng, 1))],
     ]
-    counts = [5, 2, 2, 1]
-    devices = ["cuda", torch.device("cuda", 0), "cuda:0", torch.device("cuda")]
+    counts = [5, 2, 2, 1, 2]
+    devices = ["cuda", torch.device("cuda", 0), "cuda:0", torch.device("cuda"), "cuda"]
     calls = [arguments(batch, device) for batch, device in zip(batches, devices, strict=True)]
     for found, count in zip(student.move_batch.on_device_many(calls, elsewhere=(0,)), counts, strict=True):
         assert len(found.devices) == count, f"there are {count} tensors, and {len(found.devices)} came back"
@@ -859,6 +929,7 @@ def test_move_to_the_cpu(student, rng):
 @worth(1.5, "dicts, lists and tuples stay what they are, and so does all that is no tensor", target=MOVE)
 def test_move_keeps_the_rest(student, rng):
     others = [np.array([1.0, 2]), "text", None, 5, (), {}, [1, ("a", None)], {"b": 1, "a": (2, [3])}]
+    others += [np.array([1, 2]), [[], {}, (), None, 0, ""]]
     batches = [batch_of(rng), *others, normal(rng, 2)]
     for batch, moved in zip(
         batches, student.move_batch.callmany([arguments(one, "cpu") for one in batches]), strict=True

@@ -95,7 +95,10 @@ FAILS = {}
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
     flat = [x.reshape(-1, 1, *x.shape[-2:]) for x in (q, k, v)]
-    return F.scaled_dot_product_attention(*flat, is_causal=is_causal).reshape(*q.shape[:-1], v.shape[-1])
+    if mask is not None:
+        mask = (mask != 0).expand(*q.shape[:-1], k.shape[-2]).reshape(-1, 1, q.shape[-2], k.shape[-2])
+    output = F.scaled_dot_product_attention(*flat, attn_mask=mask, is_causal=is_causal)
+    return output.reshape(*q.shape[:-1], v.shape[-1])
 
 
 # %% fused_as_it_comes
@@ -112,7 +115,10 @@ FAILS = {"fused_attention": "mem"}
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
-    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if is_causal:
+        scores = scores.masked_fill(torch.ones_like(scores).tril() == 0, -math.inf)
+    return torch.softmax(scores, dim=-1) @ v
 
 
 # %% a_mask_of_ones_for_none
@@ -121,6 +127,7 @@ FAILS = {"fused_attention": "mem"}
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
     allowed = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device)
+    allowed = allowed.tril() if is_causal else allowed
     return F.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=allowed)[0]
 
 
@@ -131,8 +138,9 @@ FAILS = {"fused_attention": "steps"}
 def fused_attention(q, k, v, mask=None, is_causal=False):
     rows = []
     for i in range(q.shape[-2]):
-        weights = torch.softmax(q[..., i : i + 1, :] @ k.mT / math.sqrt(q.shape[-1]), dim=-1)
-        rows.append(weights @ v)
+        seen = i + 1 if is_causal else k.shape[-2]
+        one = (q[None, ..., i : i + 1, :], k[None, ..., :seen, :], v[None, ..., :seen, :])
+        rows.append(F.scaled_dot_product_attention(*one)[0])
     return torch.cat(rows, dim=-2)
 
 
@@ -189,3 +197,77 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
         scores = scores.masked_fill(mask.to(q.device) == 0, -math.inf)
     weights = scores.softmax(-1)
     return (weights.to(dtype) @ v.to(dtype)).to(q.dtype), weights
+
+
+# %% the_formula_with_a_mask
+FAILS = {"fused_attention": "mem"}
+
+
+def fused_attention(q, k, v, mask=None, is_causal=False):
+    missing = max(0, 4 - q.dim())
+    if mask is None:
+        q4, k4, v4 = (x[(None,) * missing] for x in (q, k, v))
+        return F.scaled_dot_product_attention(q4, k4, v4, is_causal=is_causal)[(0,) * missing]
+    allowed = mask.to(q.device) != 0
+    if is_causal:
+        allowed = allowed & torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril()
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    w = torch.softmax(scores.masked_fill(~allowed, -math.inf), -1).masked_fill(~allowed, 0)
+    return w @ v
+
+
+# %% a_triangle_without_a_mask
+FAILS = {"fused_attention": "mem"}
+
+
+def fused_attention(q, k, v, mask=None, is_causal=False):
+    missing = max(0, 4 - q.dim())
+    q4, k4, v4 = (x[(None,) * missing] for x in (q, k, v))
+    n_q, n_k = q.shape[-2], k.shape[-2]
+    if mask is None and not is_causal:
+        return F.scaled_dot_product_attention(q4, k4, v4)[(0,) * missing]
+    if mask is None:
+        allowed = torch.ones(n_q, n_k, dtype=torch.bool, device=q.device)
+    else:
+        allowed = torch.atleast_2d(mask.to(q.device) != 0)
+        allowed = allowed.expand(*allowed.shape[:-2], n_q, n_k)
+    if is_causal:
+        allowed = allowed.tril()
+    nothing = ~allowed.any(dim=-1, keepdim=True)
+    return F.scaled_dot_product_attention(q4, k4, v4, attn_mask=allowed | nothing).masked_fill(nothing, 0.0)[(0,) * missing]
+
+
+# %% the_built_in_query_by_query_with_a_mask
+FAILS = {"fused_attention": "steps"}
+
+
+def fused_attention(q, k, v, mask=None, is_causal=False):
+    missing = max(0, 4 - q.dim())
+    q4, k4, v4 = (x[(None,) * missing] for x in (q, k, v))
+    if mask is None:
+        return F.scaled_dot_product_attention(q4, k4, v4, is_causal=is_causal)[(0,) * missing]
+    allowed = (mask.to(q.device) != 0).expand(*q4.shape[:-1], k.shape[-2])
+    if is_causal:
+        allowed = allowed.tril()
+    nothing = ~allowed.any(dim=-1, keepdim=True)
+    rows = []
+    for i in range(q.shape[-2]):
+        rows.append(F.scaled_dot_product_attention(q4[..., i:i+1, :], k4, v4, attn_mask=(allowed | nothing)[..., i:i+1, :]))
+    return torch.cat(rows, dim=-2).masked_fill(nothing, 0.0)[(0,) * missing]
+
+
+# %% a_softmax_query_by_query_with_a_mask
+FAILS = {"attention_on_device": "steps"}
+
+
+def attention_on_device(q, k, v, mask=None):
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        blocked = (mask.to(q.device) == 0).expand(scores.shape)
+        rows = []
+        for i in range(q.shape[-2]):
+            rows.append(torch.softmax(scores[..., i, :].masked_fill(blocked[..., i, :], -math.inf), dim=-1))
+        weights = torch.stack(rows, dim=-2).masked_fill(blocked, 0.0)
+    return weights @ v, weights
