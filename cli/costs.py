@@ -10,8 +10,8 @@ from grader.complexity.growth import Row, curve, doubling, growing, table
 from grader.complexity.plot import Curve, text_plot
 
 if TYPE_CHECKING:
+    from grader.complexity.cost import Cost
     from grader.complexity.own import OwnCost
-    from grader.complexity.profile import Cost
 
 WIDTH = 80
 LEGEND = 34  # characters of a law that have their place beside two other curves

@@ -36,7 +36,7 @@ from grader.verdict import FAULT, Verdict, result_of
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.accounts import Account, Accounts
-    from grader.complexity.profile import Cost
+    from grader.complexity.cost import Cost
     from grader.device.peaks import Peaks
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.cost import Cost, Event, Place
 from grader.complexity.hatches import hatches
-from grader.complexity.profile import Cost, Event, Place, Profile, profile
+from grader.complexity.profile import Profile, profile
 from grader.complexity.torch_names import PREFIX, is_attention
 from grader.module import Module, Rule
 from grader.sandbox.client import Session

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from grader.compare import difference
 from grader.complexity.contract import METERS, Contract, Law
+from grader.complexity.cost import Cost, Event, Place, Verdict
 from grader.complexity.polynomial import Polynomial, Powers, Sizes
 from grader.complexity.prices import SUM
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
@@ -24,7 +25,6 @@ from grader.sandbox.making import NOTHING, Made
 
 AT_ONCE = 60  # sizes in one request: its answer has every line that was reached, at every size
 
-Verdict = Literal["pass", "fail", "inconclusive"]
 Arguments = tuple[Made, tuple[Any, ...]]  # the object that has the method, and what the call is given
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
 # Where counts are no polynomial: what may be missing of an exact law, what may be on top, and how uneven they may be.
@@ -37,51 +37,6 @@ class Expected(Protocol):
     def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]: ...
 
     def value(self, made: Made, args: tuple[Any, ...]) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Place:
-    """A line of a student's file."""
-
-    file: str
-    line: int
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The verdict on one meter of one function. `measured` is its polynomial, or says how it grows."""
-
-    function: str
-    meter: str
-    law: str
-    measured: str
-    verdict: Verdict
-    points: float
-    place: Place | None
-    message: str
-    too_little: bool = False  # failed for what is not there
-
-    @property
-    def target(self) -> str:
-        return self.function.partition(".")[0]
-
-    @property
-    def earned(self) -> float:
-        """Inconclusive keeps its points until somebody has looked."""
-        return 0.0 if self.verdict == "fail" else self.points
-
-
-@dataclass(frozen=True)
-class Event:
-    """A call with a name of its own, such as a product of arrays, and where it is made."""
-
-    function: str
-    call: str
-    place: Place
-
-    @property
-    def target(self) -> str:
-        return self.function.partition(".")[0]
 
 
 @dataclass(frozen=True)

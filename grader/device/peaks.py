@@ -12,8 +12,8 @@ import numpy as np
 from grader.compare import Tolerance, difference
 from grader.complexity.accounts import at_secret_sizes
 from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.cost import Cost
 from grader.complexity.polynomial import Polynomial, Sizes
-from grader.complexity.profile import Cost
 from grader.complexity.sample import argument
 from grader.device.found import GpuCost
 from grader.device.speed import Speed

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from grader.complexity.accounts import Account, kind_of
-from grader.complexity.profile import Place
+from grader.complexity.cost import Place
 from grader.diagnosis.fingerprints import Way
 from grader.text import one_line
 
