@@ -30,7 +30,7 @@ demo: $(READY)
 	@$(BIN)/attn grade examples/class --allow-unjailed --to reports/demo || test $$? -eq 1  # 1: not all have full marks
 
 test: lint
-	@echo "==> tests (about twenty-five minutes on two cores; most of it is attacks on the jail)"
+	@echo "==> tests (about forty minutes on two cores; most of it is attacks on the jail)"
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)
