@@ -12,7 +12,7 @@ import numpy as np
 from grader.compare import Tolerance, difference
 from grader.complexity.accounts import at_secret_sizes
 from grader.complexity.contract import Contract, read_contracts
-from grader.complexity.cost import Cost
+from grader.complexity.cost import Cost, Verdict
 from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.sample import argument
 from grader.device.found import GpuCost
@@ -143,5 +143,5 @@ def _judged(contract: Contract, found: Polynomial) -> Cost:
     if beyond:
         worst = found.monomial(max(beyond, key=sum))
         message = f"its memory on the GPU grows like {worst}; {law.text} is allowed"
-    verdict = "fail" if beyond else "pass"
-    return Cost(contract.function, METER, law.text, f"{found} bytes", verdict, law.points, None, message)  # type: ignore[arg-type]
+    verdict: Verdict = "fail" if beyond else "pass"
+    return Cost(contract.function, METER, law.text, f"{found} bytes", verdict, law.points, None, message)
