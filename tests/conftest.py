@@ -62,6 +62,13 @@ def needs_tier(tier: Tier) -> None:
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
 
 
+def needs_jail() -> None:
+    """Skip where there is no jail, where `attn grade` refuses; where tests are run for a verdict, fail."""
+    if tier_here() == "none":
+        reason = "there is no jail here, so that `attn grade` refuses, as it should"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def course() -> Course:
     """This repository."""

@@ -107,6 +107,7 @@ def refusing(_: int) -> int:
         (Fake(lambda n: 16 * n * n + 1024 * n), "fail", "16·n² + 1024·n bytes"),
         (Fake(lambda _: 0), "pass", "0 bytes"),
         (Fake(lambda n: 1000 * n + (n > 900)), "inconclusive", ""),
+        (Fake(lambda n: 16 * n * n + (n > 900)), "fail", ""),
         (Fake(lambda n: 512 * n, right=False), "fail", ""),
         (Fake(refusing), "fail", ""),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, tier_here
+from tests.conftest import ROOT, needs_jail
 from tests.docs.blocks import OTHERS, PAGES, SHELL, all_blocks, blocks_of, inline_code
 from tests.docs.running import Reader, copy_of_bundle, copy_of_clone
 from tests.docs.spelling import misspelt, wrong_attn
@@ -19,8 +19,7 @@ NOT_RUN = 6  # a handful; more would mean that the pages are not tested any more
 
 
 def reader_of(page: str, folder: Path) -> Reader:
-    if tier_here() == "none":
-        pytest.skip("there is no jail here, so that `attn grade` refuses, as it should")
+    needs_jail()
     home = folder / page.replace("/", "_") / "attnlab"
     return Reader(copy_of_bundle(home) if page in FOR_STUDENTS else copy_of_clone(home))
 
