@@ -83,9 +83,7 @@ class Peaks:
             return _failed(contract, str(error))
         if any(found.at(sizes) != peak for sizes, peak in large.items()):
             if (power := _power(counts | large)) > law.bound.degree + FAILS_ABOVE:  # a few odd bytes hide nothing
-                return _failed(
-                    contract, f"no polynomial, and grows like n to the {power:.1f}; {law.text} is allowed"
-                )
+                return _failed(contract, f"no polynomial, and grows like n to the {power:.1f}; {law.text} is allowed")
             message = "its memory on the GPU is no polynomial of the size: somebody has to look"
             return Cost(contract.function, METER, law.text, "", "inconclusive", law.points, None, message)
         return _judged(contract, found)
