@@ -45,8 +45,8 @@ format: $(READY)
 
 # What is written down elsewhere already: commands in cli/, modules in modules/. A test fails where these pages are stale.
 docs: $(READY)
-	$(BIN)/python -m cli.reference > docs/commands.md
-	$(BIN)/python -m cli.syllabus > docs/syllabus.md
+	$(BIN)/python -m cli.author.command_reference > docs/commands.md
+	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
 
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once.
 bench: $(READY)

@@ -11,7 +11,7 @@ import traceback
 
 import click
 
-from cli.paint import register_fallback, wants_colour
+from cli.ui.colour import register_fallback, wants_colour
 
 EXIT_USAGE = 2
 EXIT_FAULT = 3
@@ -20,20 +20,20 @@ EXIT_INTERRUPTED = 130  # as every shell has it
 
 # Each command is imported when it is asked for: a student waits for every file that is read.
 COMMANDS = {
-    "cli.journey": ("start", "complete", "next"),
-    "cli.student": ("status", "test", "hint"),
-    "cli.watch": ("watch",),
-    "cli.profile": ("profile",),
-    "cli.look": ("explain", "show"),
-    "cli.handin": ("reset", "submit", "update"),
-    "cli.grade": ("grade",),
-    "cli.stats": ("stats",),
-    "cli.doctor": ("doctor",),
-    "cli.release": ("release",),
-    "cli.course": ("course",),
-    "cli.gradebook": ("gradebook",),
-    "cli.export": ("export",),
-    "cli.dev": ("dev",),
+    "cli.student.start": ("start", "complete", "next"),
+    "cli.student.test": ("status", "test", "hint"),
+    "cli.student.watch": ("watch",),
+    "cli.student.profile": ("profile",),
+    "cli.student.explain": ("explain", "show"),
+    "cli.student.submit": ("reset", "submit", "update"),
+    "cli.instructor.grade": ("grade",),
+    "cli.instructor.stats": ("stats",),
+    "cli.instructor.doctor": ("doctor",),
+    "cli.instructor.release": ("release",),
+    "cli.instructor.course": ("course",),
+    "cli.instructor.gradebook": ("gradebook",),
+    "cli.instructor.export": ("export",),
+    "cli.author.dev": ("dev",),
 }
 
 
@@ -88,7 +88,7 @@ def attn(context: click.Context, plain: bool) -> None:
     """
     context.color = wants_colour(plain=plain)
     if context.invoked_subcommand is None:
-        from cli.student import where_am_i
+        from cli.student.test import where_am_i
 
         where_am_i()
 
@@ -104,7 +104,7 @@ def main() -> None:
 
 def run() -> int:
     """Run `attn`; whatever goes wrong that is not a student's doing or a wrong command ends with status 3."""
-    from grader.module import CourseError
+    from grader.course.module import CourseError
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character shows its number

@@ -10,21 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from grader.api import read_api
-from grader.build import build_module
-from grader.course import Course, read_course
-from grader.grading import grade
-from grader.module import Backend
-from grader.report import Report
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.plan import Plan, Tier
-from grader.sandbox.spawn import Spawner, ZygoteSpawner
-from grader.sandbox.tiers import Attempt, best, open_spawner, survey
-from grader.scaffold import new_module
-from grader.soundness import check_module
-from grader.student import Student
-from grader.submission import Source, Submission
+from grader.authoring.build import build_module
+from grader.authoring.new_module import new_module
+from grader.authoring.soundness import check_module
+from grader.core.report import Report
+from grader.core.tier import Tier
+from grader.course.api import read_api
+from grader.course.course import Course, read_course
+from grader.course.module import Backend
+from grader.grading.grade import grade
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
+from grader.sandbox.jail.tiers import Attempt, best, open_spawner, survey
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
+from grader.submission.submission import Source, Submission
 
 ROOT = Path(__file__).parent.parent
 

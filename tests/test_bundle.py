@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
-from grader.course import Course, read_course
+from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
+from grader.course.course import Course, read_course
 from tests.conftest import ROOT
 
 

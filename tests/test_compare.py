@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from grader.compare import Tolerance, difference
+from grader.core.compare import Tolerance, difference
 
 EXPECTED = np.array([[0.25, 0.75], [0.5, 0.5]])
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.api import read_api
-from grader.course import Course, find_course, read_course
-from grader.module import KEYS, CourseError
+from grader.course.api import read_api
+from grader.course.course import Course, find_course, read_course
+from grader.course.module import KEYS, CourseError
 from tests.conftest import ROOT
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.errors import StudentError, StudentRaisedError
-from grader.gradients import (
+from grader.core.errors import StudentError, StudentRaisedError
+from grader.testing.gradients import (
     assert_gradients,
     assert_gradients_match_differences,
     assert_parameter_gradients,

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.environment import environment
-from grader.grading import grade
-from grader.report import Report
-from grader.submission import Source, Submission
+from grader.core.report import Report
+from grader.core.versions import environment
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.conftest import LIMITS, GradeSource
 
 ODD = """

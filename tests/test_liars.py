@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.course import Course
-from grader.grading import grade
-from grader.report import Report
-from grader.submission import Source, Submission
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.conftest import LIMITS
 
 PRELUDE = """

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.late import Deadlines, LateError, read_due, read_moments, read_penalty
-from grader.marks import Mark, best_of, mark_from, marks_text
-from grader.roster import Person, Roster, RosterError, read_roster
-from grader.sheet import read_sheet
-from grader.when import WhenError, read_length, read_when, show_length
+from grader.classroom.lateness import Deadlines, LateError, read_due, read_moments, read_penalty
+from grader.classroom.marks import Mark, best_of, mark_from, marks_text
+from grader.classroom.roster import Person, Roster, RosterError, read_roster
+from grader.core.csv_table import read_sheet
+from grader.core.times import WhenError, read_length, read_when, show_length
+from grader.course.course import Course
 
 
 def write(path: Path, text: str) -> Path:

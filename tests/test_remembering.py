@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from grader.remembering import remembered
+from grader.testing.memoize import remembered
 
 Drawn = dict[str, torch.Tensor]
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from cli.screens import class_table, report_screen
-from grader.basis import Basis
-from grader.batch import Settled
-from grader.files import write_atomically
-from grader.journal import Key
-from grader.report import Report, file_name, report_text
-from grader.results import Results
-from grader.summary import summary_of
-from grader.text import one_line, plain_name, printable
+from cli.ui.report_screens import class_table, report_screen
+from grader.classroom.batch import Settled
+from grader.classroom.journal import Key
+from grader.classroom.provenance import Basis
+from grader.classroom.results import Results
+from grader.core.atomic_file import write_atomically
+from grader.core.report import Report, file_name, report_text
+from grader.core.safe_text import one_line, plain_name, printable
+from grader.core.summary import summary_of
 from tests.conftest import GradeSource, tier_here
 
 SCHEMA_1 = {

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from grader.sheet import SheetError, read_sheet, sheet_text
+from grader.core.csv_table import SheetError, read_sheet, sheet_text
 
 NAMES = [
     "Ana Silva",

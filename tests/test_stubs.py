@@ -7,11 +7,11 @@ import json
 import nbformat
 import pytest
 
-from grader.build import build_module
-from grader.course import Course
-from grader.module import CourseError
-from grader.notebook import NotebookError, make_notebook, read_cells
-from grader.stubs import StubError, make_stub
+from grader.authoring.build import build_module
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.course.notebook import NotebookError, make_notebook, read_cells
+from grader.course.stub import StubError, make_stub
 
 SOLUTION = (
     "# %% [markdown]\r\n# # Títle\r\n\r\n# %%\r\nimport numpy\t\r\n\r\n\r\ndef f(x):\r\n"

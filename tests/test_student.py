@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.errors import StudentEndedError, StudentMissingError, StudentRaisedError, StudentReturnedError
-from grader.student import arguments
+from grader.core.errors import StudentEndedError, StudentMissingError, StudentRaisedError, StudentReturnedError
+from grader.sandbox.student import arguments
 from tests.conftest import StudentOf
 
 FUNCTIONS = """

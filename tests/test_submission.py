@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import archive
-from grader.course import Course, read_course
-from grader.finder import Found, find_submissions
-from grader.submission import Submission
+from grader.course.course import Course, read_course
+from grader.submission import archive
+from grader.submission.finder import Found, find_submissions
+from grader.submission.submission import Submission
 from tests.conftest import ROOT, write
 
 CODE = "def softmax(x): return x\n"

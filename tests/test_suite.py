@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.grading import grade
-from grader.module import CourseError
-from grader.report import CheckResult, Report
-from grader.sandbox.limits import Limits
-from grader.sandbox.plan import Plan
-from grader.sandbox.spawn import ZygoteSpawner
-from grader.submission import Source, Submission
+from grader.core.report import CheckResult, Report
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.grading.grade import grade
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import ZygoteSpawner
+from grader.submission.submission import Source, Submission
 from tests.conftest import LIMITS
 
 HEADER = "import numpy as np\nimport pytest\nfrom grader.testing import *\n"
@@ -177,7 +177,7 @@ def test_a_worker_that_waits_is_tried_once_more(
     course_copy: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without a jail: only there can a worker leave a mark for the next one.
-    monkeypatch.setattr("grader.spawning.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+    monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
     mark = tmp_path / "been here"
     nap = (
         "import os, time\nimport numpy as np\ndef softmax(x, axis=-1):\n"

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.errors import StudentRaisedError
-from grader.sandbox.wire import Remote
-from grader.student import Call
+from grader.core.errors import StudentRaisedError
+from grader.sandbox.protocol.wire import Remote
+from grader.sandbox.student import Call
 from grader.testing import (
     array_like,
     assert_close,

@@ -11,13 +11,13 @@ import numpy as np
 
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import Cost, Event, Place
-from grader.complexity.hatches import hatches
+from grader.complexity.evasion import hatches
 from grader.complexity.profile import Profile, profile
-from grader.complexity.torch_names import PREFIX, is_attention
-from grader.module import Module, Rule
-from grader.sandbox.client import Session
-from grader.sandbox.making import NOTHING, Made, make
-from grader.seeds import seed_of
+from grader.course.module import Module, Rule
+from grader.course.seeds import seed_of
+from grader.sandbox.protocol.call_names import PREFIX, is_attention
+from grader.sandbox.protocol.recipe import NOTHING, Made, make
+from grader.sandbox.session import Session
 
 EXECUTING = ("exec", "eval", "compile")
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.compare import Tolerance
 from grader.complexity.polynomial import Lattice, Polynomial, Sizes, parse
-from grader.module import CourseError, module_error
+from grader.core.compare import Tolerance
+from grader.course.module import CourseError, module_error
 
 METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
 # The kinds of arguments, and how many sizes each is followed by.

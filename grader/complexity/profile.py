@@ -11,17 +11,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from grader.compare import difference
 from grader.complexity.contract import METERS, Contract, Law
 from grader.complexity.cost import Cost, Event, Place, Verdict
 from grader.complexity.polynomial import Polynomial, Powers, Sizes
-from grader.complexity.prices import SUM
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
-from grader.complexity.sample import MAX_PLACES, PLACES, MalformedSampleError, Sample, argument, read_samples
-from grader.complexity.torch_names import is_attention
-from grader.errors import StudentEndedError, StudentError
-from grader.sandbox.client import Session
-from grader.sandbox.making import NOTHING, Made
+from grader.complexity.samples import MAX_PLACES, PLACES, MalformedSampleError, Sample, argument, read_samples
+from grader.core.compare import difference
+from grader.core.errors import StudentEndedError, StudentError
+from grader.sandbox.protocol.call_names import SUM, is_attention
+from grader.sandbox.protocol.recipe import NOTHING, Made
+from grader.sandbox.session import Session
 
 AT_ONCE = 60  # sizes in one request: its answer has every line that was reached, at every size
 

@@ -1,1 +1,1 @@
-"""Diagnosis: from how a submission behaves to what its author believes that is not so."""
+"""The misconception behind a failure, found by behaviour."""

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.api import REFLECT
-from grader.diagnosis.finding import Finding, findings
+from grader.core.report import CheckResult, Diagnosis
+from grader.core.safe_text import printable
+from grader.course.api import REFLECT
+from grader.course.golden import read_golden
+from grader.course.module import Module
+from grader.diagnosis.findings import Finding, findings
 from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
+from grader.diagnosis.likely_line import Line, likely_line
 from grader.diagnosis.observe import Observed, observe, observe_constants
-from grader.diagnosis.place import Line, likely_line
 from grader.diagnosis.probe import read_probes
-from grader.diagnosis.words import growth_words, words
-from grader.golden import read_golden
-from grader.module import Module
-from grader.report import CheckResult, Diagnosis
-from grader.sandbox.client import Session
-from grader.submission import Source
-from grader.text import printable
+from grader.diagnosis.wording import growth_words, words
+from grader.sandbox.session import Session
+from grader.submission.submission import Source
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.accounts import Account
@@ -57,7 +57,7 @@ class Diagnoser:
 
     def dear(self, accounts: Sequence[Account], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
         """Return a diagnosis for each function whose costs grow like those of a known wrong way."""
-        from grader.diagnosis.growth import growth, name_growth, offence
+        from grader.diagnosis.cost_growth import growth, name_growth, offence
 
         prints = self.prints()
         found: list[Diagnosis] = []

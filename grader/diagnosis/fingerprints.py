@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from grader.api import Api
+from grader.course.api import Api
+from grader.course.golden import Golden
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Outcome, Side, compare, encode, outcome_data, outcome_of
 from grader.diagnosis.probe import Probe
-from grader.golden import Golden
 
 
 @dataclass(frozen=True)

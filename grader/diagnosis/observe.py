@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from grader.compare import shape_of
+from grader.core.compare import shape_of
+from grader.core.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
+from grader.core.safe_text import one_line
+from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, Outcome, Unreadable, numbers_in
-from grader.diagnosis.place import Line
 from grader.diagnosis.probe import Probe
-from grader.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
-from grader.sandbox.client import MODULE, Session
-from grader.sandbox.wire import Remote
-from grader.text import one_line
+from grader.sandbox.protocol.wire import Remote
+from grader.sandbox.session import MODULE, Session
 
 Observed = Mapping[int, Outcome]  # by probe; one whose process ended is not there
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from grader.compare import TOLERANCES, Tolerance, as_float64, difference, shape_of, tolerance_of
-from grader.diagnosis.place import Line
+from grader.core.compare import TOLERANCES, Tolerance, as_float64, difference, shape_of, tolerance_of
+from grader.diagnosis.likely_line import Line
 
 Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
 DIGITS, SHORT = 12, 9  # of a float64, and of what has no more: a float32 is known by nine

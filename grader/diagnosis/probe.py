@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.api import Api
-from grader.byfile import import_file
-from grader.compare import shape_of
-from grader.module import CourseError, Module
-from grader.sandbox.making import NOTHING, Made
+from grader.core.compare import shape_of
+from grader.course.api import Api
+from grader.course.load_python import import_file
+from grader.course.module import CourseError, Module
+from grader.sandbox.protocol.recipe import NOTHING, Made
 
 LIST = "PROBES"
 

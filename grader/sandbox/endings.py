@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 
-from grader.errors import Ending
-from grader.sandbox.limits import CPU_SECONDS, MEMORY_BYTES
-from grader.sandbox.spawn import Exit, WorkerLostError
-from grader.sandbox.zygote import OUT_OF_MEMORY
+from grader.core.errors import Ending
+from grader.sandbox.jail.limits import CPU_SECONDS, MEMORY_BYTES
+from grader.sandbox.jail.spawner import Exit, WorkerLostError
+from grader.sandbox.jail.zygote import OUT_OF_MEMORY
 
 __tracebackhide__ = True
 

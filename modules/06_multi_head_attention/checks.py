@@ -3,15 +3,7 @@
 import numpy as np
 import torch
 
-from grader.testing import (
-    Tolerance,
-    arguments,
-    array_like,
-    assert_close,
-    assert_raises,
-    assert_rows_sum_to_one,
-    worth,
-)
+from grader.testing import Tolerance, arguments, array_like, assert_close, assert_raises, assert_rows_sum_to_one, worth
 
 # The shared example, "The cat sat on mat", as a batch of one: a row for each token.
 Q = torch.tensor([[[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]])

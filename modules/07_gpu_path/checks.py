@@ -6,7 +6,7 @@ real one would raise an error, or be waited for.
 
 import torch
 
-from grader.errors import StudentRaisedError
+from grader.core.errors import StudentRaisedError
 from grader.testing import Tolerance, arguments, array_like, assert_close, assert_disciplined, worth
 
 # The shared example, "The cat sat on mat": a row for each token.

@@ -10,8 +10,8 @@ import json
 import os
 import sys
 
-from grader.sandbox.tiers import planned, without
-from grader.sandbox.view import gpu_devices
+from grader.sandbox.jail.tiers import planned, without
+from grader.sandbox.jail.view import gpu_devices
 from tests.attacks.attack import read_attacks
 from tests.attacks.world import World
 

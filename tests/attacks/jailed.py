@@ -10,14 +10,14 @@ from typing import Any, Self
 import numpy as np
 import psutil
 
-from grader.api import read_api
-from grader.errors import StudentError, StudentRaisedError
-from grader.sandbox import kernel
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.plan import Plan
-from grader.sandbox.spawn import WorkerLostError, ZygoteSpawner
-from grader.student import Student
+from grader.core.errors import StudentError, StudentRaisedError
+from grader.course.api import read_api
+from grader.sandbox.jail import kernel
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import WorkerLostError, ZygoteSpawner
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
 from grader.testing import assert_close
 from tests.attacks.attack import PRELUDE, Attack
 from tests.attacks.world import World

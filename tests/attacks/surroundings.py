@@ -8,7 +8,7 @@ import struct
 import sys
 from pathlib import Path
 
-from grader.sandbox import kernel, seccomp, syscalls
+from grader.sandbox.jail import kernel, seccomp, syscalls
 
 USER = 1234
 ROOT = Path(__file__).parent.parent.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
+from grader.course.course import Course
 from tests.cli.conftest import EXECUTABLE
 
 RIGHT = "def tiny(x):\n    return x + x\n"

@@ -11,10 +11,10 @@ from typing import Any
 import psutil
 import pytest
 
-from grader.course import Course
-from grader.grading import grade
-from grader.report import Report
-from grader.submission import Source, Submission
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.batch.poison import HONEST, POISON, write_class
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sheet import read_sheet
+from grader.core.csv_table import read_sheet
 from tests.batch.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write

@@ -16,10 +16,10 @@ from typing import Any
 import psutil
 import pytest
 
-from grader.batch import Batch
-from grader.course import Course, read_course
-from grader.finder import find_submissions
-from grader.results import Results, ResultsError
+from grader.classroom.batch import Batch
+from grader.classroom.results import Results, ResultsError
+from grader.course.course import Course, read_course
+from grader.submission.finder import find_submissions
 from tests.batch.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write
@@ -330,7 +330,7 @@ def test_a_grading_process_that_dies_costs_nobody_a_grade(tiny: Path, tmp_path: 
         while "graded 3 of 6" not in running.stderr.readline():
             assert running.poll() is None
         for child in psutil.Process(running.pid).children():
-            if "grader.grading_process" in child.cmdline():
+            if "grader.grading.process" in child.cmdline():
                 child.send_signal(signal.SIGKILL)
         output, _ = running.communicate()
     assert running.returncode == 0, output

@@ -12,16 +12,19 @@ from typing import Any
 
 import torch
 
-from grader.checks import Check
-from grader.course import read_course
-from grader.grading import full_suite, program_of
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.torch_ready import make_ready
-from grader.sandbox.worker import Worker, seed_everything
-from grader.student import Student
-from grader.submission import Source, Submission
-from grader.suite import Judge, run_suite
+from grader.course.course import read_course
+from grader.grading.checks import Check
+from grader.grading.grade import full_suite
+from grader.grading.load_student import program_of
+from grader.grading.run_suite import run_suite
+from grader.grading.suite import Judge
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
+from grader.sandbox.worker.seeding import seed_everything
+from grader.sandbox.worker.torch_setup import make_ready
+from grader.sandbox.worker.worker import Worker
+from grader.submission.submission import Source, Submission
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -15,7 +15,7 @@ import psutil
 
 ATTN = str(Path(sys.executable).with_name("attn"))
 SAMPLE_SECONDS = 0.05
-GRADING = "grader.grading_process"
+GRADING = "grader.grading.process"
 FINE = (0, 1)  # all full marks, or not all
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grader.course import read_course
-from grader.grading import full_suite, run_grading
-from grader.misconceptions import as_submission, read_misconceptions
-from grader.report import Report
-from grader.submission import Submission
-from grader.suite import Suite
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.core.report import Report
+from grader.course.course import read_course
+from grader.grading.grade import full_suite, run_grading
+from grader.grading.suite import Suite
+from grader.submission.submission import Submission
 from tests.bench.row import Row, costs
 
 ROOT = Path(__file__).parent.parent.parent

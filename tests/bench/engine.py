@@ -9,14 +9,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from grader.checks import Check
-from grader.course import Course, read_course
-from grader.grading import full_suite, grade, run_grading
-from grader.reference import load_reference
-from grader.report import Report
-from grader.student import Arguments, Call, Student
-from grader.submission import Source, Submission
-from grader.suite import Judge, run_suite
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.load_solution import load_reference
+from grader.grading.checks import Check
+from grader.grading.grade import full_suite, grade, run_grading
+from grader.grading.run_suite import run_suite
+from grader.grading.suite import Judge
+from grader.sandbox.student import Arguments, Call, Student
+from grader.submission.submission import Source, Submission
 from tests.bench.command import timed
 from tests.bench.row import Row, costs
 
@@ -101,7 +102,7 @@ class _Function:
         self.function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from grader.errors import StudentRaisedError
+        from grader.core.errors import StudentRaisedError
 
         started = time.perf_counter()
         try:

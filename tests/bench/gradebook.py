@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grader.course import Course, read_course
-from grader.grading import grade
-from grader.report import Report, report_text
-from grader.submission import Source, Submission
+from grader.core.report import Report, report_text
+from grader.course.course import Course, read_course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.bench.row import Row, costs
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,9 +24,9 @@ ALLOWED = 0.06
 
 def gradebook() -> Iterator[Row]:
     """Yield the seconds that a submission takes, when it is new and when it is there already."""
-    from grader.nb.coursedir import init_course_dir
-    from grader.nb.release import release_modules
-    from grader.nb.sync import sync
+    from grader.platforms.nbgrader.course_dir import init_course_dir
+    from grader.platforms.nbgrader.release import release_modules
+    from grader.platforms.nbgrader.sync import sync
 
     course = read_course(ROOT)
     with tempfile.TemporaryDirectory(prefix="bench-") as temporary:

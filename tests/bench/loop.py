@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.course import Course, read_course
-from grader.grading import check_own_files
-from grader.report import Report
-from grader.submission import Submission, own_submission
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.grading.grade import check_own_files
+from grader.submission.submission import Submission, own_submission
 from tests.bench.command import ATTN, run
 from tests.bench.row import Row, costs
 
@@ -41,7 +41,7 @@ def loop() -> Iterator[Row]:
 
 def _watched(course: Course) -> list[float]:
     """Return the times from a save to its verdict, as `attn watch` has them: it looks every hundredth of a second."""
-    from cli.watch import POLL_SECONDS
+    from cli.student.watch import POLL_SECONDS
 
     module = course.modules[0]
     text = module.stub.read_text()

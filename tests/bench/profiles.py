@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.complexity.accounts import accounts_of
-from grader.course import Course, read_course
-from grader.module import Module
-from grader.reference import load_reference
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.tiers import open_spawner
+from grader.course.course import Course, read_course
+from grader.course.load_solution import load_reference
+from grader.course.module import Module
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.tiers import open_spawner
+from grader.sandbox.session import Program, Session
 from tests.bench.row import Row, costs
 
 ROOT = Path(__file__).parent.parent.parent

@@ -11,17 +11,17 @@ from unittest import mock
 
 import numpy as np
 
-from grader.api import read_api
-from grader.course import read_course
-from grader.grading import grade
-from grader.module import Backend
-from grader.report import Report
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.plan import Plan
-from grader.sandbox.spawn import ColdSpawner, Spawner, ZygoteSpawner
-from grader.sandbox.tiers import open_spawner
-from grader.student import Student
+from grader.core.report import Report
+from grader.course.api import read_api
+from grader.course.course import read_course
+from grader.course.module import Backend
+from grader.grading.grade import grade
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import ColdSpawner, Spawner, ZygoteSpawner
+from grader.sandbox.jail.tiers import open_spawner
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
 from tests.bench.command import timed
 from tests.bench.engine import class_of
 from tests.bench.row import Limit, Row, costs
@@ -90,7 +90,7 @@ def a_class() -> Row:
     for _ in range(3):  # by turns, so that a busy moment hits both
         for name, opened in (("jailed", open_spawner), ("unjailed", _unjailed)):
             reports: list[Report] = []
-            with mock.patch("grader.spawning.open_spawner", opened):
+            with mock.patch("grader.grading.workers.open_spawner", opened):
                 run = partial(grade, course, course.modules[0], submissions, reports.append, allow_unjailed=True)
                 seconds[name].append(timed(run) / CLASS)
             assert (name == "unjailed") == (reports[0].sandbox == "none"), "nothing was compared"

@@ -10,8 +10,8 @@ from itertools import groupby
 
 import psutil
 
-from grader.sandbox.tiers import best, survey
-from grader.side_by_side import usable_cores
+from grader.grading.pool import usable_cores
+from grader.sandbox.jail.tiers import best, survey
 from tests.bench.row import Row, figure
 
 SCHEMA = 1

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from grader.course import Course
-from grader.grading import grade
-from grader.report import Report
-from grader.soundness import check_module
-from grader.submission import Source, Submission
+from grader.authoring.soundness import check_module
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.bench.peers.agreement import right_questions
 from tests.bench.peers.assignment import QUESTIONS, read_assignment
 from tests.bench.peers.course import NAME, SLUG, hand_in, make_course, script_of

@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from grader.course import Course, read_course
-from grader.grading import full_suite, run_grading
-from grader.module import Module
-from grader.report import Report
-from grader.submission import Source, Submission
-from grader.suite import Suite
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module
+from grader.grading.grade import full_suite, run_grading
+from grader.grading.suite import Suite
+from grader.submission.submission import Source, Submission
 from tests.bench.command import timed
 from tests.bench.row import Limit, Row
 

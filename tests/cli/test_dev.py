@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
+from grader.course.course import Course
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.backup import reset, undo
-from grader.course import read_course
-from grader.handin import verify
-from grader.notebook import make_notebook
-from grader.update import update
-from grader.work import own_file
+from grader.course.course import read_course
+from grader.course.notebook import make_notebook
+from grader.submission.own_file import own_file
+from grader.workspace.backup import reset, undo
+from grader.workspace.submit import verify
+from grader.workspace.update import update
 from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
 

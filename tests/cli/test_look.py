@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from grader import example
-from grader.notebook import make_notebook
+from grader.course import sentence as example
+from grader.course.notebook import make_notebook
 from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
 from tests.course import lessons
@@ -295,6 +295,6 @@ def test_a_bundle_without_attention_says_so(attn: Attn, bundle: Path) -> None:
 def test_help_teaches_and_is_light(attn: Attn, command: str) -> None:
     assert f"attn {command} " in attn("--help").stdout
     assert f"  attn {command} " in attn(command, "--help").stdout
-    script = "import sys, cli.look; print(sorted({'numpy', 'pytest', 'psutil'} & set(sys.modules)))"
+    script = "import sys, cli.student.explain; print(sorted({'numpy', 'pytest', 'psutil'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

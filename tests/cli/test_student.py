@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.notebook import make_notebook
+from grader.course.notebook import make_notebook
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from grader.complexity.contract import read_contracts
-from grader.course import Course
-from grader.module import CourseError
+from grader.course.course import Course
+from grader.course.module import CourseError
 
 GOOD: dict[str, Any] = {
     "args": ["array n d", "size n", "value 2.5"],

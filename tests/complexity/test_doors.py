@@ -7,12 +7,12 @@ import textwrap
 import pytest
 
 from grader.complexity.accounts import Account, accounts_of
-from grader.course import Course
-from grader.module import Backend
-from grader.reference import load_reference
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import Spawner
+from grader.course.course import Course
+from grader.course.load_solution import load_reference
+from grader.course.module import Backend
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.spawner import Spawner
+from grader.sandbox.session import Program, Session
 
 MODULE = "05_torch_attention"
 HEAD = """

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from grader.complexity.accounts import accounts_of
 from grader.complexity.polynomial import parse
-from grader.course import Course
-from grader.module import Backend
-from grader.reference import load_reference
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import Spawner
+from grader.course.course import Course
+from grader.course.load_solution import load_reference
+from grader.course.module import Backend
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.spawner import Spawner
+from grader.sandbox.session import Program, Session
 
 FORMULA = "4*b*n_q*e^2 + 4*b*n_k*e^2 + 4*b*n_q*n_k*e"
 

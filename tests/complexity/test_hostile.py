@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grader.complexity.hatches import hatches
-from grader.complexity.sample import MAX_PLACES, MalformedSampleError, read_samples
-from grader.course import Course
+from grader.complexity.evasion import hatches
+from grader.complexity.samples import MAX_PLACES, MalformedSampleError, read_samples
+from grader.course.course import Course
 from tests.conftest import GradeSource
 
 COUNTS = dict.fromkeys(("steps", "smul", "mul", "flops", "work", "mem", "sums"), 1)

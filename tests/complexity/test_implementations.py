@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from grader.complexity.accounts import Account, accounts_of
-from grader.course import Course
-from grader.module import Backend
-from grader.percent import split_cells
-from grader.reference import load_reference
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.spawn import Spawner
+from grader.course.course import Course
+from grader.course.load_solution import load_reference
+from grader.course.module import Backend
+from grader.course.percent import split_cells
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.spawner import Spawner
+from grader.sandbox.session import Program, Session
 
 FOLDER = Path(__file__).parent / "implementations"
 HERE = "# <-- here"

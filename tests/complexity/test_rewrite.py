@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.complexity.meter import Meter
-from grader.complexity.rewrite import METER, SLICE, rewrite
+from grader.sandbox.worker.meters.meter import Meter
+from grader.sandbox.worker.meters.price_list import handler_of, price_of
+from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
 PRELUDE = "import numpy as np\nimport operator, functools, itertools, math\n"
 PROGRAMS = {
@@ -176,7 +177,7 @@ def run(source: str, *, hooked: bool) -> Any:
     tree: Any = ast.parse(PRELUDE + source)
     names: dict[str, Any] = {"__name__": "__main__"}
     if hooked:
-        meter = Meter()
+        meter = Meter(price_of, handler_of)
         meter.files.append("program.py")
         tree, names = rewrite(tree, 0), names | {METER: meter, SLICE: slice}
     exec(compile(tree, "program.py", "exec"), names)
@@ -190,7 +191,7 @@ def test_rewritten_code_does_what_it_did(source: str) -> None:
 
 
 def counted(source: str, call: str) -> dict[str, int]:
-    meter = Meter()
+    meter = Meter(price_of, handler_of)
     meter.files.append("program.py")
     names: dict[str, Any] = {"__name__": "__main__", METER: meter, SLICE: slice, "np": np}
     exec(compile(rewrite(ast.parse(PRELUDE + source), 0), "program.py", "exec"), names)

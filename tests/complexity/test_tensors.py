@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from grader.complexity.sample import Sample, read_samples
-from grader.module import Backend
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.making import Made
-from grader.sandbox.spawn import Spawner
+from grader.complexity.samples import Sample, read_samples
+from grader.course.module import Backend
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.spawner import Spawner
+from grader.sandbox.protocol.recipe import Made
+from grader.sandbox.session import Program, Session
 
 HEAD = """
 import numpy as np

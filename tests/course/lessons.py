@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from grader.module import Module
+from grader.course.module import Module
 
 TOKENS = ["The", "cat", "sat", "on", "mat"]
 Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])

@@ -7,11 +7,11 @@ from dataclasses import fields, replace
 
 import pytest
 
-from grader.checks import Check
-from grader.course import Course
-from grader.grading import full_suite, run_grading
-from grader.report import Report
-from grader.suite import Suite
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.checks import Check
+from grader.grading.grade import full_suite, run_grading
+from grader.grading.suite import Suite
 from tests.device.cases import Case, cases
 from tests.diagnosis.naming import submission_of
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from grader.course import Course, read_course
-from grader.gradients import half_dtypes
-from grader.grading import full_suite, run_grading
-from grader.report import Report
-from grader.sandbox.client import Session
-from grader.submission import Source, Submission
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.grading.grade import full_suite, run_grading
+from grader.sandbox.session import Session
+from grader.submission.submission import Source, Submission
+from grader.testing.gradients import half_dtypes
 from tests.conftest import ROOT
 
 TORCH = [module.name for module in read_course(ROOT).modules if module.backend == "torch"]

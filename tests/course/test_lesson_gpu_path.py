@@ -15,8 +15,8 @@ import pytest
 import torch
 from torch import nn
 
-from grader.course import Course
-from grader.module import Module
+from grader.course.course import Course
+from grader.course.module import Module
 from tests.course.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 NAME = "07_gpu_path"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from grader.course import Course
+from grader.course.course import Course
 from tests.course.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 

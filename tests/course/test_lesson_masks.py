@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from grader.course import Course
-from grader.module import Module
+from grader.course.course import Course
+from grader.course.module import Module
 from tests.course.lessons import TOKENS, K, Q, row, softmax, unclaimed, weights
 
 SCALED = Q @ K.T / 2

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.course import Course
-from grader.module import Module
+from grader.course.course import Course
+from grader.course.module import Module
 from tests.course.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
 
 HALVES = [slice(0, 2), slice(2, 4)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from grader.course import Course
+from grader.course.course import Course
 from tests.course.lessons import SCORES, row, softmax, unclaimed
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.course import Course
-from grader.module import Module
+from grader.course.course import Course
+from grader.course.module import Module
 from tests.course.lessons import K, Q, V, row, softmax, unclaimed, weights
 
 NAME = "05_torch_attention"

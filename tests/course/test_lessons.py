@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.course import Course
+from grader.course.course import Course
 from tests.course.lessons import SCORES, softmax, unclaimed
 
 

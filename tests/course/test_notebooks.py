@@ -11,10 +11,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.course import Course, read_course
-from grader.module import Module
-from grader.notebook import make_notebook
-from grader.stubs import make_stub
+from grader.course.course import Course, read_course
+from grader.course.module import Module
+from grader.course.notebook import make_notebook
+from grader.course.stub import make_stub
 from tests.conftest import ROOT
 
 MODULES = [module.name for module in read_course(ROOT).modules]

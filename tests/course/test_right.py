@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.grading import grade
-from grader.module import Module
-from grader.report import Report
-from grader.submission import Source, Submission
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.module import Module
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.conftest import LIMITS
 
 VARIANTS = sorted((Path(__file__).parent / "right").glob("*/*.py"))

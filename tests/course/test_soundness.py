@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.build import build_module
-from grader.course import Course, read_course
-from grader.misconceptions import read_misconceptions
-from grader.module import CourseError
-from grader.scaffold import new_module
-from grader.soundness import check_module
+from grader.authoring.build import build_module
+from grader.authoring.misconceptions import read_misconceptions
+from grader.authoring.new_module import new_module
+from grader.authoring.soundness import check_module
+from grader.course.course import Course, read_course
+from grader.course.module import CourseError
 
 HIDDEN_TEST = '\n\n@worth({points}, "{name}")\ndef test_{name}(student, rng):\n    {body}\n'
 # Wrong only for arrays of shape (3, 4), which only the oracle check uses.

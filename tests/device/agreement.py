@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from grader.device.calling import on_device
-from grader.device.found import OnDevice, read_found
-from grader.device.labels import tensors_in
+from grader.sandbox.protocol.device_findings import OnDevice, read_found
+from grader.sandbox.worker.gpu.call import on_device
+from grader.sandbox.worker.gpu.labels import tensors_in
 from tests.device.cases import FILE, Case, Way, cases, kinds_of, ways
 
 MIXED = "same device"

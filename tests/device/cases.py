@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from grader.device.found import OnDevice
-from grader.percent import split_cells
+from grader.course.percent import split_cells
+from grader.sandbox.protocol.device_findings import OnDevice
 
 FOLDER = Path(__file__).parent / "submissions"
 FILE = "work.py"

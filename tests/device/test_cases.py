@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.compare import Tolerance
+from grader.core.compare import Tolerance
 from grader.testing import assert_close, assert_disciplined
 from tests.conftest import StudentOf
 from tests.device.cases import Case, attention, cases, kinds_of, ways

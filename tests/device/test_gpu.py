@@ -14,19 +14,19 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from cli.gpu import gpu_lines
 from cli.main import attn
-from grader.course import Course
-from grader.device import gpu
-from grader.device.found import GpuCost, MalformedFoundError, read_gpu_cost
-from grader.device.own import Point
-from grader.device.peaks import Peaks, peaks_of
-from grader.device.speed import Speed, as_timing, entries
-from grader.errors import StudentError
-from grader.grading import grade
-from grader.report import Report, report_text
-from grader.sandbox.view import bubblewrap, gpu_devices, view_for
-from grader.submission import Source, Submission
+from cli.ui.gpu_screens import gpu_lines
+from grader.complexity.gpu_memory import Peaks, peaks_of
+from grader.complexity.gpu_speed import Speed, as_timing, entries
+from grader.core.errors import StudentError
+from grader.core.report import Report, report_text
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.sandbox.jail.view import bubblewrap, gpu_devices, view_for
+from grader.sandbox.protocol.device_findings import GpuCost, MalformedFoundError, read_gpu_cost
+from grader.sandbox.worker.gpu import real as gpu
+from grader.submission.submission import Source, Submission
+from grader.workspace.own_gpu import Point
 from tests.conftest import ROOT
 
 MODULE = "07_gpu_path"

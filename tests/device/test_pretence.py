@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.device.found import Copy, Finding, MalformedFoundError, OnDevice, read_found
-from grader.errors import StudentMissingError, StudentRaisedError
+from grader.core.errors import StudentMissingError, StudentRaisedError
+from grader.sandbox.protocol.device_findings import Copy, Finding, MalformedFoundError, OnDevice, read_found
 from grader.testing import arguments, assert_disciplined
 from tests.conftest import StudentOf
 
@@ -218,7 +218,7 @@ def test_words_of_the_workers_own_are_not_repeated() -> None:
 
 def test_a_worker_that_lies_is_ended(student_of: StudentOf) -> None:
     body = """
-import grader.device.calling as calling
+import grader.sandbox.worker.gpu.call as calling
 calling.sendable = lambda value: iter([x[0], x[0]])
 return x[0]
 """

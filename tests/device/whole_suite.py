@@ -11,13 +11,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from grader.course import Course, read_course
-from grader.device.peaks import METER
-from grader.grading import full_suite, run_grading
-from grader.misconceptions import as_submission, read_misconceptions
-from grader.module import Module, read_text
-from grader.report import Report
-from grader.submission import Source, Submission
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.complexity.gpu_memory import METER
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module, read_text
+from grader.grading.grade import full_suite, run_grading
+from grader.submission.submission import Source, Submission
 
 ROOT = Path(__file__).parent.parent.parent
 MODULE = "07_gpu_path"

@@ -10,16 +10,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.course import Course, read_course
-from grader.diagnosis.finding import findings, self_portrait
+from grader.authoring.fingerprinting import Observer, learn
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.course.course import Course, read_course
+from grader.course.module import Module, read_text
+from grader.course.percent import split_cells
+from grader.diagnosis.findings import findings, self_portrait
 from grader.diagnosis.fingerprints import Fingerprints
-from grader.diagnosis.learn import Observer, learn
-from grader.grading import full_suite
-from grader.misconceptions import as_submission, read_misconceptions
-from grader.module import Module, read_text
-from grader.percent import split_cells
-from grader.sandbox.tiers import open_spawner
-from grader.submission import Source, Submission
+from grader.grading.grade import full_suite
+from grader.sandbox.jail.tiers import open_spawner
+from grader.submission.submission import Source, Submission
 
 HERE = Path(__file__).parent
 CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course, read_course
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module, read_text
 from grader.diagnosis.diagnose import Diagnoser
-from grader.grading import full_suite, run_grading
-from grader.misconceptions import as_submission, read_misconceptions
-from grader.module import Module, read_text
-from grader.report import Report
-from grader.submission import Submission
-from grader.suite import Suite
+from grader.grading.grade import full_suite, run_grading
+from grader.grading.suite import Suite
+from grader.submission.submission import Submission
 from tests.conftest import ROOT
 from tests.diagnosis.naming import described, overlays, submission_of
 

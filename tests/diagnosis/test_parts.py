@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.course import Course
+from grader.course.course import Course
+from grader.course.module import CourseError
 from grader.diagnosis.diagnose import Diagnoser
+from grader.diagnosis.likely_line import Line, likely_line, telling_words
 from grader.diagnosis.outcome import Likeness, Outcome, Side, compare, likeness, outcome_data, outcome_of
-from grader.diagnosis.place import Line, likely_line, telling_words
 from grader.diagnosis.probe import Weights, probe
-from grader.diagnosis.reading import read_weights
-from grader.diagnosis.words import call_of
-from grader.module import CourseError
-from grader.submission import Source
+from grader.diagnosis.weights_reading import read_weights
+from grader.diagnosis.wording import call_of
+from grader.submission.submission import Source
 from tests.conftest import GradeSource
 
 SCORES = np.array([[0.0, 2.0, 1.0], [4.0, 1.0, 3.0]])

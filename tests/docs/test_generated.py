@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.reference import reference
-from cli.syllabus import syllabus
-from grader.course import Course
-from grader.lesson import objectives
+from cli.author.command_reference import reference
+from cli.author.syllabus import syllabus
+from grader.course.course import Course
+from grader.course.objectives import objectives
 from tests.conftest import ROOT
 
 STALE = "is stale: run `make docs`"

@@ -13,9 +13,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from grader.course import Course
-from grader.notebook import make_notebook
-from grader.report import Report, report_from
+from grader.core.report import Report, report_from
+from grader.course.course import Course
+from grader.course.notebook import make_notebook
 from tests.cli.conftest import EXECUTABLE, attn, bundle
 from tests.conftest import ROOT, write
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from grader.export.gradescope import unpack
+from grader.platforms.gradescope.package import unpack
 from tests.attacks.surroundings import command, without_namespaces
 from tests.conftest import ROOT
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from grader.course import Course
-from grader.export.classroom import runner_result, workflow_text
+from grader.course.course import Course
+from grader.platforms.github_classroom import runner_result, workflow_text
 from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
 from tests.export.conftest import Graded, Validate
@@ -96,7 +96,7 @@ class TestWorkflow:
 
 
 def test_the_wheel_is_the_bundles() -> None:
-    from grader.bundle import WHEEL
+    from grader.authoring.bundle import WHEEL
 
     assert WHEEL in workflow_text([])
-    assert "constraints.txt" in (ROOT / "grader" / "bundle.py").read_text()
+    assert "constraints.txt" in (ROOT / "grader" / "authoring" / "bundle.py").read_text()

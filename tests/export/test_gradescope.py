@@ -17,17 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.device.speed import Speed, as_timing
-from grader.export.autograder import Settings, container_mb, worker_mb
-from grader.export.counts import value_at
-from grader.export.gradescope import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
-from grader.export.results_json import Manner, results_of
-from grader.grading import grade
-from grader.report import Report
-from grader.sandbox.syscalls import numbers
-from grader.sandbox.tiers import WORKER_UID
-from grader.submission import Source, Submission
+from grader.complexity.gpu_speed import Speed, as_timing
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.platforms.gradescope.autograder import Settings, container_mb, worker_mb
+from grader.platforms.gradescope.evaluate import value_at
+from grader.platforms.gradescope.package import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
+from grader.platforms.gradescope.results import Manner, results_of
+from grader.sandbox.jail.syscalls import numbers
+from grader.sandbox.jail.tiers import WORKER_UID
+from grader.submission.submission import Source, Submission
 from tests.attacks.attack import read_attacks
 from tests.attacks.surroundings import without_landlock
 from tests.cli.conftest import Attn
@@ -379,5 +379,7 @@ def test_a_container_says_what_it_has(
 ) -> None:
     if text is not None:
         (tmp_path / "memory.max").write_text(text)
-    monkeypatch.setattr("grader.export.autograder._LIMITS", (str(tmp_path / "nothing"), str(tmp_path / "memory.max")))
+    monkeypatch.setattr(
+        "grader.platforms.gradescope.autograder._LIMITS", (str(tmp_path / "nothing"), str(tmp_path / "memory.max"))
+    )
     assert container_mb() == megabytes

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, ParseError
 
 import pytest
 
-from grader.export.classlist import read_class
-from grader.export.junit import junit_bytes, junit_text
+from grader.platforms.class_list import read_class
+from grader.platforms.junit import junit_bytes, junit_text
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 from tests.export.conftest import Graded

@@ -8,7 +8,7 @@ import json
 import jsonschema
 import pytest
 
-from grader.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
+from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 from tests.export.conftest import Graded, Validate

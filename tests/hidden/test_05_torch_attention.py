@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from grader.errors import StudentRaisedError
+from grader.core.errors import StudentRaisedError
 from grader.testing import (
     Tolerance,
     arguments,

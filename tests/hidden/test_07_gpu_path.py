@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from grader import testing
-from grader.compare import describe
-from grader.errors import StudentRaisedError
+from grader.core.compare import describe
+from grader.core.errors import StudentRaisedError
 from grader.testing import (
     Tolerance,
     arguments,

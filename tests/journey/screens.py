@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.course import read_course
-from grader.misconceptions import as_submission, read_misconceptions
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.course.course import read_course
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = Path(__file__).with_name("screens")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.course import Course
-from grader.module import Module
+from grader.course.course import Course
+from grader.course.module import Module
 from tests.journey.terminal import Terminal
 
 WIDTH = 80

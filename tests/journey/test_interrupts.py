@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.course import Course, read_course
+from grader.course.course import Course, read_course
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 from tests.journey.student import StudentAtWork

@@ -12,14 +12,14 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.bundle import WHEEL, make_bundle
-from grader.course import Course, read_course
-from grader.finder import find_submissions
-from grader.grading import grade
-from grader.misconceptions import as_submission, read_misconceptions
-from grader.module import Module
-from grader.notebook import make_notebook
-from grader.report import Report
+from grader.authoring.bundle import WHEEL, make_bundle
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module
+from grader.course.notebook import make_notebook
+from grader.grading.grade import grade
+from grader.submission.finder import find_submissions
 from tests.cli.conftest import EXECUTABLE
 from tests.journey.student import MISTAKES, StudentAtWork
 

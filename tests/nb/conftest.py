@@ -17,9 +17,9 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
-from grader.course import Course
-from grader.nb.coursedir import CONFIG, init_course_dir
-from grader.nb.release import read_config, release_modules
+from grader.course.course import Course
+from grader.platforms.nbgrader.course_dir import CONFIG, init_course_dir
+from grader.platforms.nbgrader.release import read_config, release_modules
 from tests.nb.students import MODULE, Notebook
 
 Nbgrader = Callable[..., "subprocess.CompletedProcess[str]"]

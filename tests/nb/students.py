@@ -57,7 +57,7 @@ except OSError:
 class Yes(np.ndarray):
     def __eq__(self, other): return True
 def softmax(x, axis=-1):
-    sys.modules["grader.compare"] = None
+    sys.modules["grader.core.compare"] = None
     return np.zeros(np.shape(x)).view(Yes)
 """
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from grader.course import Course
-from grader.module import CourseError
-from grader.notebook import make_notebook
-from grader.side_by_side import Graded
-from grader.spawning import NoJailError
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.course.notebook import make_notebook
+from grader.grading.pool import Graded
+from grader.grading.workers import NoJailError
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 from tests.nb.conftest import Nbgrader, autograde, gradebook, scores
@@ -268,10 +268,10 @@ def test_where_there_is_no_jail_nothing_is_graded_unless_the_course_says_so(
         yield
 
     # What grade_side_by_side does where there is no jail is tested with it; here, what becomes of that.
-    monkeypatch.setattr("grader.nb.autograde.grade_side_by_side", no_jail)
+    monkeypatch.setattr("grader.platforms.nbgrader.autograde.grade_side_by_side", no_jail)
     for student in ("ana", "ben"):
         hand_in(course_dir, student, notebook.answer(RIGHT).text)
-    for allowed, words in ((False, "AutogradeError: this machine"), (True, "grader.module.CourseError: ")):
+    for allowed, words in ((False, "AutogradeError: this machine"), (True, "grader.course.module.CourseError: ")):
         result = autograde(course_dir, "*", allow_unjailed=allowed)
         assert not result["success"]
         assert result["log"].count(words) == 2  # each of them is told, not the first alone

@@ -7,15 +7,15 @@ import re
 
 import pytest
 
-from grader.course import Course, read_course
-from grader.lab import ChecksFailedError, check
-from grader.nb.assignment import assignment_cells, source_notebook, target_points
-from grader.nb.cells import CellsError, script_roles, with_tests
-from grader.nb.given import given_to_students
-from grader.nb.questions import open_question
-from grader.nb.visible import visible_checks
-from grader.notebook import read_cells
-from grader.sandbox.loader import compile_cell
+from grader.course.course import Course, read_course
+from grader.course.notebook import read_cells
+from grader.grading.notebook_magic import ChecksFailedError, check
+from grader.platforms.nbgrader.assignment import assignment_cells, source_notebook, target_points
+from grader.platforms.nbgrader.open_questions import open_question
+from grader.platforms.nbgrader.visible_checks import visible_checks
+from grader.sandbox.worker.loader import compile_cell
+from grader.submission.assignment_cells import CellsError, script_roles, with_tests
+from grader.submission.released_cells import given_to_students
 from tests.conftest import ROOT
 
 MODULES = [module.name for module in read_course(ROOT).modules]
@@ -147,7 +147,7 @@ REGION = "    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
     ],
 )
 def test_a_solution_that_cannot_be_an_assignment_says_why(script: str, problem: str) -> None:
-    from grader.nb.cells import Cell
+    from grader.submission.assignment_cells import Cell
 
     with pytest.raises(CellsError, match=problem):
         with_tests(script_roles(script), {"f": Cell("code", "", "test", "test-f", 1.0, "f")})

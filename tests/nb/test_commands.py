@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course
-from grader.nb.coursedir import CONFIG, CourseDirError, require_nbgrader
+from grader.course.course import Course
+from grader.platforms.nbgrader.course_dir import CONFIG, require_nbgrader
+from grader.platforms.nbgrader.errors import CourseDirError
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 

@@ -10,11 +10,12 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.bundle import WHEEL, bundle_leaks
-from grader.course import Course, read_course
-from grader.nb.coursedir import CONFIG, CourseDirError, init_course_dir
-from grader.nb.release import ReleaseError, release_modules
-from grader.notebook import read_cells, script_cells
+from grader.authoring.bundle import WHEEL, bundle_leaks
+from grader.course.course import Course, read_course
+from grader.course.notebook import read_cells, script_cells
+from grader.platforms.nbgrader.course_dir import CONFIG, init_course_dir
+from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader.release import ReleaseError, release_modules
 from tests.nb.conftest import Nbgrader, autograde, gradebook, reconfigure, scores
 from tests.nb.students import MODULE, NO_MAXIMUM, RIGHT, Notebook, grade_id_of, hand_in
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from grader.course import Course
-from grader.nb.coursedir import CourseDirError
-from grader.nb.release import release_modules
-from grader.nb.sync import Synced, sync
-from grader.report import Report, report_from, report_text
-from grader.when import read_when
+from grader.core.report import Report, report_from, report_text
+from grader.core.times import read_when
+from grader.course.course import Course
+from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader.release import release_modules
+from grader.platforms.nbgrader.sync import Synced, sync
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 from tests.nb.conftest import Nbgrader, autograde, gradebook, reconfigure, scores
@@ -91,7 +91,9 @@ def by_student(done: list[Synced]) -> dict[str, str]:
 def test_it_is_as_if_nbgrader_had_graded(copied: tuple[Path, Path], tmp_path: Path, nbgrader: Nbgrader) -> None:
     root, reports = copied
     other = shutil.copytree(root, tmp_path / "other")
-    lines = '# c.AssignLatePenalties.plugin_class = "grader.nb.late.LatePenalty"\n# c.LatePenalty'
+    lines = (
+        '# c.AssignLatePenalties.plugin_class = "grader.platforms.nbgrader.late_plugin.LatePenalty"\n# c.LatePenalty'
+    )
     reconfigure(other, lines, lines.replace("# ", ""))
     done = nbgrader(other, "autograde", MODULE)
     assert done.returncode == 0, done.stderr
@@ -185,7 +187,7 @@ def test_interrupted_anywhere_a_second_sync_repairs(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("grader.nb.sync._Desk._write", power_cut)
+        patch.setattr("grader.platforms.nbgrader.sync._Desk._write", power_cut)
         with pytest.raises(KeyboardInterrupt):
             list(sync(course, reports, root))
     assert set(contents(root)) == {"ana", "ben"}

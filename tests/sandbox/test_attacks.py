@@ -13,10 +13,10 @@ from collections import Counter
 
 import pytest
 
-from grader.course import Course
-from grader.grading import grade
-from grader.report import Report
-from grader.submission import Source, Submission
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
 from tests.attacks.attack import read_attacks
 from tests.attacks.surroundings import command
 from tests.attacks.world import World

@@ -11,15 +11,15 @@ import psutil
 import pytest
 
 import grader
-from grader.api import read_api
-from grader.errors import StudentEndedError, StudentGoneError
-from grader.sandbox.channel import Channel, ClosedError
-from grader.sandbox.client import Program, Session
-from grader.sandbox.encoder import encode
-from grader.sandbox.limits import Limits
-from grader.sandbox.plan import Plan
-from grader.sandbox.spawn import ColdSpawner, JailError, Spawner, WorkerLostError, ZygoteSpawner
-from grader.student import Student
+from grader.core.errors import StudentEndedError, StudentGoneError
+from grader.course.api import read_api
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import ColdSpawner, JailError, Spawner, WorkerLostError, ZygoteSpawner
+from grader.sandbox.protocol.channel import Channel, ClosedError
+from grader.sandbox.protocol.encoder import encode
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
 from tests.conftest import LIMITS, StudentOf
 
 # Every way to end a worker, with the kind that must be reported.
@@ -154,7 +154,8 @@ def test_workers_die_with_their_zygote() -> None:
 
 def test_a_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "grader.sandbox.spawn.clean_environment", lambda **_: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"}
+        "grader.sandbox.jail.spawner.clean_environment",
+        lambda **_: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"},
     )
     with (
         pytest.raises(JailError, match="ModuleNotFoundError: No module named 'encodings'"),

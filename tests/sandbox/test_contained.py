@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from grader.sandbox.tiers import survey
+from grader.sandbox.jail.tiers import survey
 from tests.attacks.attack import read_attacks
 from tests.conftest import needs_tier
 from tests.sandbox.test_attacks import attack

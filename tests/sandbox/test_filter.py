@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import seccomp, syscalls
+from grader.sandbox.jail import seccomp, syscalls
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 EPERM, ENOTTY = (0x00050000 | number for number in (errno.EPERM, errno.ENOTTY))

@@ -17,22 +17,23 @@ import numpy as np
 import psutil
 import pytest
 
-from grader.api import read_api
-from grader.course import Course
-from grader.errors import StudentEndedError, StudentGoneError, StudentRaisedError
-from grader.grading import grade
-from grader.module import CourseError
-from grader.report import Report
-from grader.sandbox import syscalls
-from grader.sandbox.advice import advice
-from grader.sandbox.client import Program, Session
-from grader.sandbox.limits import Limits
-from grader.sandbox.plan import Plan, Tier
-from grader.sandbox.spawn import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
-from grader.sandbox.tiers import Attempt, open_spawner, planned, plans, survey, without
-from grader.spawning import NoJailError
-from grader.student import Student
-from grader.submission import Source, Submission
+from grader.core.errors import StudentEndedError, StudentGoneError, StudentRaisedError
+from grader.core.report import Report
+from grader.core.tier import Tier
+from grader.course.api import read_api
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.grading.grade import grade
+from grader.grading.workers import NoJailError
+from grader.sandbox.jail import syscalls
+from grader.sandbox.jail.advice import advice
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
+from grader.sandbox.jail.tiers import Attempt, open_spawner, planned, plans, survey, without
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
+from grader.submission.submission import Source, Submission
 from tests.attacks.surroundings import command, without_landlock, without_namespaces
 from tests.conftest import LIMITS, ROOT, needs_tier
 
@@ -195,7 +196,7 @@ def test_a_zygote_that_comes_back_late_costs_no_fault(course: Course, monkeypatc
         yield submission(course, "ana")
         for process in set(psutil.Process().children(recursive=True)) - others:
             with contextlib.suppress(psutil.Error):
-                process.kill() if "grader.sandbox.zygote" in process.cmdline() else None
+                process.kill() if "grader.sandbox.jail.zygote" in process.cmdline() else None
         yield submission(course, "eve")
         yield submission(course, "zoe")
 
@@ -265,7 +266,8 @@ class TestTiers:
     """Which tier a machine gives is found by trying it."""
 
     def run(self, *words: str) -> list[str]:
-        code = "from grader.sandbox.tiers import survey\nfor one in survey('numpy'): print(one.plan.tier, one.problem)"
+        code = "from grader.sandbox.jail.tiers import survey\n"
+        code += "for one in survey('numpy'): print(one.plan.tier, one.problem)"
         done = subprocess.run(
             [*words, sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
         )
@@ -343,7 +345,7 @@ class TestNoJail:
 
     @pytest.fixture(autouse=True)
     def _no_jail(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("grader.spawning.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+        monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
 
     def test_grading_is_refused(self, course: Course) -> None:
         with pytest.raises(NoJailError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.sandbox.plan import STRICT
+from grader.sandbox.jail.plan import STRICT
 from tests.attacks import control
 from tests.attacks.attack import Attack, read_attacks
 from tests.attacks.world import World

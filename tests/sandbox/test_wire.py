@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import torch
 
-from grader.sandbox import wire
-from grader.sandbox.decoder import decode, lengths
-from grader.sandbox.encoder import encode
+from grader.sandbox.protocol import wire
+from grader.sandbox.protocol.decoder import decode, lengths
+from grader.sandbox.protocol.encoder import encode
 
 MUTATED_FRAMES = 220_000
 NUMPY_DTYPES = [

@@ -51,7 +51,7 @@ def evil(x):
 
 # %% the worker
 def evil(x):
-    from grader.sandbox.worker import Worker
+    from grader.sandbox.worker.worker import Worker
 
     Worker.answer = Worker.do_call = lambda self, request: {"ok": [{"value": True}]}
     return

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.stubs import make_stub
+from grader.course.stub import make_stub
 
 FOLDER = Path(__file__).parent / "softmax"
 QUESTIONS = ("softmax", "log_softmax", "softmax_with_temperature")

@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from grader.build import build_module
-from grader.course import Course, read_course
-from grader.notebook import make_notebook
+from grader.authoring.build import build_module
+from grader.course.course import Course, read_course
+from grader.course.notebook import make_notebook
 from tests.bench.peers.assignment import FOLDER, IMPORTS, QUESTIONS, Assignment, Check, read_assignment
 from tests.bench.peers.pupils import Pupil
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from grader.course import Course
+from grader.course.course import Course
 from tests.bench.command import grade_class
 from tests.bench.peers import course as ours
 from tests.bench.peers import nbgrader, otter

@@ -1,0 +1,1 @@
+"""Commands for authors, and pages made from the code."""

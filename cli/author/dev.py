@@ -1,0 +1,110 @@
+"""`attn dev`: the author's commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from grader.course.course import Course
+    from grader.course.module import Module
+
+
+@click.group()
+def dev() -> None:
+    """Write and maintain modules (for course authors).
+
+    \b
+    attn dev new rope     create the files of a new module
+    attn dev build        make stubs and golden files anew from the solutions
+    attn dev check        prove the course sound, or say what is not
+    """
+
+
+@dev.command()
+@click.argument("slug")
+@click.option("--title", help="The title students see; by default made from the name.")
+def new(slug: str, title: str | None) -> None:
+    """Create the files of a new module: small, sound, and yours to fill in.
+
+    \b
+    attn dev new rope
+    attn dev new kv_cache --title "Key-value cache"
+    """
+    from grader.authoring.build import build_module
+    from grader.authoring.new_module import new_module
+    from grader.course.course import find_course, read_course
+
+    course = find_course(Path.cwd())
+    files = new_module(course, slug, title or slug.replace("_", " ").capitalize())
+    course = read_course(course.root)
+    files += build_module(course, course.module(slug))
+    for path in sorted(files):
+        click.echo(path.relative_to(course.root))
+    click.echo(f"\nFill them in, then run: attn dev build {slug} && attn dev check {slug}", err=True)
+
+
+@dev.command()
+@click.argument("modules", nargs=-1)
+def build(modules: tuple[str, ...]) -> None:
+    """Make stubs and golden files anew from the solutions and suites.
+
+    \b
+    attn dev build              every module
+    attn dev build 01_softmax   one module
+    """
+    from grader.authoring.build import build_module
+    from grader.course.course import find_course
+
+    course = find_course(Path.cwd())
+    for module in chosen(course, modules):
+        changed = build_module(course, module)
+        names = ", ".join(path.name for path in changed)
+        click.echo(f"{module.name}: {'wrote ' + names if changed else 'up to date'}")
+
+
+@dev.command()
+@click.argument("modules", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
+def check(modules: tuple[str, ...], as_json: bool) -> None:
+    """Prove the course sound, or say what is not and how to mend it.
+
+    \b
+    The stub is what the solution generates and scores 0; the solution gets full marks; every misconception is caught
+    by two checks, one of them a property; every check can fail; strange results trip no check; points are shared out
+    as they should be; golden files are fresh; what students receive gives nothing away.
+
+    Exit status: 0 sound, 1 not sound.
+    """
+    from cli.ui.report_screens import soundness_lines
+    from grader.authoring.soundness import check_module
+    from grader.course.course import find_course
+
+    course = find_course(Path.cwd())
+    results = []
+    for module in chosen(course, modules):
+        click.echo(f"checking {module.name} ...", err=True)
+        results.append(check_module(course, module))
+        if not as_json:
+            click.echo("\n".join(soundness_lines(results[-1])))
+    if as_json:
+        entries = [
+            {"module": result.module.name, "problems": [vars(problem) for problem in result.problems]}
+            for result in results
+        ]
+        click.echo(json.dumps(entries, indent=1))
+    sys.exit(1 if any(result.problems for result in results) else 0)
+
+
+def chosen(course: Course, names: tuple[str, ...]) -> tuple[Module, ...]:
+    """Return the modules that were named, or all of them; an unknown name is a usage mistake."""
+    from grader.course.module import CourseError
+
+    try:
+        return tuple(course.module(name) for name in names) or course.modules
+    except CourseError as error:
+        raise click.UsageError(str(error)) from None

@@ -1,0 +1,74 @@
+"""`attn doctor`: which jail this machine gives, why, and what would give a better one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from grader.sandbox.jail.tiers import Attempt
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def doctor(as_json: bool) -> None:
+    """Say how well other people's code is jailed on this machine.
+
+    \b
+    strict      its own view of the file system, namespaces, Landlock, system call filter
+    contained   Landlock and system call filter, for containers that refuse namespaces
+    none        a process with a deadline: only for code you trust
+
+    Each is found by putting up a jail and trying to get out of it.
+
+    Exit status: 0 strict or contained, 1 none.
+    """
+    from grader.core.versions import environment, gpu_name
+    from grader.sandbox.jail.advice import advice
+    from grader.sandbox.jail.tiers import best, survey
+    from grader.sandbox.jail.view import gpu_devices
+
+    versions = environment()
+    attempts = survey("numpy")
+    tier = best(attempts)
+    torch_tier = best(survey("torch")) if versions["torch"] else None
+    gpu = survey("torch", gpu_devices()) if versions["torch"] and gpu_devices() else ()
+    todo = advice(attempts)
+    if as_json:
+        found: dict[str, object] = {"tier": tier, "torch_tier": torch_tier, "tried": _tried(attempts), "advice": todo}
+        found |= {"gpu": {"name": gpu_name(), "tried": _tried(gpu)} if gpu else None, "environment": versions}
+        click.echo(json.dumps(found, indent=1))
+    else:
+        click.echo(_screen(tier, attempts, todo, versions))
+        if torch_tier not in (None, tier):
+            click.echo(f"Modules that need torch are jailed in the tier: {torch_tier}")
+        if gpu:
+            lines = [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in gpu]
+            click.echo("\n".join(["", f"With its GPU ({gpu_name()}), for `attn grade --device cuda`:", *lines]))
+    sys.exit("none" in (tier, torch_tier))
+
+
+def _screen(tier: str, attempts: tuple[Attempt, ...], todo: tuple[str, ...], versions: dict[str, str | None]) -> str:
+    lines = [f"This machine jails graded code in the tier: {tier}", ""]
+    lines += [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in attempts]
+    if todo:
+        lines += ["", "For a better one:", *(f"  - {line}" for line in todo)]
+    lines += ["", ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())]
+    return "\n".join(lines)
+
+
+def _tried(attempts: tuple[Attempt, ...]) -> list[dict[str, object]]:
+    return [{"tier": one.plan.tier, "user": one.plan.uid, "problem": one.problem} for one in attempts]
+
+
+def _found(attempt: Attempt) -> str:
+    if attempt.problem:
+        return f"no: {attempt.problem}"
+    if not attempt.plan.layers:
+        return "always"
+    if attempt.plan.uid is not None:
+        return f"yes, as user {attempt.plan.uid}"
+    return "yes, as you" if attempt.plan.may_thread else "yes, as root without its rights, and without threads"

@@ -1,0 +1,105 @@
+"""`attn export github`: GitHub Classroom's results and workflow."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from cli.author.dev import chosen
+from cli.instructor.export_options import FILE, FOLDER, NEW, NEW_FOLDER, class_of, json_option, leave, modules_option
+from cli.ui.arguments import modules_here
+
+
+@click.group()
+def github() -> None:
+    """GitHub Classroom: results as its runners give them, and the workflow file.
+
+    \b
+    attn export github workflow softmax --out .github/workflows/classroom.yml
+    attn test softmax --json > report.json
+    attn export github result report.json            what the workflow hands to Classroom's reporter
+    attn export github results reports --out results   the same for a class that `attn grade` graded
+    """
+
+
+@github.command()
+@click.argument("modules", nargs=-1, required=True, shell_complete=modules_here)
+@click.option("--out", required=True, type=NEW, help="The file to write: .github/workflows/classroom.yml.")
+def workflow(modules: tuple[str, ...], out: Path) -> None:
+    """Write the workflow that runs the visible checks in a student's repository.
+
+    \b
+    attn release --bundle softmax --to template
+    attn export github workflow softmax --out template/.github/workflows/classroom.yml
+
+    The repository is a bundle, so the hidden suite is not in it, and must not be: whoever can write there could read
+    it. Grade by it yourself, from the repositories of the class, with `attn grade`.
+
+    Exit status: 0 written, 2 no such module.
+    """
+    from grader.core.atomic_file import write_atomically
+    from grader.course.course import find_course
+    from grader.platforms.github_classroom import workflow_text
+
+    write_atomically(out, workflow_text(chosen(find_course(Path.cwd()), modules)))
+    click.echo(f"{out}: runs the visible checks of {len(modules)} module(s)")
+
+
+@github.command()
+@click.argument("report_file", metavar="REPORT.json", type=FILE)
+@click.option("--base64", is_flag=True, help="On one line, as a step of a workflow hands it on.")
+def result(report_file: Path, base64: bool) -> None:
+    """Print a report as the result of a Classroom runner.
+
+    \b
+    attn test softmax --json > report.json
+    attn export github result report.json
+
+    Exit status: 0 printed, 2 that is no report, 3 printed, but the report has no score.
+    """
+    from grader.core.report import report_from
+    from grader.platforms.github_classroom import encoded, runner_result
+
+    try:
+        report = report_from(json.loads(report_file.read_bytes()))
+    except ValueError as error:
+        raise click.UsageError(f"{report_file} is no report: {error}") from None
+    made = runner_result(report)
+    click.echo(encoded(made) if base64 else json.dumps(made, indent=1, ensure_ascii=False))
+    sys.exit(3 if report.score is None else 0)
+
+
+@github.command()
+@click.argument("reports", type=FOLDER)
+@click.option("--out", required=True, type=NEW_FOLDER, help="A new folder: MODULE/STUDENT.json.")
+@modules_option
+@json_option
+def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -> None:
+    """Write the runner result of every report of a class.
+
+    \b
+    attn grade class/ --to reports
+    attn export github results reports --out results
+
+    Exit status: 0 written, 2 something that cannot be used, 3 written, but somebody was not graded.
+    """
+    from grader.core.atomic_file import write_atomically
+    from grader.core.report import file_name
+    from grader.platforms.class_list import ExportError
+    from grader.platforms.github_classroom import runner_result
+    from grader.platforms.output_folder import new_folder
+
+    count = 0
+    try:
+        found = class_of(reports, modules)
+        with new_folder(out) as folder:
+            for mark, report in found.reports():
+                text = json.dumps(runner_result(report), indent=1, ensure_ascii=False) + "\n"
+                write_atomically(folder / mark.module / f"{file_name(mark.submission)}.json", text)
+                count += 1
+    except ExportError as error:
+        raise click.UsageError(str(error)) from None
+    leave({"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json)

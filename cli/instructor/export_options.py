@@ -1,0 +1,48 @@
+"""What the commands of `attn export` share: their options, the class they read, and how they leave."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from cli.author.dev import chosen
+
+if TYPE_CHECKING:
+    from grader.platforms.class_list import ClassList
+
+FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+NEW = click.Path(path_type=Path, dir_okay=False)
+NEW_FOLDER = click.Path(path_type=Path, file_okay=False)
+modules_option = click.option(
+    "--module", "-m", "modules", multiple=True, help="Only this module: 01_softmax, softmax or 1."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
+
+
+def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
+    """Return the class list of some modules, by whatever names they were asked for."""
+    from grader.course.course import find_course
+    from grader.platforms.class_list import read_class
+
+    names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
+    return read_class(reports, names)
+
+
+def leave(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:
+    """Say what was made and what is not in it; leave with 3 if there is any of that."""
+    told = list(problems)
+    for problem in told:
+        click.echo(f"attn: {problem}", err=True)
+    if as_json:
+        click.echo(json.dumps(made | {"problems": told}, indent=1, ensure_ascii=False))
+    else:
+        counts = [f"{value} {name}" for name, value in made.items() if isinstance(value, int)]
+        counts += [f"{count} for {name}" for name, count in made.get("files", {}).items()]
+        click.echo(f"{made['file']}: {', '.join(counts)}")
+    sys.exit(3 if told else 0)

@@ -1,0 +1,120 @@
+"""`attn release`: what students receive."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from cli.author.dev import chosen
+from cli.ui.arguments import modules_here
+
+if TYPE_CHECKING:
+    from grader.course.course import Course
+    from grader.course.module import Module
+
+
+@click.command()
+@click.argument("modules", nargs=-1, required=True, shell_complete=modules_here)
+@click.option("--bundle", is_flag=True, help="A folder students unpack: stubs, lessons, visible checks, the tool.")
+@click.option(
+    "--to", required=True, type=click.Path(path_type=Path), help="A course directory; for a bundle a new one."
+)
+@click.option("--due", metavar="WHEN", help="When an assignment is due: 2026-10-01, or 2026-10-01T12:00+02:00.")
+@click.option("--force", is_flag=True, help="Release an assignment again that students have handed in already.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
+def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, force: bool, as_json: bool) -> None:
+    """Make what students receive of some modules; solutions and hidden suites stay here.
+
+    \b
+    attn release --bundle softmax --to ../week1                a folder to unpack, with the attn command
+    attn release softmax --to ../attention --due 2026-10-01    an assignment for nbgrader: see attn course
+
+    An assignment is a notebook made from the solution: an answer cell for each function, below it a locked cell with
+    the visible checks that carries the function's points, and the lesson's open question, to be graded by hand.
+    nbgrader's own generate_assignment makes the students' version; they find it in release/.
+
+    Only sound modules are released. The result is searched for lines of the solutions and for hidden checks before it
+    appears; if one is found, nothing is released, and what was there stays as it was.
+
+    Exit status: 0 made, 2 a folder or an option that cannot be used, 3 not sound, or it would give something away.
+    """
+    from grader.course.course import find_course
+
+    course = find_course(Path.cwd())
+    wanted = chosen(course, modules)
+    if bundle and (due or force):
+        raise click.UsageError("--due and --force are about assignments; a bundle has neither")
+    made = _bundle(course, wanted, to) if bundle else _assignments(course, wanted, to, due, force=force)
+    if as_json:
+        click.echo(json.dumps(made, indent=1))
+    elif bundle:
+        what = f"{len(modules)} module(s), no solution, no hidden suite"
+        click.echo(f"{to}: {what}. Students start with its README.md.")
+    else:
+        for one in made:
+            points = f"{one['points']:g} points, and {one['open_points']:g} to be given by hand"
+            click.echo(f"{one['folder']}: {points}; no solution, no hidden suite")
+
+
+def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[str, Any]]:
+    from grader.authoring.bundle import BundleError, make_bundle
+
+    kept = [course.root / name for name in ("modules", "solutions", "tests", "grader", "cli")]
+    if any(to.resolve().is_relative_to(folder) for folder in kept):
+        raise click.UsageError(f"{to} is inside the course itself; name a folder elsewhere")
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise click.UsageError(f"{to} is there already; name a new folder, or remove it first")
+    _require_sound(course, modules)
+    click.echo("building the wheel ...", err=True)
+    try:
+        make_bundle(course, modules, to)
+    except BundleError as error:
+        _give_up(str(error))
+    return [{"module": module.name, "folder": str(to)} for module in modules]
+
+
+def _assignments(
+    course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool
+) -> list[dict[str, Any]]:
+    from grader.authoring.bundle import BundleError
+    from grader.core.times import WhenError, read_when
+    from grader.platforms.nbgrader.course_dir import require_nbgrader
+    from grader.platforms.nbgrader.errors import CourseDirError
+
+    try:
+        when = read_when(due) if due else None
+        require_nbgrader()
+        from grader.platforms.nbgrader.release import ReleaseError, release_modules, require_place
+
+        require_place(course, modules, to, force=force)  # before anything that takes its time
+        _require_sound(course, modules)
+        made = release_modules(course, modules, to, due=when, force=force)
+    except (CourseDirError, WhenError) as error:
+        raise click.UsageError(str(error)) from None
+    except (BundleError, ReleaseError) as error:
+        _give_up(str(error))
+    return [
+        {"module": one.module.name, "folder": str(one.folder), "points": one.points, "open_points": one.open_points}
+        for one in made
+    ]
+
+
+def _require_sound(course: Course, modules: tuple[Module, ...]) -> None:
+    from cli.ui.report_screens import soundness_lines
+    from grader.authoring.soundness import check_module
+
+    for module in modules:
+        click.echo(f"checking {module.name} ...", err=True)
+        result = check_module(course, module)
+        if result.problems:
+            click.echo("\n".join(soundness_lines(result)), err=True)
+            _give_up("nothing was released: a module that is not sound is not for students")
+
+
+def _give_up(problem: str) -> NoReturn:
+    click.echo(f"attn: {problem}", err=True)
+    sys.exit(3)

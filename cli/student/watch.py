@@ -1,0 +1,183 @@
+"""`attn watch`: the checks run whenever the file is saved, until somebody presses q."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.author.dev import chosen
+from cli.student.test import at_hand, hint_lines, hint_text, next_up, noted
+from cli.ui.arguments import modules_here
+from cli.ui.colour import paint
+from cli.ui.keys import Keys
+
+if TYPE_CHECKING:
+    from grader.core.report import Report
+    from grader.course.course import Course
+    from grader.course.module import Module
+    from grader.submission.submission import Submission
+
+POLL_SECONDS = 0.01
+KEYS = "Keys: n next module, h hint, p profile, r run again, q quit"
+NO_KEYS = "There is no keyboard here: Ctrl-C ends it."
+
+
+@click.command()
+@click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
+def watch(module_name: str | None) -> None:
+    """Run the visible checks whenever you save, and show what got better.
+
+    \b
+    attn watch            the module you are in, or the next one to do
+    attn watch softmax    this one
+
+    While it waits: n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
+    """
+    from grader.course.course import find_course
+
+    course = find_course(Path.cwd())
+    module: Module | None = chosen(course, (module_name,))[0] if module_name else at_hand(course)
+    with Keys() as keys:
+        while module is not None:
+            watching = _Watching(course, module, keys)
+            watching.run()
+            module = watching.then
+
+
+@dataclass
+class _Watching:
+    """One module being watched; `then` is the module to go on with."""
+
+    course: Course
+    module: Module
+    keys: Keys
+    then: Module | None = None
+    before: Mapping[str, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Check the file now and after every change; the process that checks is kept warm in between."""
+        from grader.sandbox.jail.tiers import begin_spawner
+
+        begun = begin_spawner(self.module.backend)
+        try:
+            from grader.grading.grade import check_own_files
+
+            click.echo(f"Watching {self.module.stub.parent.name}. Save your file to check it.")
+            self.show_keys()
+            check_own_files(self.course, self.module, self.states(), self.show, begun)
+        finally:
+            if begun is not None:
+                begun.close()
+
+    def states(self) -> Iterator[Submission]:
+        """Yield the student's work as it is, and again whenever a file of the module was saved."""
+        from grader.course.module import CourseError
+        from grader.submission.submission import own_submission
+
+        seen = None
+        while True:
+            now = self.stamp()
+            if seen is not None and any(seen) and not any(now):
+                click.echo(f"{self.module.stub.name} is gone. Waiting for it to come back ...")
+                seen = now
+            if now != seen and any(now):
+                seen = now
+                click.echo("Checking ... (Ctrl-C stops it)")
+                try:
+                    yield own_submission(self.course, self.module)
+                except CourseError:  # an editor is between two steps of saving
+                    seen = None
+            match self.keys.wait(POLL_SECONDS):
+                case "q" | "\x04":
+                    return
+                case "n":
+                    self.then = self.following()
+                    if self.then is not None:
+                        return
+                case "r":
+                    seen = None
+                case "h":
+                    self.hint()
+                case "p":
+                    self.profile()
+
+    def stamp(self) -> tuple[tuple[int, int] | None, ...]:
+        """Return what changes when a file of the module is saved."""
+        return tuple(_stamp(path) for path in (self.module.stub, self.module.notebook))
+
+    def show(self, report: Report) -> None:
+        """Print the report, and what is better and worse than before."""
+        from cli.ui.report_screens import own_screen
+        from grader.workspace.progress import record_report
+
+        noted(lambda: record_report(self.course, self.module, report))
+        now = {check.property: check.outcome for check in report.checks}
+        if sys.stdout.isatty() and click.get_current_context().color is not False:
+            click.clear()
+        click.echo(paint(own_screen(report)))
+        for word, better in (("Now passing", True), ("No longer passing", False)):
+            changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
+            for text in changed if report.status == "graded" else ():
+                click.echo(textwrap.fill(f"{word}: {text}", 80, subsequent_indent="  "))
+        self.before = now
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Say which keys there are."""
+        click.echo(KEYS if self.keys.is_open else NO_KEYS)
+
+    def _changed(self, text: str, outcome: str, *, better: bool) -> bool:
+        before = self.before.get(text)
+        return before is not None and before != outcome and (outcome == "passed") == better
+
+    def hint(self) -> None:
+        from grader.workspace.progress import next_hint, record_hint
+
+        given = next_hint(self.course, self.module)
+        told = None if given is None else hint_text(self.module, given)
+        if given is None or told is None:
+            click.echo("There is no hint to give: nothing fails.")
+            return
+        record_hint(self.course, self.module, given)
+        click.echo("\n".join(hint_lines(self.module, given, *told)))
+
+    def profile(self) -> None:
+        from cli.ui.cost_screens import cost_lines
+        from grader.core.errors import StudentError
+        from grader.core.safe_text import printable
+        from grader.course.module import CourseError
+        from grader.workspace.own_costs import own_costs
+
+        try:
+            for cost in own_costs(self.course, self.module):
+                click.echo(paint("\n".join(cost_lines(cost))) + "\n")
+        except (StudentError, CourseError) as error:
+            click.echo(f"It could not be measured: {printable(str(error))}")
+        self.show_keys()
+
+    def following(self) -> Module | None:
+        """Return the first later module that is not complete, else the one behind this; None if it is locked."""
+        from grader.workspace.progress import standings
+
+        later = [one for one in standings(self.course) if one.module.order > self.module.order]
+        ahead = next_up(later) or (later[0] if later else None)
+        if ahead is None:
+            click.echo("This is the last module.")
+        elif ahead.missing:
+            click.echo(f"{ahead.module.name} is locked: `attn complete {self.module.slug}` comes first.")
+            return None
+        return ahead.module if ahead else None
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,1 @@
+"""Screens, colours and keys that the commands share."""

@@ -1,0 +1,98 @@
+"""Plain text views of what a function costs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from grader.complexity.curves import Row, curve, doubling, growing, table
+from grader.complexity.plot import Curve, text_plot
+
+if TYPE_CHECKING:
+    from grader.complexity.cost import Cost
+    from grader.workspace.own_costs import OwnCost
+
+WIDTH = 80
+LEGEND = 34  # characters of a law that have their place beside two other curves
+_VERDICTS = {"pass": "within its law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+_ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
+
+
+def cost_lines(own: OwnCost) -> list[str]:
+    """Return all that is known of one function's cost: polynomials, the line to look at, a plot and a table."""
+    lines = [own.contract.function, ""]
+    if not any(cost.measured for cost in own.account.costs) and own.account.costs:
+        return [*lines, *_wrapped(own.account.costs[0].message, "  ")]
+    for cost in own.account.costs:
+        first, *rest = _meter_lines(own, cost)
+        lines += _wrapped(first, f"  {cost.meter:<6} ")
+        for text in rest:
+            lines += _wrapped(text, " " * 9)
+    lines += _wrapped(f"Likely: {own.likely}", "  ") if own.likely else []
+    for one in own.account.forbidden:
+        place = one.event.place
+        lines += _wrapped(
+            f"{one.event.call}, in line {place.line}: {own.line(place.file, place.line)}", "  NOT ALLOWED  "
+        )
+        lines += _wrapped(one.why, " " * 15)
+    for meter, drawn in list(curves(own))[:1]:
+        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(growing(own.contract)), meter))]
+        lines += ["", *_table_lines(own, meter)]
+    return lines
+
+
+def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
+    """Yield the curves of each meter that has a polynomial, those that fail first."""
+    fails = {cost.meter for cost in own.account.costs if cost.verdict == "fail"}
+    for law in sorted(own.contract.laws, key=lambda law: (law.meter not in fails, _ORDER.index(law.meter))):
+        measured = own.account.profile.exact.get(law.meter)
+        if measured is None:
+            continue
+        drawn = [curve("yours", "*", measured, own.contract)]
+        if law.meter in own.reference:
+            drawn.append(curve("the reference", "o", own.reference[law.meter], own.contract))
+        named = f"the law, {law.text}" if len(law.text) <= LEGEND else "the law"
+        drawn.append(curve(named, ".", law.bound, own.contract))
+        yield law.meter, drawn
+
+
+def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
+    yield cost.measured or "not measured"
+    yield f"{_VERDICTS[cost.verdict]}: {cost.law} is allowed"
+    if cost.meter in own.reference:
+        yield f"the reference: {own.reference[cost.meter]}"
+    measured = own.account.profile.exact.get(cost.meter)
+    if measured is not None:
+        names = " and ".join(growing(own.contract))
+        yield f"twice as many ({names}): {doubling(measured, own.contract):.3g} times as much"
+    if cost.message:
+        yield cost.message
+    if cost.place and cost.place.line:
+        yield f"look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
+
+
+def _table_lines(own: OwnCost, meter: str) -> list[str]:
+    rows = table(own.account.profile.exact[meter], own.contract)
+    head = f"  {'n':>5}  {meter:>14}  {'ratio':>6}"
+    head += f"  {'weights':>9}  {'in float32':>10}" if rows[0].entries else ""
+    return [head, *map(_row, rows)]
+
+
+def _row(row: Row) -> str:
+    ratio = f"{row.ratio:.3g}" if row.ratio else ""
+    line = f"  {row.n:>5}  {row.count:>14}  {ratio:>6}"
+    return line + (f"  {row.entries:>9}  {_readable(row.bytes or 0):>10}" if row.entries else "")
+
+
+def _readable(size: float) -> str:
+    units = ["GiB", "MiB", "KiB", "bytes"]
+    while size >= 1024 and len(units) > 1:
+        size /= 1024
+        units.pop()
+    return f"{size:.4g} {units[-1]}"
+
+
+def _wrapped(text: str, first: str) -> list[str]:
+    """Return a text as lines of a narrow terminal, the first of which begins as said."""
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * (len(first) + 2))

@@ -1,0 +1,48 @@
+"""Progress of long work on standard error: how far, how fast, how long still."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import timedelta
+
+import click
+
+from grader.core.safe_text import one_line
+from grader.core.times import show_length
+
+
+class Pace:
+    """A line that is rewritten in a terminal, or one line after the other in a log."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self._started = time.monotonic()
+        self._in_place = sys.stderr.isatty()
+
+    def __enter__(self) -> Pace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._in_place and self.done:
+            click.echo("\r\033[K", err=True, nl=False)
+
+    def step(self, name: str) -> None:
+        """Say that one more is done."""
+        self.done += 1
+        text = f"graded {self.done} of {self.total}: {one_line(name)[:30]}{self._rate()}"
+        if self._in_place:
+            click.echo(f"\r\033[K{text[:79]}", err=True, nl=False)
+        else:
+            click.echo(text, err=True)
+
+    def _rate(self) -> str:
+        seconds = time.monotonic() - self._started
+        left = self.total - self.done
+        if seconds <= 0 or not left:
+            return ""
+        rate = self.done / seconds
+        remaining = left / rate
+        shown = f"{remaining:.0f} s" if remaining < 90 else show_length(timedelta(seconds=remaining))
+        return f" ({rate:.1f} a second, {shown} left)"

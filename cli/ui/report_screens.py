@@ -1,0 +1,233 @@
+"""Plain text views of a report: words for every status, nothing that needs a colour or a wide terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from grader.core.report import CheckResult, Report
+from grader.core.safe_text import one_line
+from grader.core.times import show_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.authoring.soundness import Soundness
+    from grader.classroom.batch import Settled
+    from grader.classroom.changes import Change
+    from grader.classroom.marks import Mark
+    from grader.classroom.misconception_counts import Shared
+    from grader.core.summary import Summary
+
+WIDTH = 80
+REMARK = 64
+LONGEST = 8  # lines about one check
+_WORDS = {
+    "passed": "passed",
+    "failed": "FAILED",
+    "held_back": "held back",
+    "not_run": "not run",
+    "grader_fault": "GRADER FAULT",
+}
+
+_VERDICTS = {"pass": "within law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+
+
+def class_table(settled: Settled) -> str:
+    """Return a class at a glance: one line a submission, the misconceptions, and a summary."""
+    reports = settled.summaries
+    lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks if mark.late_s}
+    rows = [
+        (one.submission, one.module, _score(one), _remark(one, lateness.get((one.module, one.submission), "")))
+        for one in reports
+    ]
+    header = ("submission", "module", "score", "")
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(3)]
+    lines = [
+        f"{name:<{widths[0]}}  {module:<{widths[1]}}  {score:>{widths[2]}}  {remark}".rstrip()
+        for name, module, score, remark in [header, *rows]
+    ]
+    full = sum(one.is_full for one in reports)
+    undecided = sum(one.score is None for one in reports)
+    submissions = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
+    summary = f"{submissions}: {full} with full marks, {len(reports) - full - undecided} with less"
+    summary += f", {undecided} not graded" if undecided else ""
+    tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
+    summary = f"{summary} (sandbox: {tiers})"
+    return "\n".join([*lines, "", *misconception_lines(settled.shared), *_missing(settled.marks), summary])
+
+
+def _late(mark: Mark) -> str:
+    late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
+    return f"{late}: {mark.final:g} after the penalty" if mark.penalty and mark.final is not None else late
+
+
+def _missing(marks: Sequence[Mark]) -> list[str]:
+    """Return who on the roster handed in nothing."""
+    absent: dict[str, list[str]] = {}
+    for mark in marks:
+        if mark.status == "missing":
+            absent.setdefault(mark.module, []).append(one_line(mark.name or mark.id))
+    lines = [wrapped(f"{module}: nothing from {', '.join(names)}", "") for module, names in absent.items()]
+    return [*lines, ""] if lines else []
+
+
+def change_lines(changes: Sequence[Change]) -> list[str]:
+    """Return whose grade is another than before, by which checks, and why."""
+    lines = []
+    for change in (one for one in changes if one.is_of_grade):
+        before, after = ("–" if score is None else f"{score:g}" for score in (change.before, change.after))
+        lines.append(wrapped(f"{change.submission} {change.module}: {before} → {after}", "  "))
+        lines.append(wrapped("; ".join(change.why) or "nothing that it rests on has changed", " " * 6))
+        shown = [f"{part.name}: {part.before} → {part.after} ({part.points:+g})" for part in change.parts]
+        rest = len(shown) - LONGEST
+        lines += [wrapped(text, " " * 6) for text in shown[:LONGEST]]
+        lines += [f"      and {rest} more"] if rest > 0 else []
+    others = sum(not one.is_of_grade for one in changes)
+    head = f"Changed since the last grading: {len(changes) - others} of the grades"
+    head += f" (and {others} only in words)" if others else ""
+    return [f"{head}.", *lines] if changes else []
+
+
+def remark_lines(remarked: Sequence[tuple[Mark, Mark]]) -> list[str]:
+    """Return whose final mark is another though the report is the same: due dates or penalties changed."""
+    lines = ["Final marks that changed by lateness alone:"] if remarked else []
+    for before, after in remarked:
+        old, new = ("–" if mark.final is None else f"{mark.final:g}" for mark in (before, after))
+        lines.append(wrapped(f"{after.submission} {after.module}: {old} → {new}", "  "))
+    return lines
+
+
+def misconception_lines(shared: Sequence[Shared]) -> list[str]:
+    """Return what a class believes that is not so, and who does."""
+    lines = ["What they believe that is not so:"] if shared else []
+    for one in shared:
+        who = ", ".join(one.submissions)
+        lines.append(wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
+        lines.append(wrapped(one.likely, " " * 6))
+    return [*lines, ""] if shared else []
+
+
+def own_screen(report: Report, *, first: bool = False) -> str:
+    """Return what a student sees of their own file: every visible check, or the first that fails, and what to mend."""
+    lines = [f"{report.module} · {report.file}", ""]
+    if report.status == "not_importable":
+        lines += [wrapped(report.message, "  "), *_printed(report)]
+        return "\n".join([*lines, "", "No check could run. Mend this first, then run it again."])
+    shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
+    for check in shown:
+        lines.append(wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
+        if check.outcome != "passed":
+            lines += _shortened(wrapped(check.message, " " * 15).splitlines())
+    lines += _printed(report)
+    passed = sum(check.outcome == "passed" for check in report.checks)
+    lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
+    return "\n".join(lines + _first_diagnosis(report))
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], " " * 15 + "…"]
+
+
+def _first_diagnosis(report: Report) -> list[str]:
+    """Return the first thing to mend: one at a time, the rest comes after it."""
+    failing = {check.target for check in report.checks if check.outcome == "failed"}
+    if report.diagnoses:
+        first = min(report.diagnoses, key=lambda one: one.target not in failing)
+        return ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
+    if failed := next((check for check in report.checks if check.outcome == "failed"), None):
+        return [f"Next: {failed.target}. The lesson is beside your file, in README.md."]
+    return []
+
+
+def _printed(report: Report) -> list[str]:
+    return ["", "Your code printed:", textwrap.indent(report.printed.rstrip(), "  | ")] if report.printed else []
+
+
+def soundness_lines(result: Soundness) -> list[str]:
+    """Return what the author's conscience says of one module."""
+    if result.problems:
+        lines = [f"{result.module.name}: NOT SOUND"]
+        for problem in result.problems:
+            lines.append(wrapped(problem.what, "  - "))
+            lines += [wrapped(f"{problem.mend}.", "      ")] if problem.mend else []
+        return lines
+    assert result.evidence is not None
+    points = f"{result.module.points:g} points"
+    counts = f"{len(result.evidence.checks)} checks, {len(result.evidence.misconceptions)} misconceptions, {points}"
+    return [f"{result.module.name}: sound ({counts})"]
+
+
+def report_screen(report: Report) -> str:
+    """Return a whole report for one reader: every check, and for those not passed the reason."""
+    lines = [f"{report.submission} · {report.module} · {report.file}", ""]
+    if report.message:
+        lines += [wrapped(report.message, "  "), ""]
+    if report.status in ("graded", "grader_fault"):
+        lines += [*_checks(report.checks), *_costs(report), *_diagnoses(report), ""]
+    lines.append(f"score {_score(report)} ({report.status}, sandbox: {report.sandbox})")
+    return "\n".join(lines)
+
+
+def _checks(checks: tuple[CheckResult, ...]) -> list[str]:
+    lines: list[str] = []
+    suite = ""
+    for check in checks:
+        if check.suite != suite:
+            suite = check.suite
+            lines.append(f"{suite} checks")
+        lines += _check(check)
+    return lines
+
+
+def _costs(report: Report) -> list[str]:
+    """Return what each function costs against what it may, and what it calls and may not."""
+    lines = ["costs"] if report.costs else []
+    for cost in report.costs:
+        lines.append(
+            f"  {_VERDICTS[cost.verdict]:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}"
+        )
+        text = f"{cost.measured or 'not measured'}; allowed: {cost.law}" + (f"; {cost.message}" if cost.message else "")
+        text += f" (line {cost.line})" if cost.line else ""
+        lines.append(wrapped(text, " " * 15))
+    called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]
+    return lines + [wrapped(text, "  NOT ALLOWED  ") for text in called]
+
+
+def _diagnoses(report: Report) -> list[str]:
+    lines = ["diagnoses"] if report.diagnoses else []
+    for one in report.diagnoses:
+        lines += [f"  {one.function or one.target}", textwrap.indent(one.message, "    ")]
+    return lines
+
+
+def _check(check: CheckResult) -> list[str]:
+    earned = "?" if check.earned is None else f"{check.earned:g}"
+    lines = [f"  {_WORDS[check.outcome]:<12} {earned:>4} / {check.points:<4g} {check.property}"]
+    if check.outcome != "passed":
+        reason = (check.detail or check.message).partition("\n")[0]
+        lines.append(wrapped(reason, " " * 15))
+    return lines
+
+
+def wrapped(text: str, indent: str) -> str:
+    lines: list[str] = []
+    for line in text.splitlines():
+        indent = " " * len(indent) if lines else indent  # only the first line carries a bullet
+        rest = " " * (len(indent) + 2)
+        lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=rest) or [""]
+    return "\n".join(lines)
+
+
+def _remark(summary: Summary, late: str) -> str:
+    """Return what to know about a submission that is late or not full marks."""
+    text = "; ".join(summary.remarks)
+    if summary.status != "graded" and len(text) > REMARK:
+        text = f"{text[:REMARK]}…"
+    return "; ".join(filter(None, (late, text)))
+
+
+def _score(report: Report | Summary) -> str:
+    score = "–" if report.score is None else f"{report.score:g}"
+    return f"{score} / {report.max_score:g}"

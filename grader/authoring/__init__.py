@@ -1,0 +1,1 @@
+"""Tools that build a course and prove it sound."""

@@ -1,0 +1,203 @@
+"""The student's bundle: stubs, lessons, visible checks and the tool itself; nothing of the solutions or hidden suites.
+
+That it holds nothing else is proven by its content after it is made, not assumed from how it was made.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from grader import __version__
+from grader.course.course import Course
+from grader.course.module import CourseError, Module, read_text
+from grader.course.notebook import raw_cells, source_of
+from grader.course.stub import BEGIN, END
+
+WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
+PACKAGES = ("cli", "grader")
+# Shorter lines, such as `return x`, are shared by any two programs.
+SHORTEST_LEAK = 12
+# Two suites may share a line or two, such as a decorator and a call; three in a row were copied.
+HIDDEN_RUN = 3
+
+
+class BundleError(Exception):
+    """A bundle that could not be made; nothing is left of it."""
+
+
+def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
+    """Make a bundle of some modules in a new folder, prove it clean, and only then put it in its place."""
+    modules = tuple(dict.fromkeys(modules))
+    if to.exists() and any(to.iterdir()):
+        raise BundleError(f"{to} is not empty; name a new folder, or remove it first")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=to.parent, prefix=".bundle-") as temporary:
+        made = Path(temporary) / "bundle"
+        for module in modules:
+            _copy_module(module, course.stub_text(module), made / "modules" / module.name)
+        (made / "README.md").write_text(_readme(modules), encoding="utf-8")
+        shutil.copy(course.root / "constraints.txt", made)
+        build_wheel(course.root, made)
+        if found := list(bundle_leaks(course, made)):
+            raise BundleError("the bundle would give away what students must not have: " + "; ".join(found))
+        if to.exists():
+            to.rmdir()
+        made.rename(to)
+    return to
+
+
+def released_files(module: Module) -> list[Path]:
+    """Return the files of a module that students receive."""
+    named = (module.lesson, module.stub, module.checks, module.probes, module.hints, module.golden)
+    return [module.folder / "module.toml", *named]
+
+
+def leaks(course: Course, module: Module) -> Iterator[str]:
+    """Yield where anything that students receive gives away the solution or the hidden suite of a module."""
+    released = [path for other in course.modules for path in released_files(other)]
+    packages = [path for name in PACKAGES for path in (course.root / name).rglob("*.py")]
+    texts = {str(path.relative_to(course.root)): read_text(path) for path in (*released, *packages) if path.is_file()}
+    yield from _leaks_in(course, module, texts)
+
+
+def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
+    """Yield what a finished bundle gives away: every text in it is searched, and the wheel is taken apart."""
+    texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
+    for name in texts:
+        if {"solutions", "hidden"} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
+            yield f"{name} is a file of the instructor's"
+    for wheel in bundle.glob("*.whl"):
+        yield from _wheel_leaks(course, wheel)
+        with zipfile.ZipFile(wheel) as archive:
+            texts |= {
+                f"{wheel.name}/{name}": archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
+            }
+    for module in course.modules:
+        yield from _leaks_in(course, module, texts)
+
+
+def _leaks_in(course: Course, module: Module, texts: dict[str, str]) -> Iterator[str]:
+    """Yield every solution line a text shows, and every run of a hidden suite.
+
+    What the *generated* stub shows is public, whatever the file on disk holds. A lesson may quote a line of the
+    solution, but not two in a row.
+    """
+    public = set(_lines(course.stub_text(module)))
+    solution = [line for line in _solution_lines(course, module) if line not in public]
+    hidden = course.hidden_suite(module)
+    suite = [line for line in _lines(read_text(hidden)) if line not in public] if hidden.is_file() else []
+    for name, text in texts.items():
+        lines = _lines(text)
+        length = 2 if Path(name).name == module.lesson.name else 1
+        for run in sorted(_runs(lines, length) & _runs(solution, length)):
+            yield f"{name} holds a line of the solution of {module.name}: {run[0]!r}"
+        for run in sorted(_runs(lines, HIDDEN_RUN) & _runs(suite, HIDDEN_RUN)):
+            yield f"{name} holds a part of the hidden suite of {module.name}: {run[0]!r}"
+
+
+def _solution_lines(course: Course, module: Module) -> list[str]:
+    """Return the longer lines of a module's solution regions."""
+    inside = False
+    regions: list[str] = []
+    for line in read_text(course.solution(module)).splitlines():
+        if line.strip() in (BEGIN, END):
+            inside = line.strip() == BEGIN
+        elif inside:
+            regions.append(line)
+    return _lines("\n".join(regions))
+
+
+def _lines(text: str) -> list[str]:
+    """Return a text's longer lines as they read, whether or not they are commented out; imports say nothing."""
+    bare = (" ".join(line.strip().lstrip("#>| ").split()) for line in text.splitlines())
+    return [line for line in bare if len(line) >= SHORTEST_LEAK and not line.startswith(("import ", "from "))]
+
+
+def _runs(lines: list[str], length: int) -> set[tuple[str, ...]]:
+    return {tuple(lines[start : start + length]) for start in range(len(lines) - length + 1)}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _text_of(path: Path) -> str:
+    """Return what is written in a file; of a notebook, what is written in its cells."""
+    if path.suffix != ".ipynb":
+        return read_text(path)
+    return "\n".join(source_of(cell) for cell in raw_cells(path.read_bytes()))
+
+
+def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
+    """Yield every file of the wheel that is not, byte for byte, one of the two packages' own."""
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.split("/")[0].endswith(".dist-info"):
+                continue
+            original = course.root / name
+            ours = name.split("/")[0] in PACKAGES and original.is_file()
+            if not ours or original.read_bytes() != archive.read(name):
+                yield f"{wheel.name} holds {name}, which is no file of {' or '.join(PACKAGES)}"
+
+
+def _copy_module(module: Module, stub: str, to: Path) -> None:
+    to.mkdir(parents=True)
+    for path in released_files(module):
+        if not path.is_file():
+            raise CourseError(path, "", "is missing", "Run `attn dev build` and `attn dev check`")
+        shutil.copy(path, to)
+    if read_text(to / module.stub.name) != stub:
+        raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
+
+
+def build_wheel(root: Path, to: Path) -> None:
+    """Build the wheel from a copy: setuptools leaves its litter beside what it builds."""
+    if not (root / "pyproject.toml").is_file():
+        raise CourseError(root / "pyproject.toml", "", "is missing", "Release from a clone of the course")
+    with tempfile.TemporaryDirectory() as temporary:
+        source = Path(temporary)
+        for name in PACKAGES:
+            shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(root / name, source)
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
+        command += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(to), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or not (to / WHEEL).is_file():
+        raise BundleError(f"the wheel could not be built:\n{done.stderr.strip()[-2000:]}")
+
+
+def _readme(modules: tuple[Module, ...]) -> str:
+    rows = "\n".join(f"| `{module.name}` | {module.title} | {module.minutes} min |" for module in modules)
+    first = modules[0]
+    return f"""# AttnLab
+
+Build attention piece by piece, and have every piece checked. You need Python 3.11 or newer. Two commands, here:
+
+```sh
+python -m pip install -c constraints.txt {WHEEL}
+attn test {first.slug}
+```
+
+The first installs the `attn` command and NumPy, once. After that everything works without a network. The second runs
+the visible checks on `modules/{first.name}/{first.slug}.py`: open that file, replace each `raise NotImplementedError`
+by your code, and run it again. The lesson is `modules/{first.name}/README.md`.
+
+`attn` alone says where you are and what comes next. When a check fails, `attn test` says what is likely wrong, and
+`attn hint` a little more each time; `attn watch` runs the checks whenever you save. `attn complete {first.slug}`
+finishes the module, `attn submit` makes the zip to hand in, and `attn --help` lists the rest. If `pip` refuses to
+install here, make a virtual environment first: `python -m venv .venv`, then activate it.
+
+What you have built can be imported in later modules: `from mylab.{first.slug} import ...` works in everything that
+`attn` runs; for plain `python`, add this folder to `PYTHONPATH`.
+
+| module | | |
+|---|---|---|
+{rows}
+"""

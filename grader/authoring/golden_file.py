@@ -1,0 +1,82 @@
+"""The golden file of a module, written from the evidence."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from grader.authoring.evidence import Evidence
+from grader.course.api import read_api
+from grader.course.golden import SCHEMA
+from grader.course.module import Module
+
+_ROUNDING = 1e-6  # between two machines
+
+
+def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]:
+    """Return what the golden file says, by a stub and its evidence."""
+    api = read_api(stub)
+    targets = {target: {"visible": 0.0, "hidden": 0.0, "costs": 0.0} for target in api.targets}
+    for check in evidence.checks:
+        points = targets[check.target]
+        points[check.suite] = round(points[check.suite] + check.points, 6)
+    for contract in (account.profile.contract for account in evidence.accounts):
+        points = targets[contract.target]
+        points["costs"] = round(points["costs"] + contract.points, 6)
+    wrong_ways = {
+        wrong.name: {
+            **evidence.fingerprints.ways[wrong.name],
+            "fails": [one.name for one in report.checks if one.suite == "visible" and one.outcome != "passed"],
+        }
+        for wrong, report in evidence.misconceptions
+    }
+    return {
+        "schema": SCHEMA,
+        "module": module.name,
+        "stub": stub,
+        "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
+        "targets": targets,
+        "costs": {
+            account.profile.contract.function: {
+                law.meter: account.profile.polynomials[law.meter].as_data() for law in account.profile.contract.laws
+            }
+            for account in evidence.accounts
+        },
+        "misconceptions": wrong_ways,
+        "probes": evidence.fingerprints.table,
+    }
+
+
+def golden_text(data: Mapping[str, Any]) -> str:
+    """Return a golden file's text: what belongs together in one line, so that a change is a short diff."""
+    return "{\n" + ",\n".join(f" {json.dumps(key)}: {_written(value, 1)}" for key, value in data.items()) + "\n}\n"
+
+
+def _written(value: Any, depth: int) -> str:
+    indent = " " * (depth + 1)
+    if depth < 3 and isinstance(value, dict) and value:
+        entries = [f"{indent}{json.dumps(key)}: {_written(item, depth + 2)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(entries) + f"\n{indent[1:]}}}"
+    if depth < 3 and isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"{indent}{_written(item, depth + 1)}" for item in value) + f"\n{indent[1:]}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def is_fresh(module: Module, data: Mapping[str, Any]) -> bool:
+    """Whether the golden file says what it should, but for the last digits, which are every machine's own."""
+    try:
+        return _alike(json.loads(module.golden.read_text(encoding="utf-8")), json.loads(golden_text(data)))
+    except (OSError, ValueError):
+        return False
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if type(one) is dict and type(other) is dict:
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if type(one) is list and type(other) is list:
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if type(one) in (int, float) and type(other) in (int, float):
+        return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return bool(one == other)

@@ -1,0 +1,1 @@
+"""A class: its reports, attempts, due dates and grades."""

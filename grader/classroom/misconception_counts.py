@@ -1,0 +1,45 @@
+"""The class view: which misconceptions a class has, and who."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from grader.core.summary import Summary
+from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.course.module import Module
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A misconception, and the submissions that have it."""
+
+    module: str
+    misconception: str
+    likely: str
+    submissions: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self) | {"count": len(self.submissions), "submissions": list(self.submissions)}
+
+
+def shared_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[Shared]:
+    """Return every misconception that was named, the most frequent first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for summary in summaries:
+        for name in summary.misconceptions:
+            found.setdefault((summary.module, name), []).append(summary.submission)
+    known = {module.name: read_golden(module).misconceptions for module in _modules(course, {one for one, _ in found})}
+    # A report may be older than the course: what it names is told even if the course knows it no more.
+    entries = [
+        Shared(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(who))
+        for (module, name), who in found.items()
+    ]
+    return sorted(entries, key=lambda one: (-len(one.submissions), one.module, one.misconception))
+
+
+def _modules(course: Course, names: set[str]) -> list[Module]:
+    return [module for module in course.modules if module.name in names]

@@ -1,0 +1,106 @@
+"""The basis of a verdict: everything that, if it changes, could change the report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import grader
+from grader.core.versions import environment, gpu_name
+from grader.course.course import Course
+from grader.course.module import Module
+from grader.course.seeds import secret_salt
+from grader.submission.submission import Submission
+
+_WORDS = {
+    "submission": "the submission changed",
+    "checks": "the checks of the module changed",
+    "grader": "AttnLab itself changed",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a report was made from, as hashes, and the versions of what it was made with."""
+
+    submission: str
+    checks: str
+    grader: str
+    environment: dict[str, str | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+    def changes_to(self, later: Basis) -> list[str]:
+        """Say in words what is different in a later basis."""
+        changed = [words for name, words in _WORDS.items() if getattr(self, name) != getattr(later, name)]
+        names = dict.fromkeys([*self.environment, *later.environment])
+        before, after = self.environment, later.environment
+        return changed + [
+            f"{name} changed from {before.get(name)} to {after.get(name)}"
+            for name in names
+            if before.get(name) != after.get(name)
+        ]
+
+
+class Bases:
+    """What the reports of a class will rest on: the course as it is when grading begins."""
+
+    def __init__(self, course: Course, modules: Iterable[str], *, gpu: bool = False) -> None:
+        self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
+        self._grader = _grader_hash()
+        self._environments = {name: _environment(course.module(name), gpu=gpu) for name in modules}
+
+    def of(self, submission: Submission) -> Basis:
+        """Return the basis of one report."""
+        name = submission.module
+        return Basis(submission_hash(submission), self._checks[name], self._grader, self._environments[name])
+
+
+def basis_from(data: Any) -> Basis:
+    """Return a basis from plain data; ValueError if it is none."""
+    match data:
+        case {"submission": str(own), "checks": str(checks), "grader": str(grader), "environment": dict(versions)}:
+            return Basis(own, checks, grader, versions)
+    raise ValueError("no basis")
+
+
+def submission_hash(submission: Submission) -> str:
+    """Return the hash of all that a submission brings: its own module, and the others beside it."""
+    sources = {
+        slug: [source.file, source.notebook, *source.cells] for slug, source in sorted(submission.sources.items())
+    }
+    data = [submission.student, submission.module, submission.file, submission.problem, sources]
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
+
+
+def _environment(module: Module, *, gpu: bool) -> dict[str, str | None]:
+    """Return the versions that matter to a module: torch's is nothing to those that do without it."""
+    found = {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
+    return found | ({"gpu": gpu_name()} if gpu and module.gpu else {})
+
+
+def _checks_hash(course: Course, module: Module) -> str:
+    # All solutions: a reference may build on those of earlier modules.
+    solutions = [course.solution(other) for other in course.modules]
+    own = [module.folder / name for name in ("module.toml", "checks.py", "probes.py", "golden.json")]
+    gpu = filter(None, [course.gpu_suite(module)])
+    return _files_hash((*own, course.hidden_suite(module), *gpu, *solutions), course.root, secret_salt(course))
+
+
+def _grader_hash() -> str:
+    package = Path(grader.__file__).parent
+    return _files_hash(sorted(package.rglob("*.py")), package)
+
+
+def _files_hash(paths: Iterable[Path], root: Path, salt: str = "") -> str:
+    digest = hashlib.sha256(salt.encode())
+    for path in paths:
+        data = path.read_bytes() if path.is_file() else b"missing"
+        digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()

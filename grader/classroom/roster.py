@@ -1,0 +1,108 @@
+"""The roster: who is in the class, by id, name and section."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from grader.core.csv_table import SheetError, read_sheet
+
+# The columns we look for, by what registrars and learning platforms call them.
+_COLUMNS = {
+    "id": (
+        *("id", "student id", "student_id", "sis login id", "login", "username", "user", "sis user id", "net id"),
+        *("id number", "student number", "orgdefinedid"),
+    ),
+    "name": ("name", "student", "full name", "full_name", "student name"),
+    "first": ("first name", "first_name", "firstname", "given name"),
+    "last": ("last name", "last_name", "lastname", "surname", "family name"),
+    "section": ("section", "sections", "group", "groups", "class"),
+    "email": ("email", "e-mail", "email address", "mail"),
+}
+_POINTS_POSSIBLE = "points possible"  # the second row of a sheet exported from Canvas is nobody
+# What Moodle and Canvas call what they hand out: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
+_DOWNLOADS = (re.compile(r"(.+)_\d+_assignsubmission_"), re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE))
+
+
+class RosterError(Exception):
+    """A roster that cannot be used, and why."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """One student of the class."""
+
+    id: str
+    name: str = ""
+    section: str = ""
+    email: str = ""
+    accounts: tuple[str, ...] = ()  # other columns that look like an id
+
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        """By what else their work may be called: account, address or name."""
+        names = (*self.accounts, self.email, self.email.partition("@")[0], self.name)
+        return tuple(name for name in names if name)
+
+
+@dataclass(frozen=True)
+class Roster:
+    """A class."""
+
+    people: tuple[Person, ...]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Person | None]:
+        by_name: dict[str, Person | None] = {}
+        for person in self.people:
+            for name in dict.fromkeys(map(folded, person.other_names)):
+                by_name[name] = None if name in by_name else person  # a name that two have finds nobody
+        return by_name | {folded(person.id): person for person in self.people}
+
+    def find(self, student: str) -> Person | None:
+        """Return who a submission is from, by id, or by address or name where only one has it."""
+        parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
+        return next((person for name in (student, *parts) if (person := self._by_name.get(folded(name)))), None)
+
+
+def folded(name: str) -> str:
+    """Return a name as it is compared: without case, and however its accents were typed."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
+
+
+def read_roster(path: Path) -> Roster:
+    """Read a class list: a CSV file with a column `id`, and `name` and `section` if it has them."""
+    try:
+        rows = read_sheet(path.read_bytes())
+    except OSError as error:
+        raise RosterError(f"{path} cannot be read: {error.strerror}") from None
+    except SheetError as error:
+        raise RosterError(f"{path} {error}") from None
+    people: dict[str, tuple[int, Person]] = {}
+    for line, row in rows:
+        person = _person(row)
+        if folded(person.name) == _POINTS_POSSIBLE or not (person.id or person.name):
+            continue
+        if not person.id:
+            raise RosterError(f"{path}, line {line}: there is no id; the first line must name a column `id`")
+        twin = people.setdefault(folded(person.id), (line, person))
+        if twin[0] != line:
+            raise RosterError(f"{path}, line {line}: the id {person.id!r} is in line {twin[0]} already")
+    if not people:
+        raise RosterError(f"{path} lists nobody: it needs a first line such as id,name,section and one line a student")
+    return Roster(tuple(person for _, person in people.values()))
+
+
+def _person(row: dict[str, str]) -> Person:
+    found = {field: _first(row, names) for field, names in _COLUMNS.items()}
+    name = found["name"] or " ".join(filter(None, (found["first"], found["last"])))
+    accounts = tuple(row[column] for column in _COLUMNS["id"] if row.get(column))
+    return Person(found["id"] or found["email"], name, found["section"], found["email"], accounts[1:])
+
+
+def _first(row: dict[str, str], names: Iterable[str]) -> str:
+    return next((row[name] for name in names if row.get(name)), "")

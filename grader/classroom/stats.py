@@ -1,0 +1,141 @@
+"""Statistics of a class: which checks fail, what is believed, how scores lie, and whose work to look at."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.misconception_counts import Shared, shared_misconceptions
+from grader.complexity.gpu_speed import Entry, entries
+from grader.core.report import Report, report_from
+from grader.core.summary import Summary, summary_of
+from grader.course.course import Course
+
+BINS = 10
+
+
+class StatsError(Exception):
+    """A folder without reports, or with one that cannot be read, and why."""
+
+
+@dataclass(frozen=True)
+class CheckRate:
+    """How a class does at one check or cost."""
+
+    name: str
+    kind: str  # visible, hidden or cost
+    target: str
+    property: str
+    failed: int
+    of: int
+
+    def rate(self) -> float:
+        """Return the share that failed it, of those it was asked of."""
+        return self.failed / self.of if self.of else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self) | {"rate": round(self.rate(), 4)}
+
+
+@dataclass(frozen=True)
+class ModuleStats:
+    """How a class does in one module."""
+
+    module: str
+    max_score: float
+    submissions: int
+    scores: tuple[float, ...]  # of those that have one, lowest first
+    checks: tuple[CheckRate, ...]  # the one most fail first
+    misconceptions: tuple[Shared, ...]
+    to_look_at: tuple[tuple[str, str], ...]  # a submission, and why
+    speeds: tuple[Entry, ...] = ()  # on a GPU, the fastest first
+
+    @property
+    def distribution(self) -> tuple[int, ...]:
+        """How many scores lie in each tenth of the points; full marks belong to the last."""
+        counts = [0] * BINS
+        for score in self.scores:
+            counts[min(BINS - 1, int(BINS * score / self.max_score))] += 1
+        return tuple(counts)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "module": self.module,
+            "max_score": self.max_score,
+            "submissions": self.submissions,
+            "scored": len(self.scores),
+            "full_marks": sum(score == self.max_score for score in self.scores),
+            "mean": round(statistics.fmean(self.scores), 4) if self.scores else None,
+            "median": statistics.median(self.scores) if self.scores else None,
+            "distribution": list(self.distribution),
+            "checks": [check.as_json() for check in self.checks],
+            "misconceptions": [one.as_json() for one in self.misconceptions],
+            "to_look_at": [{"submission": who, "why": why} for who, why in self.to_look_at],
+            "leaderboard": [asdict(entry) for entry in self.speeds],
+        }
+
+
+def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> list[ModuleStats]:
+    """Return the statistics of the reports in a folder that `attn grade --to` wrote, one module after the other."""
+    wanted = set(modules)
+    found = []
+    for below in sorted(path for path in folder.iterdir() if path.is_dir()):
+        known = any(below.name == module.name for module in course.modules)
+        if known and (not wanted or below.name in wanted):
+            summaries: list[Summary] = []
+            rates: dict[str, CheckRate] = {}
+            speeds: list[Entry] = []
+            for path in sorted(below.glob("*.json")):
+                report = _read(path)
+                summaries.append(summary_of(report))
+                _count(rates, report)
+                speeds += entries(report)
+            if summaries:
+                found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
+    if not found:
+        raise StatsError(f"there are no reports in {folder}; `attn grade class/ --to {folder}` writes them")
+    return found
+
+
+def _module_stats(course: Course, summaries: list[Summary], rates: Mapping[str, CheckRate]) -> ModuleStats:
+    summaries.sort(key=lambda one: one.submission)
+    return ModuleStats(
+        module=summaries[0].module,
+        max_score=summaries[0].max_score,
+        submissions=len(summaries),
+        scores=tuple(sorted(one.score for one in summaries if one.score is not None)),
+        checks=tuple(sorted(rates.values(), key=lambda check: -check.rate())),
+        misconceptions=tuple(shared_misconceptions(course, summaries)),
+        to_look_at=tuple((one.submission, one.to_look_at) for one in summaries if one.to_look_at),
+    )
+
+
+def _count(rates: dict[str, CheckRate], report: Report) -> None:
+    """Count what a submission failed; what was never asked of it, as it cannot be imported, says nothing of a check."""
+    asked = report.status == "graded"
+    for check in report.asked:
+        rate = rates.get(check.name) or CheckRate(check.name, check.suite, check.target, check.property, 0, 0)
+        failed = asked and check.outcome != "passed"
+        rates[check.name] = _plus(rate, failed=failed, asked=asked)
+    for cost in report.costs:
+        name = f"{cost.function} {cost.meter}"
+        rate = rates.get(name) or CheckRate(name, "cost", cost.target, f"at most {cost.law}", 0, 0)
+        rates[name] = _plus(rate, failed=cost.verdict == "fail", asked=asked)
+
+
+def _plus(rate: CheckRate, *, failed: bool, asked: bool) -> CheckRate:
+    return CheckRate(rate.name, rate.kind, rate.target, rate.property, rate.failed + failed, rate.of + asked)
+
+
+def _read(path: Path) -> Report:
+    try:
+        return report_from(json.loads(path.read_bytes()))
+    except ValueError:
+        mend = "run the same `attn grade` with --resume, which grades it again"
+        raise StatsError(f"{path} is no report, or was cut short: {mend}") from None

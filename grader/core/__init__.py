@@ -1,0 +1,1 @@
+"""Records and helpers that every other package uses."""

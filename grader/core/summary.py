@@ -1,0 +1,74 @@
+"""The summary of a report: the little of it that a table of the whole class needs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from grader.core.errors import ENDING_WORDS
+from grader.core.report import Report
+from grader.core.safe_text import one_line
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One submission at a glance; a thousand of them are light, a thousand reports are not."""
+
+    module: str
+    submission: str
+    status: str
+    message: str
+    score: float | None
+    max_score: float
+    sandbox: str
+    checks: int
+    failed: tuple[str, ...]  # the checks that are not passed
+    costs: int
+    dear: tuple[str, ...]  # the costs that are too high
+    endings: tuple[str, ...]  # how workers ended before their time
+    misconceptions: tuple[str, ...]
+    needs_review: bool
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has full marks."""
+        return self.score == self.max_score
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to know of a submission that is not full marks, in words."""
+        if self.status != "graded":
+            return (one_line(f"{self.status.replace('_', ' ')}: {self.message}"),)
+        remarks = [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
+        remarks += [f"{len(self.dear)} of {self.costs} costs too high"] if self.dear else []
+        remarks += ["costs to be looked at"] if self.needs_review else []
+        return (*remarks, *self.endings)
+
+    @property
+    def to_look_at(self) -> str:
+        """Why somebody should look at this submission; empty if nobody needs to."""
+        if self.status != "graded":
+            return self.remarks[0]
+        reasons = ["costs that could not be decided"] if self.needs_review else []
+        return "; ".join([*reasons, *self.endings])
+
+
+def summary_of(report: Report) -> Summary:
+    """Return a report's summary; names that a whole class shares are kept once."""
+    named = (one.misconception for one in report.diagnoses if one.misconception)
+    return Summary(
+        module=sys.intern(report.module),
+        submission=report.submission,
+        status=sys.intern(report.status),
+        message=report.message[:200],
+        score=report.score,
+        max_score=report.max_score,
+        sandbox=sys.intern(report.sandbox),
+        checks=len(report.asked),
+        failed=tuple(sys.intern(check.name) for check in report.asked if check.outcome != "passed"),
+        costs=len(report.costs),
+        dear=tuple(sys.intern(f"{cost.function} {cost.meter}") for cost in report.costs if cost.verdict == "fail"),
+        endings=tuple(dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)),
+        misconceptions=tuple(dict.fromkeys(map(sys.intern, named))),
+        needs_review=report.needs_review,
+    )

@@ -1,0 +1,1 @@
+"""What authors wrote, read as data."""

@@ -1,0 +1,99 @@
+"""A course: its modules, and where it keeps their solutions and hidden suites."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.api import Api, read_api
+from grader.course.golden import read_golden
+from grader.course.module import FOLDER, CourseError, Module, module_error, read_module
+from grader.course.stub import StubError, make_stub
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder with `modules/`; a full course also has `solutions/` and `tests/hidden/`."""
+
+    root: Path
+    modules: tuple[Module, ...]
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether this is what a student has: no solutions, no hidden suites."""
+        return not (self.root / "solutions").is_dir()
+
+    def module(self, name: str) -> Module:
+        """Return a module by its name, slug or number: `01_softmax`, `softmax`, `01` or `1`."""
+        for module in self.modules:
+            if name in (module.name, module.slug, module.name[:2], str(module.order)):
+                return module
+        known = [module.name for module in self.modules]
+        close = difflib.get_close_matches(name, [*known, *(module.slug for module in self.modules)], 1)
+        hint = f"Did you mean {close[0]}?" if close else f"The modules are {', '.join(known)}"
+        raise CourseError(self.root / "modules", "", f"there is no module {name!r}", hint, usage=True)
+
+    def solution(self, module: Module) -> Path:
+        """Return where the reference solution is, or would be."""
+        return self.root / "solutions" / module.name / f"{module.slug}.py"
+
+    def stub_text(self, module: Module) -> str:
+        """Return the stub that a module's solution gives."""
+        path = self.solution(module)
+        try:
+            return make_stub(path.read_bytes().decode("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise CourseError(path, "", f"cannot be read: {error}", "Every module needs its solution") from None
+        except StubError as error:
+            raise CourseError(path, f"line {error.line}", error.problem, "Pair every BEGIN with one END") from None
+
+    def api(self, module: Module) -> Api:
+        """Return the names a module asks for: never read from the file that the student edits."""
+        if self.is_bundle:
+            return read_golden(module).api
+        try:
+            return read_api(self.stub_text(module))
+        except SyntaxError as error:
+            path = self.solution(module)
+            raise CourseError(path, f"line {error.lineno}", "its stub is not Python", "Mend the solution") from None
+
+    def hidden_suite(self, module: Module) -> Path:
+        """Return where the hidden suite is, or would be."""
+        return self.root / "tests" / "hidden" / f"test_{module.name}.py"
+
+    def gpu_suite(self, module: Module) -> Path | None:
+        """Return where the checks are that need a GPU; few modules have any."""
+        path = self.root / "tests" / "hidden" / f"gpu_{module.name}.py"
+        return path if path.is_file() else None
+
+
+def find_course(start: Path) -> Course:
+    """Return the course or bundle that a folder is in."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if any((folder / "modules").glob("*/module.toml")):
+            return read_course(folder)
+    mend = "Change into a course or a bundle: a folder that holds `modules/`"
+    raise CourseError(start, "", "is not inside an AttnLab course", mend, usage=True)
+
+
+def read_course(root: Path) -> Course:
+    """Read every module of a course; the first mistake in one is an error."""
+    folders = sorted(path.parent for path in (root / "modules").glob("*/module.toml"))
+    course = Course(root, tuple(read_module(folder) for folder in folders))
+    numbers: dict[int, Module] = {}
+    for module in course.modules:
+        if (twin := numbers.setdefault(module.order, module)) is not module:
+            raise module_error(module.folder, "order", f"{twin.name} has the same order", "Renumber one of the two")
+        _check_requires(course, module)
+    return course
+
+
+def _check_requires(course: Course, module: Module) -> None:
+    earlier = [other.name for other in course.modules if other.order < module.order]
+    for name in module.requires:
+        # A bundle may hold a module without those it builds on.
+        if name not in earlier and not (course.is_bundle and FOLDER.fullmatch(name)):
+            mend = f"Name an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
+            raise module_error(module.folder, "requires", f"{name!r} is no earlier module", mend)

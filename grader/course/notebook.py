@@ -1,0 +1,110 @@
+"""Notebooks: made from a percent-format script, and read back as cells of code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from grader.course.percent import split_cells
+
+MAX_CELLS = 1_000
+_CELL = re.compile(r"^# %%(?P<kind> \[markdown\])?[^\n]*\n?", re.MULTILINE)
+
+
+class NotebookError(Exception):
+    """A file that is no notebook we can read."""
+
+
+def make_notebook(script: str, slug: str) -> str:
+    """Return the notebook of a percent-format script, the same text every time."""
+    return notebook_text([(kind, source, {}) for kind, source in script_cells(script)], slug)
+
+
+def notebook_text(cells: Iterable[tuple[str, str, Mapping[str, Any]]], slug: str) -> str:
+    """Return the notebook of some cells, each a kind, a source and its metadata."""
+    document = {
+        "cells": [_cell(*cell, f"{slug}-{number:02d}") for number, cell in enumerate(cells, 1)],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def script_cells(script: str) -> list[tuple[str, str]]:
+    """Return (kind, source) of every cell; what stands before the first marker is a cell of code."""
+    head, cells = split_cells(_CELL, script)
+    kinds = [("code", head), *(("markdown" if mark["kind"] else "code", body) for mark, body in cells)]
+    return [(kind, _bare(kind, source.strip("\n"))) for kind, source in kinds if source.strip()]
+
+
+def read_cells(data: bytes, given: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the source of every code cell of a notebook, in order.
+
+    `given` has the locked cells that a student was given, by nbgrader's id: their text counts, whatever became of it.
+    Of two with one id the last is the given one, as nbgrader has it: the others are copies that the student made.
+    """
+    cells = [cell for cell in raw_cells(data) if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    if len(cells) > MAX_CELLS:
+        raise NotebookError(f"the notebook has {len(cells)} cells; the most is {MAX_CELLS}")
+    sources = [source_of(cell) for cell in cells]
+    last = {name: number for number, cell in enumerate(cells) if (name := grade_id(cell)) in (given or {})}
+    for name, number in last.items():
+        sources[number] = (given or {})[name]  # perhaps empty, but still there: errors name cells by their number
+    return tuple(sources)
+
+
+def raw_cells(data: bytes) -> list[Any]:
+    """Return the cells of a notebook as they are in the file: anything at all."""
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise NotebookError("the notebook is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise NotebookError("the notebook is not JSON") from None
+    match document:
+        case {"nbformat": 4, "cells": list(cells)}:
+            return cells
+        case {"nbformat": int(version)} if version != 4:
+            raise NotebookError(f"the notebook has format {version}; save it as format 4")
+    raise NotebookError("the file is JSON but not a notebook")
+
+
+def source_of(cell: Mapping[str, Any]) -> str:
+    """Return the text of a cell."""
+    match cell.get("source"):
+        case str(text):
+            return text
+        case list(lines) if all(isinstance(line, str) for line in lines):
+            return "".join(lines)
+    raise NotebookError("a cell of the notebook has no source")
+
+
+def grade_id(cell: Any) -> str:
+    """Return the id by which nbgrader knows a cell; empty if it does not, whatever the file claims."""
+    match cell:
+        case {"metadata": {"nbgrader": {"grade_id": str(name)}}}:
+            return name
+    return ""
+
+
+def _bare(kind: str, source: str) -> str:
+    """Return the text of a cell; markdown stands in comments."""
+    if kind == "code":
+        return source
+    return "\n".join(re.sub(r"^# ?", "", line) for line in source.split("\n"))
+
+
+def _cell(kind: str, source: str, metadata: Mapping[str, Any], identifier: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {
+        "cell_type": kind,
+        "id": identifier.replace("_", "-"),
+        "metadata": metadata,
+        "source": source.splitlines(keepends=True),
+    }
+    return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})

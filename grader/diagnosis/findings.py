@@ -1,0 +1,75 @@
+"""Findings: for each target the first function that departs from the reference, and the wrong way it behaves like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.core.compare import EXACT, Tolerance, difference
+from grader.course.api import REFLECT
+from grader.diagnosis.fingerprints import Fingerprints, Way
+from grader.diagnosis.match import Deviation, Matcher
+from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import decode
+
+BY_HAND = Tolerance(5e-4, 0.0)  # decimals are typed, as many as somebody had the patience for
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Where something is wrong, and what it is, if that is known.
+
+    An answer under Reflect has no deviation, and nor has a function that is not written yet.
+    """
+
+    target: str
+    path: str
+    deviation: Deviation | None
+    way: Way | None
+
+
+def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
+    """Return at most one finding a target, in the order of the module.
+
+    What follows from a wrong way that is named already is not found again: one mistake, one name. Nor is what builds on
+    something wrong without a name: its own code may be right.
+    """
+    matcher = Matcher(prints, observed)
+    found: list[Finding] = []
+    for path in prints.paths:
+        target = path.partition(".")[0]
+        if any(one.target == target for one in found) or matcher.is_lost(path):
+            continue
+        if matcher.is_unwritten(path):
+            found.append(Finding(target, path, None, None))
+            continue
+        deviation = matcher.deviation(path)
+        if deviation is None:
+            continue
+        if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
+            continue
+        if {one.path for one in found if one.way is None} & prints.builds_on[path]:
+            continue
+        found.append(Finding(target, path, deviation, matcher.name(path, deviation)))
+    return found + _wrong_answers(prints, answers)
+
+
+def _wrong_answers(prints: Fingerprints, answers: Mapping[str, Any]) -> list[Finding]:
+    ways = [way for way in prints.ways if way.answers and all(_answers_so(way, name, answers) for name in way.answers)]
+    return [Finding(REFLECT, next(iter(ways[0].answers)), None, ways[0])] if len(ways) == 1 else []
+
+
+def _answers_so(way: Way, name: str, answers: Mapping[str, Any]) -> bool:
+    wrong = decode(way.answers[name])
+    whole = type(wrong) is not float or wrong.is_integer()
+    return name in answers and difference(answers[name], wrong, EXACT if whole else BY_HAND) is None
+
+
+def self_portrait(prints: Fingerprints, way: Way) -> list[str]:
+    """Return the names that a wrong way itself is given: its own alone, if the probes are good."""
+    observed = {number: prints.outcome(way, number) for number in range(len(prints.probes))}
+    answers = {name: decode(answer) for name, answer in way.answers.items()}
+    if way.grows:
+        return [other.name for other in prints.ways if other.grows == way.grows]
+    return [one.way.name for one in findings(prints, observed, answers) if one.way]

@@ -1,0 +1,139 @@
+"""Places: the line of a student's file in which a wrong way most likely is.
+
+The grader reads what students wrote as text and never parses it: a parser can be made to fall over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.diagnosis.topics import CONVERSION, GUARD, PREPARATION, Topic, topics_of
+from grader.submission.submission import Source
+
+Numbered = tuple[int, str]
+_WORD = re.compile(r"[A-Za-z_]\w{0,60}|\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?|[@%]|\*\*|[-+*/]=")
+# A file may be as long as its author likes; what is worth a guess is not.
+_LONGEST = 2_000
+_MOST_LINES = 20_000
+_MOST_OF_A_BLOCK = 500
+_MOST_CALLED = 20
+_LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+_DEFINITION = re.compile(r"\s{0,80}(?:async\s+)?def\s+(\w{1,60})")
+_QUOTES = ('"""', "'''")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, and the cell it is in if the file is a notebook."""
+
+    number: int
+    cell: int | None
+    exact: bool = False  # whether it is known, and not guessed
+
+
+def telling_words(wrong: str, right: str) -> list[str]:
+    """Return the words of the lines that a wrong way has and the solution has not."""
+    usual = {line.strip() for line in right.splitlines()}
+    lines = [
+        line for line in wrong.splitlines() if line.strip() not in usual and not line.startswith(("def ", "class "))
+    ]
+    return sorted({word for line in lines for word in _words(line)})
+
+
+def likely_line(source: Source, path: str, words: Sequence[str], described: str = "") -> Line | None:
+    """Return the line of a function, or of one it calls, that is most about something; its first line if none is."""
+    for cell, text in reversed(list(enumerate(source.cells, 1))):
+        lines = list(enumerate(_LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
+        if block := _block(lines, path):
+            name = path.rpartition(".")[2]
+            best = _best(name, block[0], block + _called(lines, block), words, topics_of(described))
+            return Line(best, cell if source.notebook else None)
+    return None
+
+
+def _best(own: str, first: Numbered, block: list[Numbered], words: Sequence[str], topics: Sequence[Topic]) -> int:
+    """Return the number of the line with most of what is rare among the others: topics first, then words."""
+    names = {topic.name for topic in topics}
+    lines = [(number, line) for number, line in block if not _DEFINITION.match(line) and line.strip()]
+    scores = dict.fromkeys((number for number, _ in lines), 0.0)
+    for topic in topics:
+        found = [number for number, line in lines if topic.written.search(_code(line))]
+        if not found and topic.else_written is not None:
+            found = [number for number, line in lines if topic.else_written.search(_code(line))]
+        for number in found:
+            scores[number] += 2 / len(found)
+    for word in words:
+        found = [number for number, line in lines if word in _words(line)]
+        for number in found:
+            scores[number] += 0.5 / len(found)
+    for number, line in lines:
+        again = re.search(rf"\b{re.escape(own)}\(", line)  # a batch that goes through the function itself
+        guards = "refusal" not in names and GUARD.search(line)
+        if again or guards or ("dtype" not in names and CONVERSION.search(line)) or PREPARATION.search(line):
+            scores[number] /= 10
+    best = max(scores, key=lambda number: scores[number], default=first[0])
+    return best if scores.get(best) else first[0]
+
+
+def _called(lines: list[Numbered], block: list[Numbered]) -> list[Numbered]:
+    """Return the blocks of the functions of this file that a block calls: the work may be done there."""
+    named = {word for _, line in block[1:] for word in _words(line)}
+    defined = {match[1] for _, line in lines if (match := _DEFINITION.match(line))}
+    inside = {number for number, _ in block}
+    names = sorted(named & defined)[:_MOST_CALLED]
+    found = [one for name in names for one in _without_docstrings(_body(lines, rf"def\s+{name}\b"))]
+    return [one for one in found if one[0] not in inside][:_MOST_OF_A_BLOCK]
+
+
+def _block(lines: list[Numbered], path: str) -> list[Numbered]:
+    """Return the numbered lines of a function or method, its own first, without docstrings; none if not there."""
+    owner, _, method = path.rpartition(".")
+    found = _body(lines, rf"class\s+{re.escape(owner)}\b") if owner else lines
+    return _without_docstrings(_body(found, rf"def\s+{re.escape(method)}\b"))[:_MOST_OF_A_BLOCK]
+
+
+def _body(lines: list[Numbered], opening: str) -> list[Numbered]:
+    """Return the block that begins so: the outermost, and of those the last, as Python would have it."""
+    start = re.compile(rf"(\s{{0,80}})(?:async\s+)?{opening}")
+    found = [(len(m[1]), position) for position, (_, line) in enumerate(lines) if (m := start.match(line))]
+    if not found:
+        return []
+    depth, position = min(found, key=lambda one: (one[0], -one[1]))
+    end = position + 1
+    while end < len(lines) and (_is_bare(lines[end][1]) or _indent(lines[end][1]) > depth):
+        end += 1
+    return lines[position:end]
+
+
+def _is_bare(line: str) -> bool:
+    """Whether a line says nothing of where a block ends: empty, or the end of a list of arguments."""
+    return not line.strip() or line.lstrip().startswith((")", "#"))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _without_docstrings(block: list[Numbered]) -> list[Numbered]:
+    kept: list[Numbered] = []
+    closing = ""
+    for number, line in block:
+        if closing:
+            closing = "" if closing in line else closing
+            continue
+        opening = next((quotes for quotes in _QUOTES if line.lstrip().startswith(quotes)), "")
+        if opening:
+            closing = opening if line.count(opening) == 1 else ""
+            continue
+        kept.append((number, line))
+    return kept
+
+
+def _words(line: str) -> set[str]:
+    return set(_WORD.findall(_code(line)))
+
+
+def _code(line: str) -> str:
+    return line[:_LONGEST].partition("#")[0]

@@ -1,0 +1,247 @@
+"""Words: a finding as a student reads it, in at most fifteen lines of a narrow terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.core.compare import as_float64, describe, shape_of
+from grader.core.safe_text import one_line
+from grader.course.api import REFLECT
+from grader.diagnosis.findings import Finding
+from grader.diagnosis.fingerprints import Fingerprints, Way
+from grader.diagnosis.likely_line import Line
+from grader.diagnosis.observe import Observed
+from grader.diagnosis.outcome import Outcome, Side, Unreadable, likeness, plain_difference
+from grader.diagnosis.probe import Place, Probe, axes_of
+from grader.diagnosis.weights_reading import Reading, read_weights
+
+WIDTH = 78
+MAX_LINES = 15
+GRADIENTS = "its result, and gradients of all that went in"
+_LONG = 220  # characters of an argument that are still shown
+
+
+def words(
+    finding: Finding, prints: Fingerprints, observed: Observed, line: Line | None, file: str, slug: str, hidden: str
+) -> str:
+    """Return what a student is told. `hidden` is the property of a hidden check, which tells nothing of its input."""
+    parts: list[list[str]] = []
+    reading = None
+    if finding.deviation is None and finding.way is None:
+        parts.append([f"{finding.path} is not written yet"])
+    elif hidden:
+        parts.append(_wrapped(f"Does not hold: {hidden}", 2))
+    if finding.deviation is not None and not (hidden and finding.way):  # a probe is nobody's secret
+        number = shown_probe(finding, prints, observed)
+        probe, ours, theirs = prints.probes[number], observed[number], prints.outcome(None, number)
+        reading = read_weights(ours.value, probe.weights) if probe.weights else None
+        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, ours, theirs)]
+        evidence = reading.evidence if reading else _sums(ours.value, theirs.value)
+        parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
+    parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
+    if line is not None:
+        cell = f", code cell {line.cell}" if line.cell else ""
+        near = "" if line.exact else "near "
+        parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
+    if finding.way:
+        parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
+    parts.append(_wrapped(_next_step(slug, finding), 2))
+    return "\n".join([text for part in parts for text in part][:MAX_LINES])
+
+
+def growth_words(way: Way, function: str, offence: str, line: int | None, slug: str) -> str:
+    """Return what a student is told about a function that is right but costs too much."""
+    parts = [
+        _wrapped(f"{function}: {offence}", 2),
+        _wrapped(f"Likely: {way.likely} ({way.name})", 3),
+        [f"Look at: line {line}"] if line else [],
+        _wrapped(f"Think: {way.hint}", 3),
+        _wrapped(f"Next: change it, then run `attn profile {slug} {function}`", 2),
+    ]
+    return "\n".join(text for part in parts for text in part)
+
+
+def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> int:
+    """Return the smallest probe that shows a deviation, one where it can be seen if there is one."""
+    assert finding.deviation is not None
+
+    def order(number: int) -> tuple[bool, bool, int, int]:
+        probe, expected = prints.probes[number], prints.outcome(None, number)
+        near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
+        odd = any(len(axes_of(arg)) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
+        return near, odd, probe.size, number
+
+    return min(finding.deviation.probes, key=order)
+
+
+def call_of(probe: Probe) -> str:
+    """Return a probe as a call that can be tried."""
+    name, _, method = probe.path.partition(".")
+    head = f"{name}({', '.join(map(_argument, probe.made.init))}).{method}" if method else name
+    head = f"In train mode, {head}" if probe.made.training else head
+    head = f"The gradients of {head}" if probe.cotangent is not None else head
+    if probe.place is not None:
+        head = f"{_machine(probe.place)}, {head}"
+    arguments = [_argument(arg) for arg in probe.args]
+    arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
+    text = f"{head}({', '.join(arguments)})"
+    if probe.said or len(text) > _LONG or "..." in text:
+        shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
+        return f"{head} of {probe.said or f'arrays of {shapes}'}"
+    return text
+
+
+def _machine(place: Place) -> str:
+    """Say on what machine a call is made, and what of its arguments is not on the GPU."""
+    if not place.gpu:
+        return "Without a GPU"
+    left = [f"argument {name + 1}" if isinstance(name, int) else name for name in place.elsewhere]
+    return f"On a GPU, with {_joined(left)} on the CPU" if left else "On a GPU"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        maker = "np.float32" if value.dtype == np.float32 else "np.array"
+        return f"{maker}({_numbers(value, digits=12)})"
+    array = as_float64(value)
+    return f"torch.tensor({_numbers(array)})" if array is not None and shape_of(value) is not None else repr(value)
+
+
+def _numbers(array: np.ndarray, digits: int = 4) -> str:
+    """Return an array in one line, as short as it can be read."""
+    text = np.array2string(
+        array, separator=", ", max_line_width=10_000, threshold=60, formatter={"float_kind": f"{{:.{digits}g}}".format}
+    )
+    return " ".join(text.split()).replace("[ ", "[")
+
+
+def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[list[str]]:
+    """Return the lines `yours` and `expected`."""
+    if side == Side.REFUSAL:
+        named = " that names " + " and ".join(f"{number:g}" for number in probe.names) if probe.names else ""
+        return _pair(_ending(ours), f"a ValueError{named}")
+    if ours.ended != "returned":
+        return _pair(_ending(ours), GRADIENTS if probe.cotangent is not None else _shown(theirs.value))
+    if side == Side.INPUTS:
+        names = [f"argument {name}" if name.isdigit() else name for name in ours.changed]
+        return _pair(f"{names[0]} is {_shown(next(iter(ours.changed.values())))} afterwards", "it is left as it was")
+    if side == Side.DTYPE:
+        return _pair(describe(ours.value), describe(theirs.value))
+    if probe.look is not None and type(theirs.value) in (dict, str):
+        if probe.place and type(ours.value) is dict and type(theirs.value) is dict:
+            off = [key for key, value in theirs.value.items() if likeness(ours.value.get(key), value)]
+            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (ours, theirs)]
+            return _pair(*shown)
+        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
+    if probe.cotangent is not None:
+        return _gradients(ours.value, theirs.value)
+    return _values(ours.value, theirs.value)
+
+
+def _gradients(ours: Any, theirs: Any) -> list[list[str]]:
+    """Show the first gradient that is wrong, or where the graph is cut; the value itself if that is wrong already."""
+    if type(ours) is not dict or type(theirs) is not dict or likeness(ours["value"], theirs["value"]):
+        return _values(ours["value"], theirs["value"]) if type(ours) is dict and type(theirs) is dict else []
+    arguments = enumerate(zip(ours["grads"], theirs["grads"], strict=False), 1)
+    pairs = {f"argument {number}": pair for number, pair in arguments}
+    pairs |= {name: (ours["parameters"].get(name), theirs["parameters"][name]) for name in theirs["parameters"]}
+    for name, (found, expected) in pairs.items():
+        if found is None and expected is not None:
+            return [[f"  no gradient reaches {name}: the graph is cut on the way"]]
+        if likeness(found, expected):
+            return [[f"  of {name}:"], *_values(found, expected)]
+    return []
+
+
+def _facts(ours: Outcome, theirs: Any, what: str) -> list[list[str]]:
+    """Show what of a free form is not as it was asked for."""
+    if type(ours.value) is not dict or type(theirs) is not dict:
+        return [_wrapped(f"  yours:    {what}", 2)]
+    off = [str(key) for key, value in theirs.items() if likeness(ours.value.get(key), value)]
+    return [_wrapped(f"  yours:    {what}; not as asked for: {_joined(off)}", 3)]
+
+
+def _values(ours: Any, theirs: Any) -> list[list[str]]:
+    """Show two values where they first differ: the item of a tuple, the row of a long table."""
+    if type(theirs) is tuple and type(ours) is tuple and len(ours) == len(theirs):
+        # What is computed last is returned first: weights go wrong before the output does.
+        items = [item for item in reversed(range(len(theirs))) if likeness(ours[item], theirs[item])]
+        right = [item for item in range(len(theirs)) if item not in items]
+        if items:
+            lines = _values(ours[items[0]], theirs[items[0]])
+            note = f"  (item {items[0]} of the tuple" + (f"; item {right[0]} is right)" if right else ")")
+            return [*lines, [note]]
+    if isinstance(ours, Unreadable):
+        return _pair("something that is no array, number or text", _shown(theirs))
+    if shape_of(ours) != shape_of(theirs) or as_float64(ours) is None:
+        return [*_pair(_shown(ours), _shown(theirs)), _wrapped(f"  {plain_difference(ours, theirs)}", 2)]
+    one, other = np.asarray(as_float64(ours)), np.asarray(as_float64(theirs))
+    if one.ndim >= 2 and one.size > 16:
+        rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
+        off = next((i for i, pair in enumerate(zip(*rows, strict=True)) if likeness(*pair)), 0)
+        return [*_pair(_numbers(rows[0][off]), _numbers(rows[1][off])), [f"  (row {off})"]]
+    return _pair(_numbers(one), _numbers(other))
+
+
+def _pair(ours: str, theirs: str) -> list[list[str]]:
+    return [_wrapped(f"  yours:    {ours}", 2), _wrapped(f"  expected: {theirs}", 2)]
+
+
+def _shown(value: Any) -> str:
+    if type(value) is tuple and 0 < len(value) <= 4 and not any(type(item) is tuple for item in value):
+        return f"a tuple: {_joined([_shown(item) for item in value])}"
+    array = as_float64(value)
+    return _numbers(array) if array is not None and array.size <= 16 else describe(value)
+
+
+def _ending(outcome: Outcome) -> str:
+    if outcome.ended == "returned":
+        return f"it returns {_shown(outcome.value)}"
+    named = " that names " + " and ".join(f"{number:g}" for number in outcome.numbers) if outcome.numbers else ""
+    where = f", from line {outcome.place.number}" if outcome.place else ""
+    return f"it raises {outcome.error or 'an exception'}{named}{where}"
+
+
+def _sums(ours: Any, theirs: Any) -> str:
+    """Return the sums of rows and columns, where the rows of what is expected sum to 1."""
+    one, other = as_float64(ours), as_float64(theirs)
+    if one is None or other is None or one.shape != other.shape or one.ndim != 2 or not np.isfinite(one).all():
+        return ""
+    if not np.allclose(other.sum(axis=-1), 1) or np.allclose(one.sum(axis=-1), 1):
+        return ""
+    rows, columns = one.sum(axis=-1), one.sum(axis=0)
+    return f"your rows sum to {_numbers(rows)}, your columns to {_numbers(columns)}; each row should sum to 1"
+
+
+def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> list[str]:
+    if finding.way:
+        return _wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3)
+    if reading and reading.cause:
+        return _wrapped(f"It looks as if {reading.cause}", 2)
+    before = [
+        path for path in prints.paths[: prints.paths.index(finding.path)] if path.startswith(f"{finding.target}.")
+    ]
+    if before:
+        names = _joined([path.partition(".")[2] for path in before])
+        return _wrapped(f"What comes before is right ({names}): {finding.path} is the first to depart", 3)
+    return []
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _next_step(slug: str, finding: Finding) -> str:
+    if finding.deviation is None and finding.way is None:
+        return f"Next: read its part of the lesson (README.md), write it, and run `attn test {slug}`"
+    if finding.target == REFLECT:
+        return "Next: read the question under Reflect again, and work out a small case by hand"
+    return f"Next: change it and run `attn test {slug}`; `attn hint {slug}` says more"
+
+
+def _wrapped(text: str, most: int) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …")

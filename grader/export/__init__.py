@@ -1,1 +1,0 @@
-"""Grades handed on: what a report is to other platforms, each in the format that it publishes."""

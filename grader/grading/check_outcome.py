@@ -1,0 +1,112 @@
+"""Verdicts: what became of a check, whose failure it was, and who may read what about it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from dataclasses import dataclass, replace
+
+from grader.core.errors import StudentError, StudentGoneError, StudentRaisedError
+from grader.core.report import CheckResult, EndingRecord, Outcome
+from grader.core.safe_text import printable
+from grader.grading.checks import Check
+
+FAULT = "a fault of the grader, not of your code"
+FAULT_LINES = 8
+_EXPRESSION = re.compile(r"(?<=.)\nassert .*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checks of a suite said of one submission."""
+
+    checks: tuple[CheckResult, ...]
+    endings: tuple[EndingRecord, ...]
+
+    @property
+    def ended(self) -> frozenset[str]:
+        """The targets that ended their process."""
+        during = {ending.during for ending in self.endings}
+        return frozenset(check.target for check in self.checks if check.name in during)
+
+    @property
+    def hopeless(self) -> frozenset[str]:
+        """The targets whose costs mean nothing: they ended their process, or pass nothing at all."""
+        passing = {check.target for check in self.checks if check.outcome == "passed"}
+        return self.ended | {check.target for check in self.checks} - passing
+
+
+def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
+    """Return the result of a check that raised `problem`, or nothing."""
+    if problem is None:
+        return replace(result_of(check, "passed", "", ""), earned=check.points)
+    if isinstance(problem, _of_pytest("skip")):
+        text = f"not run: {problem}"
+        return result_of(check, "not_run", text, text)
+    if isinstance(problem, StudentGoneError):
+        return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
+    if is_students(problem):
+        result = result_of(check, "failed", _public(check, problem), _detail(problem))
+        return replace(result, asserted=not isinstance(problem, StudentError))
+    where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
+    fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
+    result = result_of(check, "grader_fault", FAULT, fault)
+    return replace(result, earned=None)
+
+
+def is_students(problem: BaseException) -> bool:
+    """Whether an exception out of a check is the student's failure; any other is the grader's fault."""
+    if isinstance(problem, BaseExceptionGroup):  # how Hypothesis reports several failures at once
+        return all(is_students(part) for part in problem.exceptions)
+    return isinstance(problem, (AssertionError, StudentError, *_of_pytest("fail")))
+
+
+def _of_pytest(name: str) -> tuple[type[BaseException], ...]:
+    """Return the exception by which a test skips or fails itself; nothing if nobody has loaded pytest."""
+    pytest = sys.modules.get("pytest")
+    return () if pytest is None else (getattr(pytest, name).Exception,)
+
+
+def may_be_anothers(problem: BaseException) -> bool:
+    """Whether another function, run before in the same process, could be to blame for a student's failure."""
+    unwritten = isinstance(problem, StudentRaisedError) and problem.types[0] == "NotImplementedError"
+    return is_students(problem) and not unwritten
+
+
+def _public(check: Check, problem: BaseException) -> str:
+    """Return what the student may read: of a hidden check nothing that student code could have written."""
+    if check.suite == "visible":
+        return _told(problem)
+    if isinstance(problem, StudentError):
+        return f"does not hold: {check.property} ({problem.public})"
+    return f"does not hold: {check.property}"
+
+
+def _told(problem: BaseException) -> str:
+    """Return what an assertion says, without the expression that pytest puts below the author's words."""
+    return _EXPRESSION.sub("", str(problem)) or str(problem)
+
+
+def _detail(problem: BaseException) -> str:
+    parts = [_told(problem)]
+    if isinstance(problem, StudentRaisedError):
+        parts.append(problem.traceback)
+    if isinstance(problem, StudentError) and problem.ending is not None:
+        parts.append(f"{problem.ending.kind}: {problem.ending.evidence}")
+    return "\n".join(part for part in parts if part)
+
+
+def result_of(check: Check, outcome: Outcome, message: str, detail: str) -> CheckResult:
+    """Return a check's result with nothing earned; every text in it is made printable here."""
+    return CheckResult(
+        name=check.name,
+        suite=check.suite,
+        target=check.target,
+        points=check.points,
+        earned=0.0,
+        outcome=outcome,
+        property=check.property,
+        message=printable(message),
+        detail=printable(detail),
+    )

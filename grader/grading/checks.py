@@ -1,0 +1,108 @@
+"""Checks: what the test functions of a suite declare with `@worth`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType
+
+from grader.core.report import SuiteName
+from grader.course.module import CourseError
+from grader.testing.worth import Worth
+
+ORACLES = ("reference", "oracle")
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test function of a suite, and what it asks for by the names of its arguments."""
+
+    name: str
+    path: Path
+    function: FunctionType
+    fixtures: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check as its author declared it with `@worth`."""
+
+    name: str
+    suite: SuiteName
+    target: str
+    points: float
+    property: str
+    needs: str | None
+    oracle: bool  # whether it compares with a whole answer computed another way, rather than show a property
+
+
+def read_checks(tests: Sequence[Test], files: dict[Path, SuiteName], targets: tuple[str, ...]) -> list[Check]:
+    """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
+    checks: list[Check] = []
+    for test in tests:
+        check = _read_check(test, files[test.path], targets)
+        names = [other.name for other in checks]
+        if check.name in names:
+            raise _suite_error(test, "there is another check of this name", "Rename one of the two")
+        if check.needs is not None and check.needs not in names:
+            raise _suite_error(test, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
+        checks.append(check)
+    for path in files:
+        if not any(test.path == path for test in tests):
+            raise CourseError(path, "", "holds no checks", "Write at least one function test_... with @worth")
+    return checks
+
+
+def check_name(test: str) -> str:
+    """Return a check's name: that of its test function without `test_`."""
+    return test.removeprefix("test_")
+
+
+def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check:
+    worth = getattr(test.function, "worth", None)
+    if not isinstance(worth, Worth):
+        raise _suite_error(test, "has no @worth", 'Write @worth(2, "what it shows") above it')
+    points, text = worth.points, worth.property
+    if type(points) not in (int, float) or type(text) is not str:
+        raise _suite_error(test, "has points that are no number, or no property", 'Write @worth(2, "what it shows")')
+    target = worth.target or targets[0]
+    if target not in targets:
+        raise _suite_error(test, f"examines {target!r}", f"The targets are {', '.join(targets)}")
+    if not points > 0 or not text.strip():
+        raise _suite_error(test, "is worth nothing, or shows nothing", "Give it points and a property")
+    return Check(
+        name=check_name(test.name),
+        suite=suite,
+        target=target,
+        points=float(points),
+        property=text,
+        needs=worth.needs,
+        oracle=any(name.startswith(ORACLES) for name in test.fixtures) or _asks_an_oracle(test.function),
+    )
+
+
+def _asks_an_oracle(function: FunctionType, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a test, or a helper it calls in the same file, uses a function called `oracle...`.
+
+    By that name authors call a second way to the whole answer.
+    """
+    for name in _names(function.__code__):
+        if name.startswith("oracle"):
+            return True
+        helper = function.__globals__.get(name)
+        if not isinstance(helper, FunctionType) or name in seen:
+            continue
+        same_file = helper.__code__.co_filename == function.__code__.co_filename
+        if same_file and _asks_an_oracle(helper, seen | {name}):
+            return True
+    return False
+
+
+def _names(code: CodeType) -> set[str]:
+    nested = (const for const in code.co_consts if isinstance(const, CodeType))
+    return set(code.co_names).union(*map(_names, nested))
+
+
+def _suite_error(test: Test, problem: str, mend: str) -> CourseError:
+    return CourseError(test.path, test.name, problem, mend)

@@ -1,0 +1,59 @@
+"""Judging: every check of a suite run against one student, in order."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+
+from grader.core.errors import StudentEndedError, StudentError
+from grader.core.report import CheckResult, EndingRecord
+from grader.grading.check_outcome import Verdict, judge_check, may_be_anothers, result_of
+from grader.grading.checks import Check
+from grader.sandbox.jail.spawner import WorkerLostError
+from grader.sandbox.student import Student
+
+NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
+Run = Callable[[Student], BaseException | None]  # runs a check once, by itself, and returns what it raised
+
+
+def judge(student: Student, pairs: Sequence[tuple[Run, Check]]) -> Verdict:
+    """Run every check against one student."""
+    results: dict[str, CheckResult] = {}
+    endings: list[EndingRecord] = []
+    retry = True
+    for run, check in pairs:
+        if check.needs in results and results[check.needs].outcome != "passed":
+            text = f"held back until {check.needs} passes"
+            results[check.name] = result_of(check, "held_back", text, text)
+            continue
+        session = student._session.gpu if check.suite == "gpu" else student._session
+        if session is None:
+            results[check.name] = result_of(check, "not_run", NEEDS_GPU, NEEDS_GPU)
+            continue
+        session.begin_check()
+        problem = run(student)
+        if problem is not None and may_be_anothers(problem) and session.start_afresh():
+            problem = run(student)
+        if isinstance(problem, StudentEndedError) and problem.waited and retry:
+            # Waiting may have been the machine's doing, so it counts only if it happens twice.
+            problem = run(student)
+            retry = not (isinstance(problem, StudentEndedError) and problem.waited)
+        if isinstance(problem, WorkerLostError):
+            raise problem
+        if isinstance(problem, StudentError) and problem.ending is not None:
+            endings.append(EndingRecord(problem.ending.kind, check.name))
+        results[check.name] = judge_check(check, problem)
+        if problem is not None:
+            traceback.clear_frames(problem.__traceback__)  # or a student's largest arrays would live on in it
+    return Verdict(tuple(results.values()), tuple(endings))
+
+
+def raised_by(action: Callable[[], object]) -> BaseException | None:
+    """Return what an action raises; Ctrl-C is for us."""
+    try:
+        action()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - judged by its kind later
+        return error
+    return None

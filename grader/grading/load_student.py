@@ -1,0 +1,68 @@
+"""A submission loaded into a worker, ready to be called."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+
+from grader.core.errors import StudentEndedError
+from grader.core.safe_text import plain_name
+from grader.course.api import Api
+from grader.course.course import Course
+from grader.course.module import CourseError, Module
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.tiers import open_spawner
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
+from grader.submission.submission import Source, Submission
+
+
+@contextlib.contextmanager
+def open_student(course: Course, module: Module, submission: Submission) -> Iterator[Student]:
+    """Load one submission outside any suite, for a test that brings its own pytest."""
+    require_backend(module)
+    api = course.api(module)
+    with open_spawner(module.backend) as spawner:
+        session = Session(spawner, program_of(submission, module, api), Limits())
+        try:
+            load(session, module)
+            yield Student(session, api)
+        finally:
+            session.close()
+
+
+def require_backend(module: Module) -> None:
+    """Say what to install where a module's backend is missing, before any student is blamed for it."""
+    if importlib.util.find_spec(module.backend) is None:
+        file = module.folder / "module.toml"
+        mend = f"Run: python -m pip install {module.backend}"
+        raise CourseError(file, "backend", f"{module.backend} is not installed", mend)
+
+
+def program_of(submission: Submission, module: Module, api: Api) -> Program:
+    """Return what a worker loads for a submission."""
+    files = {slug: _as_data(source) for slug, source in submission.sources.items()}
+    return Program(files, module.slug, api.names)
+
+
+def load(session: Session, module: Module) -> None:
+    """Load a submission: a script that raises is an error, a notebook only if it then defines nothing.
+
+    Loading that merely waits is tried once more, as it may be the machine that kept it.
+    """
+    try:
+        loaded = session.load()
+    except StudentEndedError as error:
+        if not error.waited:
+            raise
+        loaded = session.load()
+    tolerant = session.program.files[module.slug]["notebook"] and loaded.defined
+    if loaded.errors and not tolerant:
+        raise loaded.errors[0]
+
+
+def _as_data(source: Source) -> dict[str, object]:
+    # Bytes, not text: sources belong in a frame's body, whose limit is larger than its header's.
+    cells = [cell.encode("utf-8", "surrogatepass") for cell in source.cells]
+    return {"file": plain_name(source.file), "cells": cells, "notebook": source.notebook}

@@ -1,0 +1,5 @@
+"""The pytest mark `worth`."""
+
+from __future__ import annotations
+
+MARK = "worth(points, property, target, needs): a check and its points"

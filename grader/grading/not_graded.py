@@ -1,0 +1,31 @@
+"""The report of a submission that could not be graded."""
+
+from __future__ import annotations
+
+from grader.core.report import Report
+from grader.core.safe_text import plain_name, printable
+from grader.core.tier import Tier
+from grader.core.versions import environment
+from grader.course.module import Module
+from grader.submission.submission import Submission
+
+
+def not_graded(module: Module, submission: Submission, why: str, sandbox: Tier) -> Report:
+    """Return the report of a submission that the machine kept from a verdict: no score, and no check was run."""
+    return Report(
+        module=module.name,
+        submission=plain_name(submission.student),
+        file=plain_name(submission.file),
+        status="not_graded",
+        score=None,
+        max_score=module.points,
+        message=printable(why),
+        checks=(),
+        costs=(),
+        forbidden=(),
+        endings=(),
+        diagnoses=(),
+        sandbox=sandbox,
+        environment=environment(),
+        timing={"wall_s": None, "cpu_s": None},
+    )

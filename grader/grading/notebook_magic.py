@@ -1,0 +1,118 @@
+"""Checks inside a notebook: `%load_ext grader.grading.notebook_magic`, then cells that begin with `%%check`.
+
+The functions are called where they are, in the notebook's own process: nothing here is graded, so nothing is jailed.
+Values still cross the wire, so that a check sees just what it would see when the work is graded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from grader.core.report import CheckResult
+from grader.course.api import Api
+from grader.grading.checks import read_checks
+from grader.grading.direct_tests import PlainTest, tests_among
+from grader.grading.judge import judge
+from grader.grading.suite import visible_rng
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.protocol.decoder import decode
+from grader.sandbox.protocol.encoder import encode
+from grader.sandbox.protocol.wire import UnsendableError
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
+from grader.sandbox.worker.worker import Worker
+
+_CELL = Path("checks.py")  # what the checks of a cell are called where a name is asked for
+_UNWRITTEN = "raised NotImplementedError"
+
+
+class ChecksFailedError(Exception):
+    """What is not right yet, in words; a notebook shows them without a traceback through our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class _InProcess(Session):
+    """A conversation with the notebook's own objects, in place of a worker's."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__(_Nobody(), Program({}, "__main__", ()), Limits())  # type: ignore[arg-type] # nothing is spawned
+        self.objects = Worker()
+        self.objects.modules = SimpleNamespace(main=SimpleNamespace(**names), filenames=set())  # type: ignore[assignment]
+
+    def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
+        """Make the call here; arguments and results are copies, as they would be from another process."""
+        reply = self.objects.answer(decode(encode(self.with_earlier(message))))
+        try:
+            reply = decode(encode(reply, self.objects.keep))
+        except UnsendableError as error:
+            reply = {"error": self.objects.describe(error)}
+        if "error" in reply:
+            raise self.student_error(reply["error"], call, owner)
+        return reply["ok"]
+
+    def start_afresh(self) -> bool:
+        """Never: there is no other process to go to."""
+        return False
+
+
+class _Nobody:
+    tier = "none"
+
+
+def check(line: str, cell: str, names: Mapping[str, Any]) -> str:
+    """Run the checks that a cell defines on some names, and return what to show; ChecksFailedError if one fails."""
+    module, target = line.split()
+    space: dict[str, Any] = {"__name__": f"checks of {target}"}
+    exec(compile(cell, f"<checks of {target}>", "exec"), space)  # in names of its own: the notebook's stay as they are
+    tests = tests_among(space, _CELL) or []
+    checks = read_checks([one.test for one in tests], {_CELL: "visible"}, (target,))
+    pairs = [(_run(one, module), check) for one, check in zip(tests, checks, strict=True)]
+    found = judge(Student(_InProcess(names), _api(names)), pairs).checks
+    if all(one.outcome == "passed" for one in found):
+        return f"{target}: {_counted(found)}. The hidden checks run when your work is graded."
+    raise ChecksFailedError(_told(target, found))
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Give a notebook its `%%check`."""
+
+    def magic(line: str, cell: str) -> None:
+        shell.display_pub.publish({"text/plain": check(line, cell, shell.user_ns)})
+
+    shell.register_magic_function(magic, "cell", "check")
+
+
+def _run(one: PlainTest, module: str) -> Callable[[Student], BaseException | None]:
+    return lambda student: one.run(student, visible_rng(module, one.test.name))
+
+
+def _api(names: Mapping[str, Any]) -> Api:
+    """Return what is defined, by kind."""
+    classes = {
+        name: tuple(method for method in vars(value) if not method.startswith("_"))
+        for name, value in names.items()
+        if isinstance(value, type)
+    }
+    functions = tuple(name for name, value in names.items() if callable(value) and name not in classes)
+    return Api(functions, classes, ())
+
+
+def _told(target: str, checks: tuple[CheckResult, ...]) -> str:
+    failed = [check for check in checks if check.outcome != "passed"]
+    if all(_UNWRITTEN in check.message for check in failed):
+        lines = [f"{target}: not written yet."] if len(failed) == len(checks) else [f"{target}: {_counted(checks)}."]
+        return "\n".join([*lines, "Replace `raise NotImplementedError` by your code, run that cell, then this one."])
+    lines = [f"{target}: {_counted(checks)}."]
+    for check in failed:
+        lines += [f"  FAILED  {check.property}", *(f"          {line}" for line in check.message.splitlines())]
+    return "\n".join(lines)
+
+
+def _counted(checks: tuple[CheckResult, ...]) -> str:
+    passed = sum(check.outcome == "passed" for check in checks)
+    return f"{passed} of {len(checks)} visible checks pass"

@@ -1,0 +1,238 @@
+"""Side by side: a class graded by several grading processes, none of which can take the others down."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grader
+from grader.core.report import Report, report_from
+from grader.core.tier import Tier
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.grading.not_graded import not_graded
+from grader.grading.workers import NoGpuError, NoJailError
+from grader.submission.submission import HandedIn, Submission
+
+ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # how a grading process is to grade
+# What keeps it from grading at all.
+NO_JAIL, NO_GPU, COURSE, FAULT = "no_jail", "no_gpu", "course", "fault"
+TRIES = 2
+IN_VAIN = 3
+CLOSE_SECONDS = 10.0
+POLL_SECONDS = 0.5  # Ctrl-C does not interrupt a wait without end on Windows
+LOST = f"the grading process ended {TRIES} times at this submission"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission with its report."""
+
+    handed_in: HandedIn
+    submission: Submission
+    report: Report
+
+
+class ProcessLostError(Exception):
+    """A grading process ended before it answered."""
+
+
+class NoProcessError(Exception):
+    """Grading processes end before they answer anything: it is not the submissions."""
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def grade_side_by_side(
+    course: Course, work: Sequence[HandedIn], jobs: int, *, allow_unjailed: bool = False, gpu: bool = False
+) -> Generator[Graded]:
+    """Yield each submission with its report as it is done; closing the iterator stops everything at once.
+
+    NoJailError, NoGpuError, CourseError and NoProcessError end it. A submission at which a grading process dies is
+    tried again and then not graded.
+    """
+    crew = _Crew(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
+    # Two for each process: below that, its start costs more than it saves.
+    drivers = [threading.Thread(target=crew.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
+    for driver in drivers:
+        driver.start()
+    try:
+        yield from crew.results(len(drivers))
+    finally:
+        crew.stop()
+        for driver in drivers:
+            driver.join()
+        crew.put_away_all()
+
+
+class _Crew:
+    """What the threads share, one thread for each grading process: the work, the results and the word to stop."""
+
+    def __init__(self, course: Course, work: Sequence[HandedIn], *, allow_unjailed: bool, gpu: bool) -> None:
+        self.course = course
+        self.flags = [name for name, on in ((ALLOW_UNJAILED, allow_unjailed), (GPU, gpu)) if on]
+        self._work = deque(work)
+        self._done: queue.SimpleQueue[Graded | Exception | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._processes: set[_Process] = set()
+        self._stopped = False
+        self._tier: Tier = "none"
+        self._answered = False
+        self._in_vain = 0
+
+    def results(self, drivers: int) -> Iterator[Graded]:
+        """Yield what the drivers hand over until the last of them has left."""
+        while drivers:
+            try:
+                one = self._done.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                continue
+            if one is None:
+                drivers -= 1
+            elif isinstance(one, Exception):
+                raise one
+            else:
+                yield one
+
+    def stop(self) -> None:
+        """Stop everything, whatever it is at."""
+        with self._lock:
+            self._stopped = True
+            for process in self._processes:
+                process.kill()
+
+    def put_away_all(self) -> None:
+        """End what is left, such as a process that would not grade at all."""
+        for process in tuple(self._processes):
+            self._put_away(process)
+
+    def drive(self) -> None:
+        """Give one process after another submission, until there is none left."""
+        process: _Process | None = None
+        try:
+            while (handed_in := self._next()) is not None:
+                submission = handed_in.read()
+                report = None
+                if not submission.lost:
+                    process, report = self._graded(process, submission)
+                report = report or self._not_graded(submission)
+                self._done.put(Graded(handed_in, submission, report))
+        except Exception as error:  # noqa: BLE001 - raised where the results are read
+            self._done.put(error)
+        finally:
+            if process is not None:
+                self._put_away(process)
+            self._done.put(None)
+
+    def _next(self) -> HandedIn | None:
+        with self._lock:
+            return self._work.popleft() if self._work and not self._stopped else None
+
+    def _graded(self, process: _Process | None, submission: Submission) -> tuple[_Process, Report] | tuple[None, None]:
+        for _ in range(TRIES):
+            process = process or self._started()
+            try:
+                report = process.ask(submission)
+                self._answered, self._tier = True, report.sandbox
+                return process, report
+            except ProcessLostError as error:
+                self._put_away(process)
+                process, why = None, error
+        with self._lock:
+            self._in_vain += 1
+        if not self._answered and self._in_vain >= IN_VAIN:
+            raise NoProcessError(f"{why}; so did all before it, whatever the submission") from None
+        return None, None
+
+    def _not_graded(self, submission: Submission) -> Report:
+        """Return the report of a submission that the machine, not its code, kept from a verdict."""
+        module = self.course.module(submission.module)
+        why = submission.lost or LOST
+        return not_graded(module, submission, f"not graded yet: {why}; it is not your code", self._tier)
+
+    def _started(self) -> _Process:
+        with self._lock:
+            if self._stopped:
+                raise ProcessLostError("stopped")
+            process = _Process(self.course.root, self.flags)
+            self._processes.add(process)
+            return process
+
+    def _put_away(self, process: _Process) -> None:
+        with self._lock:
+            self._processes.discard(process)
+        process.close()
+
+
+class _Process:
+    """One grading process, and the conversation with it."""
+
+    def __init__(self, root: Path, flags: Sequence[str]) -> None:
+        # Not by the name of the installed package: the code must be this code, whichever clone it is.
+        path = os.pathsep.join(
+            filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+        )
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "grader.grading.process", str(root), *flags],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C is for the command: it says when this one ends
+        )
+
+    def ask(self, submission: Submission) -> Report:
+        """Have one submission graded."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(submission.as_json()).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            return _report(json.loads(line))
+        except (OSError, ValueError):  # closed, or half an answer
+            raise ProcessLostError(f"a grading process ended with {self._process.poll()}") from None
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it: there is nothing more to grade. By itself if it can, as it has workers to put away."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def _report(answer: dict[str, Any]) -> Report:
+    """Return the report in an answer, or raise what kept the process from one."""
+    if "report" in answer:
+        return report_from(answer["report"])
+    if answer["error"] == NO_JAIL:
+        raise NoJailError
+    if answer["error"] == NO_GPU:
+        raise NoGpuError(answer["args"][0])
+    if answer["error"] == COURSE:
+        file, key, problem, mend, usage = answer["args"]
+        raise CourseError(Path(file), key, problem, mend, usage=usage)
+    raise RuntimeError("a grading process failed:\n" + answer["args"][0])

@@ -1,0 +1,75 @@
+"""A grading process: one of several that grade a class. It reads submissions and answers each with its report.
+
+Both ways go lines of JSON: in on standard input, out on what was standard output. It is as trusted as the command that
+started it; student code runs in workers below it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any
+
+from grader.core.report import Report
+from grader.course.course import read_course
+from grader.course.module import CourseError
+from grader.grading.grade import grade
+from grader.grading.pool import ALLOW_UNJAILED, COURSE, FAULT, GPU, NO_GPU, NO_JAIL
+from grader.grading.workers import NoGpuError, NoJailError
+from grader.submission.submission import Submission, submission_from
+
+
+def main() -> None:
+    """Grade what comes in until there is no more."""
+    if sys.platform == "linux":
+        from grader.sandbox.jail.kernel import die_with_parent
+
+        die_with_parent()
+    root, allow_unjailed, gpu = Path(sys.argv[1]), ALLOW_UNJAILED in sys.argv[2:], GPU in sys.argv[2:]
+    with _private_output() as answers:
+
+        def answer(data: dict[str, Any]) -> None:
+            with contextlib.suppress(BrokenPipeError):  # nobody wants to know any more
+                answers.write(json.dumps(data).encode() + b"\n")
+                answers.flush()
+
+        def on_report(report: Report) -> None:
+            answer({"report": report.as_json()})
+
+        try:
+            course = read_course(root)
+            for name, theirs in groupby(_received(sys.stdin.buffer), key=lambda one: one.module):
+                grade(course, course.module(name), theirs, on_report, allow_unjailed=allow_unjailed, gpu=gpu)
+        except NoJailError:
+            answer({"error": NO_JAIL})
+        except NoGpuError as error:
+            answer({"error": NO_GPU, "args": [str(error)]})
+        except CourseError as error:
+            answer({"error": COURSE, "args": error.parts})
+        except Exception:  # noqa: BLE001 - told on the other side
+            answer({"error": FAULT, "args": [traceback.format_exc()]})
+
+
+def _private_output() -> IO[bytes]:
+    """Take standard output for the answers alone: whatever a suite or a library prints is no answer."""
+    answers = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    return answers
+
+
+def _received(lines: IO[bytes]) -> Iterator[Submission]:
+    for line in lines:
+        yield submission_from(json.loads(line))
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # to take all its modules down again takes Python a while

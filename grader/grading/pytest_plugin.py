@@ -1,0 +1,46 @@
+"""Plain pytest on a module's checks: `python -m pytest checks.py` tests the student's file beside them.
+
+Loaded into every pytest run in this environment, so it imports nothing until a check asks for a student.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.grading.mark import MARK
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from grader.sandbox.student import Student
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make `worth` a mark that pytest knows."""
+    config.addinivalue_line("markers", MARK)
+
+
+@pytest.fixture(scope="module", name="student")
+def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
+    """The student's own file, beside the checks."""
+    from grader.course.course import find_course
+    from grader.grading.load_student import open_student
+    from grader.submission.submission import own_submission
+
+    folder = Path(request.path).parent
+    course = find_course(folder)
+    module = course.module(folder.name)
+    with open_student(course, module, own_submission(course, module)) as student:
+        yield student
+
+
+@pytest.fixture(name="rng")
+def rng_fixture(request: pytest.FixtureRequest) -> np.random.Generator:
+    """The random numbers of a visible check, as `attn test` and `attn grade` draw them."""
+    from grader.grading.suite import visible_rng
+
+    return visible_rng(Path(request.path).parent.name, request.node.name)

@@ -1,0 +1,192 @@
+"""Collected suites: the checks of a module as pytest finds and runs them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.course.module import CourseError
+from grader.course.seeds import seed_of
+from grader.grading.checks import Test, check_name
+from grader.grading.judge import raised_by
+from grader.grading.mark import MARK
+from grader.grading.suite import Body, Suite, run_tests, visible_rng
+from grader.sandbox.student import Student
+
+# No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
+_UNUSED = (
+    "terminal",
+    "cacheprovider",
+    "capture",
+    "logging",
+    "warnings",
+    "faulthandler",
+    "unraisableexception",
+    "threadexception",
+    "junitxml",
+    "doctest",
+    "unittest",
+)
+_ARGUMENTS = (
+    "--import-mode=importlib",
+    "--noconftest",
+    "--disable-plugin-autoload",
+    *(f"-pno:{name}" for name in _UNUSED),
+    f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
+)
+_VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+
+
+def run_collected(suite: Suite, body: Body) -> None:
+    """Have pytest collect a suite, and run `body` in its session."""
+    plugin = _SuitePlugin(suite, body)
+    files = [str(path) for path in suite.files()]
+    root = suite.module.folder.parent.parent
+    with _untouched_process(files):
+        code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])
+    if plugin.error is not None:
+        raise plugin.error
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"pytest ended with {code!r} before the suite of {suite.module.name} was run")
+
+
+@contextlib.contextmanager
+def _untouched_process(files: list[str]) -> Iterator[None]:
+    """Keep what this process has from a suite, and a suite from this process."""
+    modules = set(sys.modules)
+    environment = {name: os.environ.pop(name) for name in _VARIABLES if name in os.environ}
+    # A stale .pyc would be a stale suite, and an imported suite would not be read again.
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = bytecode
+        os.environ.update(environment)
+        for name in set(sys.modules) - modules:
+            if getattr(sys.modules[name], "__file__", None) in files:
+                del sys.modules[name]
+
+
+class SuiteFaultError(Exception):
+    """A check that failed outside its own body: in a fixture, or in pytest itself."""
+
+
+class _SuitePlugin:
+    def __init__(self, suite: Suite, body: Body) -> None:
+        self.suite = suite
+        self.body = body
+        self.error: BaseException | None = None
+        self.current: Student | None = None
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", MARK)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Iterator[None]:
+        with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
+            return (yield)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed and self.error is None:
+            path = report.fspath or str(self.suite.module.folder)
+            self.error = CourseError(Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Mend the suite")
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        try:
+            if self.error is None:
+                items = [item for item in session.items if isinstance(item, pytest.Function)]
+                runs = [(_test(item), partial(self.call if _is_plain(item) else self.run, item)) for item in items]
+                run_tests(self.suite, runs, self.body)
+        except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
+            self.error = error
+        return True
+
+    @pytest.fixture
+    def student(self) -> Student | None:
+        """The student's module."""
+        return self.current
+
+    @pytest.fixture
+    def reference(self) -> Any:
+        """The reference solution, in the trusted process."""
+        return self.own_reference()
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
+        """Random numbers that are this check's own and the same for every student."""
+        return self.own_rng(request.path, request.node.name)
+
+    def own_reference(self) -> Any:
+        """Return the reference, where checks may have one."""
+        if self.suite.reference is None:
+            raise RuntimeError("there is no reference here: visible checks must not use it")
+        return self.suite.reference
+
+    def own_rng(self, path: Path, test: str) -> np.random.Generator:
+        """Return a check's random numbers, from the course's secret if it is hidden."""
+        name = self.suite.module.name
+        if path not in (self.suite.hidden, self.suite.gpu):
+            return visible_rng(name, test)
+        return np.random.default_rng(seed_of(self.suite.salt, name, check_name(test)))
+
+    def call(self, item: pytest.Function, student: Student) -> BaseException | None:
+        """Call a check that asks for nothing of pytest's: its set-up and tear-down cost more than most checks."""
+        give: dict[str, Callable[[], Any]] = {
+            "student": lambda: student,
+            "reference": self.own_reference,
+            "rng": lambda: self.own_rng(item.path, item.name),
+        }
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            return raised_by(lambda: item.obj(**{name: give[name]() for name in item._fixtureinfo.argnames}))
+
+    def run(self, item: pytest.Function, student: Student) -> BaseException | None:
+        """Run one check once, by itself, and return what it raised.
+
+        These are the three phases of pytest's own protocol, without its reports: formatting tracebacks that nobody
+        reads would cost more than the check.
+        """
+        self.current = student
+        # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
+        item._initrequest()
+        with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+            problem = raised_by(lambda: item.ihook.pytest_runtest_setup(item=item))
+            if isinstance(problem, AssertionError):
+                problem = SuiteFaultError(f"in the set-up of the check: {problem}")
+            if problem is None:
+                problem = raised_by(lambda: item.ihook.pytest_runtest_call(item=item))
+            # No next item: all is torn down after each check, so that nothing of one student is left for another.
+            left = raised_by(lambda: item.ihook.pytest_runtest_teardown(item=item, nextitem=None))
+        if left is not None:
+            return SuiteFaultError(f"in the tear-down of the check: {left}")
+        return problem
+
+
+_OURS = {"student", "reference", "rng"}  # of which `rng` asks for pytest's own `request`
+
+
+def _is_plain(item: pytest.Function) -> bool:
+    """Whether a check is a bare function of what we hand out: no class, marks, parameters or fixtures of its own."""
+    known = item._fixtureinfo.name2fixturedefs
+    return (
+        item.cls is None
+        and not hasattr(item, "callspec")
+        and not hasattr(item.obj, "hypothesis")
+        and all(mark.name == "worth" for mark in item.iter_markers())
+        and _OURS.issuperset(item._fixtureinfo.argnames)
+        and all(name == "request" or (name in _OURS and len(known[name]) == 1) for name in item.fixturenames)
+    )
+
+
+def _test(item: pytest.Function) -> Test:
+    return Test(item.name, item.path, item.function, tuple(item.fixturenames))

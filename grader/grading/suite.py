@@ -1,0 +1,94 @@
+"""Suites: a module's visible and hidden checks, run against many submissions in one session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.course.module import CourseError, Module
+from grader.course.seeds import PUBLIC_SALT, seed_of
+from grader.grading.check_outcome import Verdict
+from grader.grading.checks import Check, Test, check_name, read_checks
+from grader.grading.judge import Run, judge
+from grader.sandbox.student import Student
+
+if TYPE_CHECKING:  # a student's own checks must not wait for the meters
+    from grader.complexity.accounts import Accounts
+    from grader.complexity.gpu_memory import Peaks
+    from grader.core.report import SuiteName
+    from grader.course.api import Api
+
+_NO_CASE = "Leave --case out to see what the checks are called"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The files of a module's checks; a student's bundle has no hidden ones."""
+
+    module: Module
+    api: Api
+    visible: Path
+    hidden: Path | None = None
+    salt: str = ""
+    reference: Any = None
+    measured: bool = True  # whether costs are looked at, too
+    diagnosed: bool = True  # whether failures are explained
+    gpu: Path | None = None  # checks that need a GPU: their points come on top, where there is one
+    case: str = ""  # only checks whose name or property has this in it
+
+    def files(self) -> dict[Path, SuiteName]:
+        """Return the suite's files, visible checks first."""
+        visible: dict[Path, SuiteName] = {self.visible: "visible"}
+        return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
+
+    def accounts(self) -> Accounts | None:
+        """Return how costs are measured; a student's own checks are to be quick and leave that to `attn profile`."""
+        if self.hidden is None or not self.measured:
+            return None
+        from grader.complexity.accounts import accounts_of
+
+        return accounts_of(self.module, self.salt, self.reference)
+
+    def peaks(self) -> Peaks:
+        """Return how costs are measured on a GPU."""
+        from grader.complexity.gpu_memory import peaks_of
+
+        return peaks_of(self.module, self.salt, self.reference)
+
+    def wants(self, check: Check) -> bool:
+        """Whether a check is to be run."""
+        return self.case.casefold() in f"{check.name} {check.property}".casefold()
+
+    def require_points(self, checks: list[Check]) -> None:
+        """See that the checks and costs of a whole suite add up to what the module says."""
+        if self.hidden is None:
+            return
+        accounts = replace(self, measured=True).accounts()
+        total = sum(check.points for check in checks if check.suite != "gpu") + (accounts.points if accounts else 0.0)
+        if abs(total - self.module.points) > 1e-9:
+            problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
+            raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
+
+
+# Given the list of checks, runs each submission it likes through the judge it is handed.
+Judge = Callable[[Student], Verdict]
+Body = Callable[[tuple[Check, ...], Judge], None]
+
+
+def run_tests(suite: Suite, tests: Sequence[tuple[Test, Run]], body: Body) -> None:
+    """Read the checks that the tests of a suite declare, and hand them on with their judge."""
+    checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
+    suite.require_points(checks)
+    pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
+    if not pairs:
+        raise CourseError(suite.visible, suite.case, "is in no check", _NO_CASE, usage=True)
+    body(tuple(check for _, check in pairs), lambda student: judge(student, pairs))
+
+
+def visible_rng(module: str, test: str) -> np.random.Generator:
+    """Return the random numbers of a visible check, the same in every clone and bundle."""
+    return np.random.default_rng(seed_of(PUBLIC_SALT, module, check_name(test)))

@@ -1,0 +1,80 @@
+"""Spawning for a class: the workers of many submissions, whatever becomes of the process they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from grader.core.report import Report
+from grader.core.tier import Tier
+from grader.course.module import Module
+from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
+from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
+
+
+class NoJailError(Exception):
+    """This machine gives no jail, and the code to be graded is somebody else's."""
+
+
+class NoGpuError(Exception):
+    """Grading on a GPU was asked for, and this machine gives workers none."""
+
+
+class Spawning:
+    """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
+
+    Whether there is a jail is asked at once, unless it does not matter: then the zygote gets ready while we do.
+    With `gpu`, there is a second one for what is done on the GPU: all else stays in the better jail without one.
+    """
+
+    def __init__(self, module: Module, begun: ZygoteSpawner | None, *, allow_unjailed: bool, gpu: bool = False) -> None:
+        self.module = module
+        self.begun = begun
+        self._spawner: Spawner | None = None
+        self.gpu_spawner = _gpu_spawner() if gpu else None
+        if not allow_unjailed and self.tier == "none":
+            self.__exit__()
+            raise NoJailError
+
+    @property
+    def spawner(self) -> Spawner:
+        """The spawner, opened when it is first asked for."""
+        if self._spawner is None:
+            begun, self.begun = self.begun, None
+            self._spawner = open_spawner(self.module.backend, begun) if begun else open_spawner(self.module.backend)
+        return self._spawner
+
+    @property
+    def tier(self) -> Tier:
+        """How all of it is jailed: as well as the part that is jailed worst."""
+        tiers = [self.spawner.tier, *([self.gpu_spawner.tier] if self.gpu_spawner else [])]
+        return max(tiers, key=("strict", "contained", "none").index)
+
+    def __enter__(self) -> Spawning:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in (self._spawner, self.begun, self.gpu_spawner):
+            if one is not None:
+                one.close()
+
+    def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[str], Report]) -> Report:
+        """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
+        try:
+            return run(self.spawner)
+        except WorkerLostError:
+            self.spawner.close()
+            if self.gpu_spawner:
+                self.gpu_spawner.close()
+        try:
+            self._spawner = self.spawner.again()
+            self.gpu_spawner = self.gpu_spawner and self.gpu_spawner.again()
+            return run(self.spawner)
+        except (WorkerLostError, JailError) as error:
+            return give_up(str(error))
+
+
+def _gpu_spawner() -> ZygoteSpawner:
+    try:
+        return open_gpu_spawner()
+    except JailError as error:
+        raise NoGpuError(str(error)) from None

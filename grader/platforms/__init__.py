@@ -1,0 +1,1 @@
+"""Other platforms: nbgrader, Gradescope, Canvas, GitHub, JUnit, JPlag, CSV."""

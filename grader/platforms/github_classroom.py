@@ -1,0 +1,115 @@
+"""GitHub Classroom: the result that its reporter reads of a runner, and the workflow in which both run."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from grader.authoring.bundle import WHEEL
+from grader.core.report import Report
+from grader.course.module import Module
+from grader.platforms.items import diagnosed, items_of
+
+VERSION = 1
+REPORTER = "classroom-resources/autograding-grading-reporter@v1"
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+
+
+def runner_result(report: Report) -> dict[str, Any]:
+    """Return a report as the result of a runner: `pass`, `fail` or `error`, with a test for each check and cost.
+
+    The reporter adds the scores of tests up and reports nothing where no points are possible: so a submission without
+    a score is an error out of 0 points, not 0 out of many.
+    """
+    if report.score is None:
+        told = report.message or "not graded: a fault of the grader, not of your code"
+        return _result("error", 0, [_test(report, "graded", "error", 0.0, told)])
+    if report.status == "not_importable":
+        test = _test(report, f"{report.file} can be loaded", "fail", 0.0, report.message)
+        return _result("fail", report.max_score, [test])
+    tests = [
+        _test(report, item.title, "pass" if item.outcome == "passed" else "fail", item.earned or 0.0, item.text)
+        for item in items_of(report)
+    ]
+    told = "\n\n".join(dict.fromkeys(diagnosed(report)))
+    lost = [test for test in tests if test["status"] != "pass"]
+    if lost and told:
+        lost[0]["message"] = f"{lost[0]['message']}\n\n{told}".strip()
+    return _result("fail" if lost else "pass", report.max_score, tests)
+
+
+def encoded(result: dict[str, Any]) -> str:
+    """Return a result as one step of a workflow hands it to the next."""
+    return base64.b64encode(json.dumps(result).encode()).decode()
+
+
+def workflow_text(modules: Sequence[Module]) -> str:
+    """Return a workflow that runs the visible checks of some modules in a student's repository and reports them."""
+    torch = any(module.backend == "torch" for module in modules)
+    packages = f"torch --extra-index-url {TORCH_INDEX} {WHEEL}" if torch else WHEEL
+    steps = "\n".join(_step(module) for module in modules)
+    results = "\n".join(
+        f'          {module.slug.upper()}_RESULTS: "${{{{ steps.{module.slug}.outputs.result }}}}"'
+        for module in modules
+    )
+    return f"""\
+# Made by `attn export github workflow`: the visible checks, reported to GitHub Classroom.
+# Whoever can write to the repository can change this file: it informs; the hidden suite is for `attn grade`.
+name: Autograding Tests
+"on":
+  - push
+  - workflow_dispatch
+permissions:
+  checks: write
+  actions: read
+  contents: read
+jobs:
+  run-autograding-tests:
+    name: Autograding Tests
+    runs-on: ubuntu-latest
+    timeout-minutes: 15
+    if: github.actor != 'github-classroom[bot]'
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - name: Install AttnLab
+        run: python -m pip install --quiet -c constraints.txt {packages}
+{steps}
+      - name: Report
+        uses: {REPORTER}
+        env:
+{results}
+        with:
+          runners: {",".join(module.slug for module in modules)}
+"""
+
+
+def _step(module: Module) -> str:
+    # A status of 1 is a check that fails, which is what is to be reported; anything else is ours, and stops here.
+    return f"""\
+      - name: {module.name}
+        id: {module.slug}
+        run: |
+          attn test {module.slug} --json > "$RUNNER_TEMP/{module.slug}.json" || test $? -eq 1
+          echo "result=$(attn export github result "$RUNNER_TEMP/{module.slug}.json" --base64)" >> "$GITHUB_OUTPUT\""""
+
+
+def _result(status: str, points: float, tests: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"version": VERSION, "status": status, "max_score": points, "tests": tests}
+
+
+def _test(report: Report, name: str, status: str, score: float, message: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "status": status,
+        "score": score,
+        "message": message,
+        "test_code": "",
+        "filename": report.file,
+        "line_no": 0,
+        "execution_time": 0,
+    }

@@ -1,0 +1,1 @@
+"""Gradescope: the autograder zip and its results."""

@@ -1,0 +1,87 @@
+"""Items: everything of a report that carries points, in words that the student may read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.core.report import CheckResult, CostResult, Report
+
+Kind = Literal["visible", "hidden", "cost"]
+Outcome = Literal["passed", "failed", "not_run", "fault"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One check or cost. `earned` is None where a fault of ours left it undecided: that is never a 0."""
+
+    name: str
+    title: str
+    kind: Kind
+    target: str
+    points: float
+    earned: float | None
+    outcome: Outcome
+    text: str
+    needs_review: bool = False
+
+
+_OUTCOMES: dict[str, Outcome] = {
+    "passed": "passed",
+    "failed": "failed",
+    "held_back": "not_run",
+    "not_run": "not_run",
+    "grader_fault": "fault",
+}
+
+
+def items_of(report: Report) -> tuple[Item, ...]:
+    """Return the checks of a report, then its costs. What only the instructor may read is left out."""
+    return (*map(_check, report.asked), *map(_cost, report.costs))
+
+
+def _check(check: CheckResult) -> Item:
+    title = f"{check.target}: {check.property}"
+    outcome = _OUTCOMES[check.outcome]
+    kind: Kind = "visible" if check.suite == "visible" else "hidden"  # those on a GPU are hidden, too
+    return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, check.message.strip())
+
+
+def _cost(cost: CostResult) -> Item:
+    undecided = cost.verdict == "inconclusive"
+    counted = f"counted {cost.measured or 'nothing'}, where {cost.law} is allowed"
+    lines = [counted, cost.message, "Not decided yet: the points stay until somebody has looked." if undecided else ""]
+    if cost.verdict == "fail" and cost.line:
+        lines.append(f"See line {cost.line}.")
+    return Item(
+        name=f"{cost.function}_{cost.meter}",
+        title=f"{cost.function}: {cost.meter} at most {cost.law}",
+        kind="cost",
+        target=cost.target,
+        points=cost.points,
+        earned=cost.earned,
+        outcome="failed" if cost.verdict == "fail" else "passed",
+        text="\n".join(line for line in lines if line),
+        needs_review=undecided,
+    )
+
+
+def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
+    """Yield what is wrong, target by target, and what was called that may not be.
+
+    With `public` only what a student could find out alone: a diagnosis of a target none of whose visible checks fails
+    would tell that a hidden one does.
+    """
+    seen = {check.target for check in report.checks if check.suite == "visible" and check.outcome == "failed"}
+    for diagnosis in report.diagnoses:
+        if not public or not diagnosis.target or diagnosis.target in seen or _is_dear(report, diagnosis.target):
+            yield diagnosis.message
+    for call in dict.fromkeys(report.forbidden):
+        yield f"{call.call} in line {call.line} is not allowed in {call.target}: {call.why}"
+
+
+def _is_dear(report: Report, target: str) -> bool:
+    """Whether a target costs too much, which `attn profile` tells its student, and fails nothing else."""
+    failing = any(check.target == target and check.outcome == "failed" for check in report.checks)
+    return not failing and any(cost.target == target and cost.verdict == "fail" for cost in report.costs)

@@ -1,0 +1,101 @@
+"""JPlag: what students wrote, laid out for a search for similar work; what they were given lies apart."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.core.ipython_lines import without_magic
+from grader.core.report import file_name
+from grader.core.safe_text import one_line, plain_name
+from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.course.module import Module
+from grader.course.notebook import make_notebook, read_cells
+from grader.submission.finder import find_submissions
+from grader.submission.submission import Source
+
+SUBMISSIONS = "submissions"
+BASE_CODE = "base-code"
+NAMES = "students.json"
+
+
+@dataclass(frozen=True)
+class Laid:
+    """What was laid out: how many files for each module, and with what something is wrong."""
+
+    files: dict[str, int]
+    problems: tuple[str, ...]
+
+
+def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path) -> Laid:
+    """Write a folder a student below MODULE/submissions, and the stub to MODULE/base-code."""
+    found = find_submissions(course, paths, module, "latest", scratch)
+    problems = [one_line(f"{where}: {why}") for where, why in found.refused]
+    files: dict[str, int] = {}
+    names: dict[str, dict[str, str]] = {}
+    for handed_in in found.handed_in:
+        submission = handed_in.read()
+        one = handed_in.piece.module
+        source = submission.sources.get(one.slug)
+        student = plain_name(submission.student)
+        if source is None:
+            problems.append(one_line(f"{student}, {one.name}: {submission.problem or submission.lost}"))
+            continue
+        text = plain_text(source, one)
+        if not _is_python(text):
+            problems.append(one_line(f"{student}, {one.name}: is not Python that can be parsed; laid out all the same"))
+        folder = file_name(student)
+        names.setdefault(one.name, {})[folder] = student
+        _write(to / one.name / SUBMISSIONS / folder / f"{one.slug}.py", text)
+        files[one.name] = files.get(one.name, 0) + 1
+    for name in files:
+        one = course.module(name)
+        _write(to / name / BASE_CODE / f"{one.slug}.py", read_golden(one).stub)
+        _write(to / name / NAMES, json.dumps(names[name], indent=1, ensure_ascii=False) + "\n")
+    return Laid(files, tuple(problems))
+
+
+def plain_text(source: Source, module: Module) -> str:
+    """Return what a student wrote as plain Python: of a notebook the cells that were not given to them."""
+    if not source.notebook:
+        return "\n".join(source.cells)
+    given = {_bare(cell) for cell in read_cells(make_notebook(read_golden(module).stub, module.slug).encode())}
+    own = [cell for cell in source.cells if _bare(cell) and _bare(cell) not in given]
+    return "\n\n".join(map(_without_magic, own)) + "\n"
+
+
+def _bare(cell: str) -> str:
+    return "\n".join(line.rstrip() for line in cell.splitlines() if line.strip())
+
+
+def _without_magic(cell: str) -> str:
+    """Return a cell without what only a notebook understands."""
+    while True:
+        try:
+            ast.parse(cell)
+        except SyntaxError as error:
+            mended = without_magic(cell, error.lineno or 0)
+            if mended is None:
+                return cell
+            cell = mended
+        except (ValueError, RecursionError, MemoryError):
+            return cell
+        else:
+            return cell
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8", "replace"))

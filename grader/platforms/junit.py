@@ -1,0 +1,102 @@
+"""JUnit's XML, as Jenkins' schema has it: a suite for each report, a case for each check and cost.
+
+A failure is the student's, an error is ours, and what was skipped was not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+from grader.classroom.marks import Mark
+from grader.core.report import Report
+from grader.platforms.items import Item, diagnosed, items_of
+
+# What no XML 1.0 may hold, however it is written.
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+IMPORT = "the file can be loaded"
+GRADED = "the submission was graded"
+
+
+def junit_text(reports: Iterable[tuple[Mark, Report]], name: str = "attnlab") -> str:
+    """Return the XML of some reports."""
+    root = ElementTree.Element("testsuites", name=_clean(name))
+    for mark, report in reports:
+        root.append(_suite(mark, report))
+    for what in ("tests", "failures", "errors"):
+        root.set(what, str(sum(int(suite.get(what, "0")) for suite in root)))
+    ElementTree.indent(root, " ")
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=False, short_empty_elements=True) + "\n"
+
+
+def junit_bytes(text: str) -> bytes:
+    """Return the XML as a file holds it."""
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + text.encode("utf-8")
+
+
+def _suite(mark: Mark, report: Report) -> ElementTree.Element:
+    name = f"{report.module}.{mark.id or report.submission}"
+    suite = ElementTree.Element("testsuite", name=_clean(name))
+    properties = ElementTree.SubElement(suite, "properties")
+    for key, value in _properties(mark, report).items():
+        ElementTree.SubElement(properties, "property", name=key, value=_clean(value))
+    cases = list(_cases(report, _clean(name)))
+    suite.extend(cases)
+    for attribute, child in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(sum(case.find(child) is not None for case in cases)))
+    suite.set("tests", str(len(cases)))
+    suite.set("time", f"{report.timing.get('wall_s') or 0.0:.3f}")
+    if told := "\n\n".join(dict.fromkeys(diagnosed(report))):
+        ElementTree.SubElement(suite, "system-out").text = _clean(told)
+    return suite
+
+
+def _properties(mark: Mark, report: Report) -> dict[str, str]:
+    """Return what there is to know beside the cases; a score only where there is one."""
+    scores = {"score": report.score, "final": mark.final}
+    return {
+        "student": mark.id or report.submission,
+        "status": report.status,
+        **{name: f"{value:g}" for name, value in scores.items() if value is not None},
+        "max_score": f"{report.max_score:g}",
+        "sandbox": report.sandbox,
+        "needs_review": "true" if report.needs_review else "false",
+    }
+
+
+def _cases(report: Report, classname: str) -> Iterable[ElementTree.Element]:
+    if report.status == "not_importable":
+        yield _told(_case(IMPORT, classname), "failure", report.message, "not_importable")
+    elif report.score is None:
+        yield _told(_case(GRADED, classname), "error", report.message, report.status)
+    for item in items_of(report):
+        yield _item(item, f"{classname}.{item.target}", graded=report.score is not None)
+
+
+def _item(item: Item, classname: str, *, graded: bool) -> ElementTree.Element:
+    case = _case(item.name, classname)
+    if item.outcome == "fault":
+        return _told(case, "error", item.text or "a fault of the grader", "grader_fault")
+    if item.outcome == "not_run" or not graded:
+        return _told(case, "skipped", item.text or "not run", "")
+    if item.outcome == "failed":
+        return _told(case, "failure", f"{item.title}\n{item.text}".strip(), item.kind)
+    return case
+
+
+def _case(name: str, classname: str) -> ElementTree.Element:
+    return ElementTree.Element("testcase", name=_clean(name), classname=_clean(classname))
+
+
+def _told(case: ElementTree.Element, what: str, text: str, kind: str) -> ElementTree.Element:
+    """Add what became of a case: its first line as the message, all of it as the text."""
+    child = ElementTree.SubElement(case, what, message=_clean(text.strip().partition("\n")[0]))
+    if kind:
+        child.set("type", kind)
+    child.text = _clean(text)
+    return case
+
+
+def _clean(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text)

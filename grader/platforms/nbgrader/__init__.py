@@ -1,0 +1,1 @@
+"""nbgrader: assignments, autograding and its gradebook."""

@@ -1,0 +1,133 @@
+"""Submissions as nbgrader may read them: whatever a student handed in, a plain notebook comes out.
+
+nbgrader believes the metadata of a submitted notebook; one that is wrong in the right way stops the grading of a whole
+class. Here nothing is taken over but the kind, the text and the id of each cell.
+"""
+
+from __future__ import annotations
+
+import copy
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.api import Gradebook
+
+from grader.course.notebook import NotebookError, grade_id, raw_cells, read_cells, source_of
+from grader.platforms.nbgrader.assignment import OPEN_STUB
+from grader.platforms.nbgrader.autograde import Run
+from grader.platforms.nbgrader.gradebook import open_gradebook
+from grader.submission.archive import UnreadableError, read_file
+from grader.submission.assignment_cells import OPEN_ANSWER, SCHEMA
+
+
+class SubmissionExporter(NotebookExporter):  # type: ignore[misc] # nbconvert has no types
+    """Reads what was submitted with distrust. nbgrader makes one for each run, so that the run itself is kept here."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.run = Run(self.parent)
+
+    def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
+        """Convert one notebook; `autograded/` is our own writing, `submitted/` is not."""
+        coursedir = self.parent.coursedir
+        named = resources["nbgrader"]
+        submitted = coursedir.format_path(coursedir.submitted_directory, named["student"], named["assignment"])
+        if Path(filename).parent != Path(submitted):
+            return super().from_filename(filename, resources=resources, **kwargs)
+        with open_gradebook(coursedir.db_url, coursedir.course_id) as book:
+            known = released_cells(book, named["notebook"], named["assignment"])
+        resources["metadata"] = {"name": named["notebook"], "path": submitted}
+        return self.from_notebook_node(plain_notebook(Path(filename), known), resources=resources, **kwargs)
+
+
+def released_cells(book: Gradebook, notebook: str, assignment: str) -> dict[str, Any]:
+    """Return the cells of a notebook that nbgrader has on record, by their ids, each as it was given out."""
+    row = book.find_notebook(notebook, assignment)
+    points = {cell.name: cell.max_score for cell in row.grade_cells}
+    answers = {cell.name for cell in row.solution_cells}
+    return {cell.name: _known(cell, points.get(cell.name), cell.name in answers) for cell in row.source_cells}
+
+
+def plain_notebook(path: Path, known: Mapping[str, Any], missing: str = "") -> Any:
+    """Return what lies at a path as a notebook of plain cells, in which every cell on record stands once.
+
+    Where there is nothing, `missing` says why.
+    """
+    try:
+        if missing and not path.exists():
+            raise UnreadableError(missing)
+        data = read_file(path).data
+        read_cells(data)  # what cannot be graded is not shown, either
+        shown = [_shown(cell, known) for cell in raw_cells(data) if isinstance(cell, dict)]
+    except (UnreadableError, NotebookError) as error:
+        shown = [nbformat.v4.new_markdown_cell(f"There is nothing to show: {error}")]
+    cells = _each_once(shown)
+    found = {cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata}
+    cells += [known[name] for name in sorted(known.keys() - found, key=_by_target)]
+    for number, cell in enumerate(cells, 1):
+        cell.id = f"cell-{number}"
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def restore_locked(notebook: Any, known: Mapping[str, Any]) -> None:
+    """Put the locked cells back as they were given out: nbgrader's OverwriteCells, where nbgrader is not at work."""
+    for cell in notebook.cells:
+        record = known.get(grade_id(cell))
+        if record is not None and record.metadata.nbgrader.locked:
+            cell.source = record.source
+
+
+def answers_open_question(notebook: Any) -> bool | None:
+    """Whether the open question is answered; None if there is none."""
+    for cell in notebook.cells:
+        if grade_id(cell) == OPEN_ANSWER:
+            return bool(cell.source.strip() not in ("", OPEN_STUB))
+    return None
+
+
+def _known(cell: Any, points: float | None, answer: bool) -> Any:
+    """Return a cell on record as one of a notebook."""
+    found = {"schema_version": SCHEMA, "grade_id": cell.name, "cell_type": cell.cell_type, "task": False}
+    found |= {"grade": points is not None, "solution": answer, "locked": cell.locked, "checksum": cell.checksum}
+    found |= {} if points is None else {"points": points}
+    return _new(cell.cell_type, cell.source, {"nbgrader": found})
+
+
+def _shown(cell: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
+    """Return a cell with nothing of a student's in it but its text."""
+    kind = cell.get("cell_type")
+    try:
+        text = source_of(cell).encode("utf-8", "replace").decode()
+    except NotebookError:
+        text = ""
+    record = known.get(grade_id(cell))
+    if record is not None:
+        return _new(record.cell_type, text, copy.deepcopy(record.metadata))
+    if kind in ("code", "markdown"):
+        return _new(kind, text, {})
+    return _new("markdown", textwrap.indent(text, " " * 4), {})  # a raw cell would be put into the page as it is
+
+
+def _new(kind: str, text: str, metadata: Mapping[str, Any]) -> Any:
+    make = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
+    return make(source=text, metadata=nbformat.from_dict(metadata))
+
+
+def _each_once(cells: list[Any]) -> list[Any]:
+    """Leave an id to the last cell that has it: any before it is a copy, and the student's own."""
+    seen: set[str] = set()
+    for cell in reversed(cells):
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in seen:
+            del cell.metadata["nbgrader"]
+        elif name is not None:
+            seen.add(name)
+    return cells
+
+
+def _by_target(name: str) -> tuple[str, str]:
+    return name.partition("-")[2], name

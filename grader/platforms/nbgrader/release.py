@@ -1,0 +1,149 @@
+"""Releases: modules as assignments of an nbgrader course directory, made by nbgrader's own generate_assignment.
+
+All is made beside what is there, proven to give nothing away, and only then put in its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import MissingEntry
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import capture_log
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from grader.authoring.bundle import build_wheel, bundle_leaks
+from grader.course.course import Course
+from grader.course.module import Module
+from grader.platforms.nbgrader.assignment import assignment_cells, source_notebook
+from grader.platforms.nbgrader.course_dir import CONFIG
+from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader.gradebook import open_gradebook
+
+STEPS = ("source", "release")
+KEPT = "replaced"  # sources of earlier releases
+
+
+@dataclass(frozen=True)
+class Released:
+    """An assignment as students receive it."""
+
+    module: Module
+    folder: Path
+    points: float  # automatic ones
+    open_points: float  # given by hand
+
+
+class ReleaseError(Exception):
+    """A release that could not be made; what was there before is as it was."""
+
+
+def release_modules(
+    course: Course, modules: Sequence[Module], root: Path, *, due: datetime | None = None, force: bool = False
+) -> list[Released]:
+    """Release modules into a course directory, one after the other."""
+    config = require_place(course, modules, root, force=force)
+    with tempfile.TemporaryDirectory(dir=root, prefix=".release-") as temporary:
+        staging = Path(temporary)
+        build_wheel(course.root, staging)
+        released = [_release(course, module, config, staging) for module in modules]
+    if due is not None:
+        coursedir = CourseDirectory(config=config)
+        with open_gradebook(coursedir.db_url, coursedir.course_id) as book:
+            for module in modules:
+                book.update_or_create_assignment(module.name, duedate=due.astimezone(UTC).replace(tzinfo=None))
+    return released
+
+
+def require_place(course: Course, modules: Sequence[Module], root: Path, *, force: bool = False) -> Config:
+    """Return the configuration of a course directory; CourseDirError where modules cannot be released into it."""
+    config = read_config(root)
+    owner = Path(str(config.AttnLab.get("course", "")))
+    if owner.resolve() != course.root.resolve():
+        raise CourseDirError(f"{root} belongs to the course in {owner}, not to the one in {course.root}")
+    for module in modules:
+        ids = {cell.grade_id for cell in assignment_cells(course, module) if cell.grade_id}
+        _require_fit(CourseDirectory(config=config), module, ids, force=force)
+    return config
+
+
+def read_config(root: Path) -> Config:
+    """Return nbgrader's configuration of a course directory."""
+    if not (root / CONFIG).is_file():
+        raise CourseDirError(f"{root} is no course directory of nbgrader's; make one with: attn course init {root}")
+    config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    if "AttnLab" not in config:
+        raise CourseDirError(f"{root / CONFIG} says nothing of AttnLab; `attn course init` makes one that does")
+    return config
+
+
+def _release(course: Course, module: Module, config: Config, staging: Path) -> Released:
+    coursedir = CourseDirectory(config=config)
+    cells = assignment_cells(course, module)
+    places = {step: Path(coursedir.format_path(step, ".", module.name)) for step in STEPS}
+    made = {step: staging / step / module.name for step in STEPS}
+    _write_source(course, module, made["source"], staging)
+    coursedir.source_directory = str(staging / "source")
+    coursedir.release_directory = str(staging / "release")
+    coursedir.assignment_id = module.name
+    result = capture_log(GenerateAssignment(coursedir=coursedir, config=config))
+    if not result["success"]:
+        raise ReleaseError(f"nbgrader could not make {module.name}:\n{result.get('log', result.get('error'))}")
+    if found := list(bundle_leaks(course, made["release"])):
+        raise ReleaseError("the release would give away what students must not have: " + "; ".join(found))
+    _put(made["source"], places["source"], _kept_in(Path(coursedir.root), module))
+    _put(made["release"], places["release"], staging / f"replaced-{module.name}")
+    points = {role: sum(cell.points for cell in cells if cell.role == role) for role in ("test", "open")}
+    return Released(module, places["release"], points["test"], points["open"])
+
+
+def _write_source(course: Course, module: Module, to: Path, staging: Path) -> None:
+    to.mkdir(parents=True)
+    (to / f"{module.slug}.ipynb").write_text(source_notebook(course, module), encoding="utf-8")
+    shutil.copy(module.lesson, to)
+    for wheel in staging.glob("*.whl"):
+        shutil.copy(wheel, to)
+
+
+def _require_fit(coursedir: Any, module: Module, ids: set[str], *, force: bool) -> None:
+    """See that a release would not pull the ground from under submissions that are there."""
+    folders = Path(coursedir.root).glob(f"{coursedir.submitted_directory}/*/{module.name}")
+    students = {folder.parent.name for folder in folders}
+    released = ids
+    with open_gradebook(coursedir.db_url, coursedir.course_id) as book, contextlib.suppress(MissingEntry):
+        row = book.find_notebook(module.slug, module.name)
+        graded = {one.student.id for one in row.submissions}
+        students |= graded
+        released = {cell.name for cell in row.source_cells} if graded else ids
+    if released != ids:
+        changed = ", ".join(sorted(released ^ ids))
+        raise CourseDirError(f"{module.name} has been graded already, with other cells than it has now: {changed}")
+    if students and not force:
+        names = ", ".join(sorted(students)[:3]) + (", ..." if len(students) > 3 else "")
+        problem = f"{module.name} has been handed in already, by {names}"
+        raise CourseDirError(f"{problem}. To release it again all the same, say --force; submissions and scores stay")
+
+
+def _put(made: Path, place: Path, old: Path) -> None:
+    """Put a folder in its place; what was there, if it is something else, is moved away."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists():
+        old.parent.mkdir(parents=True, exist_ok=True)
+        place.rename(old)
+    made.rename(place)
+
+
+def _kept_in(root: Path, module: Module) -> Path:
+    """Return where a source that is replaced goes: somebody may have worked on it."""
+    numbers = itertools.count(1)
+    return next(path for number in numbers if not (path := root / KEPT / f"{module.name}-{number}").exists())

@@ -1,0 +1,210 @@
+"""Syncing: the reports of `attn grade --to` written into nbgrader's gradebook, one transaction a submission.
+
+It can be stopped anywhere and begun again: what is there already is left alone, what is missing or half done is done.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
+from nbgrader.coursedir import CourseDirectory
+
+from grader.classroom.journal import Entry, Key, read_journal
+from grader.classroom.marks import Mark, mark_from
+from grader.classroom.provenance import submission_hash
+from grader.classroom.results import JOURNAL
+from grader.core.atomic_file import write_atomically
+from grader.core.report import Report, report_from
+from grader.core.safe_text import plain_name
+from grader.course.course import Course
+from grader.course.module import Module
+from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader.exporter import answers_open_question, plain_notebook, released_cells, restore_locked
+from grader.platforms.nbgrader.gradebook import ScoresError, clear, enter, open_gradebook
+from grader.platforms.nbgrader.late_plugin import late_penalty, total
+from grader.platforms.nbgrader.release import read_config
+from grader.platforms.nbgrader.scores import NotGradedError, scores_of
+from grader.submission.finder import find_submissions
+
+STAMP = "timestamp.txt"
+Outcome = Literal["written", "unchanged", "not graded", "refused"]
+
+
+@dataclass(frozen=True)
+class Synced:
+    """What became of one report."""
+
+    module: str
+    student: str
+    outcome: Outcome
+    score: float | None = None
+    penalty: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class _Results:
+    """A folder of results: its reports by module, what each counts for, and what it rests on."""
+
+    reports: Mapping[str, tuple[Path, ...]]
+    marks: Mapping[tuple[str, str], Mark]
+    journal: Mapping[Key, Entry]
+
+
+def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Generator[Synced]:
+    """Write every report of a folder into the gradebook of a course directory, and yield what became of each."""
+    config = read_config(root)
+    coursedir = CourseDirectory(config=config)
+    results = _read(course, folder)
+    with open_gradebook(db or coursedir.db_url, coursedir.course_id) as book:
+        book.db().expire_on_commit = False  # or every row would be asked for again after every submission
+        for module in course.modules:
+            if results.reports[module.name]:
+                desk = _Desk(course, module, config, coursedir, book, results)
+                yield from map(desk.sync, results.reports[module.name])
+
+
+def _read(course: Course, folder: Path) -> _Results:
+    reports = {module.name: tuple(sorted((folder / module.name).glob("*.json"))) for module in course.modules}
+    if not any(reports.values()):
+        raise CourseDirError(f"there are no reports in {folder}; make them with: attn grade ... --to {folder}")
+    try:
+        marks = [mark_from(one) for one in json.loads((folder / "grades.json").read_text(encoding="utf-8"))]
+    except (OSError, ValueError):
+        problem = f"{folder} has no class list, so that the grading did not end"
+        raise CourseDirError(f"{problem}; finish it: attn grade ... --to {folder} --resume") from None
+    return _Results(reports, {(one.module, one.submission): one for one in marks}, read_journal(folder / JOURNAL)[0])
+
+
+class _Desk:
+    """Where the reports of one module are entered, one after the other."""
+
+    def __init__(
+        self, course: Course, module: Module, config: Any, coursedir: Any, book: Gradebook, results: _Results
+    ) -> None:
+        self.course = course
+        self.module = module
+        self.config = config
+        self.coursedir = coursedir
+        self.book = book
+        self.results = results
+        try:
+            self.assignment = book.find_assignment(module.name)
+            self.known = released_cells(book, module.slug, module.name)
+        except MissingEntry:
+            mend = f"attn release {module.slug} --to {coursedir.root}"
+            raise CourseDirError(f"{module.name} has not been released in {coursedir.root}: {mend}") from None
+        folders = Path(coursedir.root, coursedir.submitted_directory).glob("*")
+        self.students = {plain_name(path.name): path.name for path in folders if path.is_dir()}
+
+    def sync(self, path: Path) -> Synced:
+        """Enter one report: its scores, its comments and what it costs to be late, in one transaction or not at all."""
+        try:
+            report = report_from(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            return Synced(self.module.name, path.stem, "refused", problem=f"{path} cannot be read: {error}")
+        student = self.students.get(report.submission, report.submission)
+        if Path(student).name != student:
+            return Synced(self.module.name, student, "refused", problem="has no name that a folder could have")
+        if self._is_stale(report, student):
+            problem = "has been handed in again since it was graded: grade it again, with --resume"
+            return Synced(self.module.name, student, "refused", problem=problem)
+        try:
+            with self.book.db.no_autoflush:  # nothing goes to the database before all of it does
+                done = self._entered(report, student)
+            self.book.db.commit()
+            return done
+        except ScoresError as error:
+            self.book.db.rollback()
+            return Synced(self.module.name, student, "refused", problem=str(error))
+        except BaseException:
+            self.book.db.rollback()
+            raise
+
+    def _entered(self, report: Report, student: str) -> Synced:
+        notebook = self._shown(report, student)
+        row = self._row(student)
+        penalty = 0.0
+        try:
+            enter(row, scores_of(report), answers_open_question(notebook))
+        except NotGradedError as error:
+            clear(row)
+            row.late_submission_penalty = None
+            shutil.rmtree(self._place("autograded", student), ignore_errors=True)  # formgrader takes it for graded
+            outcome: Outcome = "not graded"
+            problem = str(error)
+        else:
+            penalty = self._penalty(report, row) or 0.0
+            row.late_submission_penalty = penalty or None
+            outcome, problem = "written" if self._is_changed() else "unchanged", ""
+            self._write(notebook, student)
+        return Synced(self.module.name, student, outcome, report.score, penalty, problem)
+
+    def _row(self, student: str) -> Any:
+        """Return the row of a student's notebook, made with all that belongs to it if need be; not committed."""
+        db = self.book.db
+        person = db.get(Student, student) or Student(id=student)
+        found = [one for one in person.submissions if one.assignment_id == self.assignment.id]
+        submission = found[0] if found else self._new(person)
+        submission.timestamp = self.coursedir.get_existing_timestamp(str(self._place("submitted", student)))
+        return submission.notebooks[0]
+
+    def _new(self, person: Any) -> Any:
+        submission = SubmittedAssignment(assignment=self.assignment, student=person)
+        for notebook in self.assignment.notebooks:
+            row = SubmittedNotebook(notebook=notebook, assignment=submission)
+            for cell in notebook.grade_cells:
+                Grade(cell_id=cell.id, notebook=row)
+            for cell in notebook.solution_cells:
+                Comment(cell_id=cell.id, notebook=row)
+        self.book.db.add(submission)
+        return submission
+
+    def _penalty(self, report: Report, row: Any) -> float | None:
+        """Return what lateness costs: as `attn grade` found it if it knew a due date, else by nbgrader's own."""
+        mark = self.results.marks.get((report.module, report.submission))
+        if mark is not None and mark.due:
+            return min(mark.penalty, total(row))
+        return late_penalty(self.config, self.book, row)
+
+    def _is_stale(self, report: Report, student: str) -> bool:
+        """Whether what lies in `submitted/` is no longer what the report is about."""
+        entry = self.results.journal.get(Key(report.module, report.submission))
+        if entry is None or not self._place("submitted", student).is_dir():
+            return False
+        folder = self._place("submitted", student).parent
+        found = find_submissions(self.course, [folder], self.module).handed_in
+        return not any(submission_hash(one.read()) == entry.basis.submission for one in found)
+
+    def _shown(self, report: Report, student: str) -> Any:
+        """Return the notebook that formgrader shows: what was handed in, with the locked cells as they were given."""
+        path = self._place("submitted", student) / self.module.notebook.name
+        notebook = plain_notebook(path, self.known, f"{report.file} came by another way than through nbgrader")
+        restore_locked(notebook, self.known)
+        return notebook
+
+    def _write(self, notebook: Any, student: str) -> None:
+        """Put the notebook where formgrader looks for what is graded, with the time that it compares."""
+        folder = self._place("autograded", student)
+        texts = {self.module.notebook.name: f"{nbformat.writes(notebook)}\n"}
+        stamp = self._place("submitted", student) / STAMP
+        if stamp.is_file():
+            texts[STAMP] = stamp.read_text(encoding="utf-8")
+        for name, text in texts.items():
+            if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
+                write_atomically(folder / name, text)
+
+    def _place(self, step: str, student: str) -> Path:
+        names = {"submitted": self.coursedir.submitted_directory, "autograded": self.coursedir.autograded_directory}
+        return Path(self.coursedir.format_path(names[step], student, self.module.name))
+
+    def _is_changed(self) -> bool:
+        db = self.book.db
+        return bool(db.new) or any(db.is_modified(one) for one in db.dirty)

@@ -1,0 +1,1 @@
+"""The jail that workers run in."""

@@ -1,0 +1,162 @@
+"""The jail: the layers a worker puts around itself before it reads a byte of a submission.
+
+Every layer can be left out by name, for the tests that show what each one is for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import resource
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.sandbox.jail import kernel, landlock, seccomp
+from grader.sandbox.jail.limits import CPU_SECONDS, GPU_HOST_BYTES
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.view import BOX
+
+BOX_BYTES = 16 << 20
+THREADS = 32
+FIRST = 1  # what a worker's pid is in a namespace of its own
+_FILE_BYTES = 8 << 20
+_DESCRIPTORS = 64
+_GPU_DESCRIPTORS = 256
+_OWN_THREADS = "/proc/self/task"  # where the driver's library names its threads, or gives up
+
+
+class BreachError(Exception):
+    """The jail is up and does not hold, or holds back what a worker needs."""
+
+
+def become(uid: int) -> None:
+    """Change from root to a user that owns nothing."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def enter_user_namespace(others: int) -> None:
+    """Enter a user namespace, and others that it owns, as the same user in it."""
+    kernel.set_dumpable(dumpable=True)  # or the maps belong to root
+    uid, gid = os.getuid(), os.getgid()
+    kernel.unshare(kernel.CLONE_NEWUSER | others)
+    own = Path("/proc/self")
+    (own / "setgroups").write_text("deny")
+    (own / "uid_map").write_text(f"{uid} {uid} 1")
+    (own / "gid_map").write_text(f"{gid} {gid} 1")
+
+
+class Jail:
+    """The layers of a plan, made ready in a zygote, to be put up by each of its children."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.rules = [(path, landlock.READ) for path in plan.readable]
+        self.rules += [(path, landlock.READ_DIR) for path in plan.listable]
+        self.rules.append((os.devnull, landlock.READ_FILE | landlock.WRITE_FILE))
+        if plan.devices:
+            self.rules += [(path, landlock.USE_DEVICE) for path in plan.devices]
+            self.rules.append((_OWN_THREADS, landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE))
+        self.rules += [(BOX, landlock.WRITE)] if self.plan.has("namespaces") else []
+        self.filter = self.filter_for(FIRST)
+        self.limits = {
+            resource.RLIMIT_NPROC: THREADS,
+            resource.RLIMIT_CPU: CPU_SECONDS,
+            resource.RLIMIT_FSIZE: _FILE_BYTES,
+            resource.RLIMIT_NOFILE: _DESCRIPTORS,
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_MEMLOCK: 0,
+        }
+        if plan.devices:  # which claims addresses by the terabyte: only what can be written is counted
+            self.limits |= {resource.RLIMIT_DATA: _data() + GPU_HOST_BYTES, resource.RLIMIT_NOFILE: _GPU_DESCRIPTORS}
+        else:
+            self.limits[resource.RLIMIT_AS] = _address_space() + plan.memory
+
+    def filter_for(self, pid: int) -> bytes:
+        """Return the system call filter of a worker that knows itself by this number."""
+        return seccomp.build(pid, threads=self.plan.may_thread, gpu=bool(self.plan.devices))
+
+    def enter(self) -> None:
+        """Put up every layer, in the one order in which each can still be put up."""
+        if self.plan.has("namespaces"):
+            private = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+            if self.plan.devices:  # the driver's library asks there; of all processes, it shows this one
+                kernel.unshare(kernel.CLONE_NEWNS)  # as long as this process has rights over its pids
+                kernel.mount_proc("/proc", private)
+            enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC)
+            if self.plan.has("view"):  # which has the folder for it
+                kernel.mount_tmpfs(BOX, private, f"size={BOX_BYTES},nr_inodes=1024,mode=700")
+                os.chdir(BOX)
+            if not self.plan.devices:
+                kernel.mount_tmpfs("/proc", private | kernel.MS_RDONLY, "mode=555")
+        if self.plan.has("capabilities"):
+            kernel.drop_capabilities()
+        if self.plan.has("limits"):
+            # The kernel counts a user's threads, those of other programs too, except in a namespace of their own.
+            others = 0 if self.plan.has("namespaces") else _threads_of_this_user()
+            for kind, most in (self.limits | {resource.RLIMIT_NPROC: THREADS + others}).items():
+                _, hard = resource.getrlimit(kind)
+                most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(kind, (most, most))
+        kernel.no_new_privileges()
+        if self.plan.has("landlock"):
+            landlock.restrict(self.rules)
+        if self.plan.has("undumpable"):
+            kernel.set_dumpable(dumpable=False)
+        kernel.die_with_parent()  # after the last change of credentials, which would undo it
+        if self.plan.has("seccomp"):
+            own = os.getpid()
+            seccomp.load(self.filter if own == FIRST else self.filter_for(own))
+
+    def prove(self) -> None:
+        """Raise BreachError unless Python can still be read and the layers hold; the child that asks must then end."""
+        for name in (
+            "this",
+            self.plan.backend,
+            "grader.sandbox.worker.worker",
+        ):  # the standard library, the packages, us
+            spec = importlib.util.find_spec(name)
+            if spec is None or spec.origin is None or not os.access(spec.origin, os.R_OK):
+                who, where = os.getuid(), sys.base_prefix
+                raise BreachError(f"user {who} cannot read the module '{name}' of the Python in {where}")
+            Path(spec.origin).read_bytes()
+        attempts: dict[str, Callable[[], object]] = {}
+        if self.plan.has("landlock"):
+            attempts["a file that is not on the list could be read"] = Path(sys.executable).resolve().read_bytes
+        if self.plan.has("seccomp"):
+            attempts["a process could be started"] = _fork_and_leave
+            family = socket.AF_INET if self.plan.devices else socket.AF_UNIX
+            attempts["a socket could be opened"] = lambda: socket.socket(family)
+        for breach, attempt in attempts.items():
+            with contextlib.suppress(OSError):
+                attempt()
+                raise BreachError(breach)
+
+
+def _fork_and_leave() -> None:
+    if os.fork() == 0:
+        os._exit(0)
+
+
+def _address_space() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def _data() -> int:
+    """Return how much of this process's memory it could write."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmData:")) << 10
+
+
+def _threads_of_this_user() -> int:
+    count = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if folder.stat().st_uid == os.getuid():
+                count += len(list((folder / "task").iterdir()))
+    return count

@@ -1,0 +1,389 @@
+"""Where workers come from: the seam behind which the jail is.
+
+A Spawner gives out Processes. `ZygoteSpawner` forks them from a warm process, jailed by its plan; `ColdSpawner`
+starts each one anew, for platforms without fork, and without a jail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import site
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+import grader
+from grader.core.tier import Tier
+from grader.course.module import Backend
+from grader.sandbox.jail.limits import MEMORY_BYTES
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.view import BOX, bubblewrap, package_folders, view_for
+from grader.sandbox.jail.zygote import MESSAGE_BYTES, pack
+
+# A zygote answers at once; longer silence than this means the machine, not the student.
+START_SECONDS = 120.0
+CLOSE_SECONDS = 0.2
+
+
+class JailError(Exception):
+    """A jail could not be put up: this machine does not give this tier."""
+
+
+class WorkerLostError(Exception):
+    """The machinery around the worker failed: nobody's verdict can rest on it."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended: `code` is its exit status, or minus the signal that killed it."""
+
+    code: int
+    cpu_s: float | None = None
+    added_bytes: int = 0  # the most memory it had beyond its zygote's
+
+
+@dataclass(frozen=True)
+class Process:
+    """A running worker: its end of the channel, and the ways to end it and to learn how it ended."""
+
+    pid: int
+    sock: socket.socket
+    kill: Callable[[], None]
+    wait: Callable[[float], Exit | None]  # for so many seconds; None if it has not ended by then
+    dismiss: Callable[[], None]  # kill it, and never ask how it ended
+
+
+class Spawner(Protocol):
+    """Gives out fresh worker processes until it is closed."""
+
+    backend: Backend
+    tier: Tier
+    memory: int  # what a worker may add to what its zygote has
+
+    def spawn(self) -> Process:
+        """Return a new process, ready to load a submission."""
+
+    def again(self) -> Spawner:
+        """Return a new spawner of the same kind, never of a lesser tier; JailError if it cannot be had."""
+
+    def close(self) -> None:
+        """End every process that was given out."""
+
+
+class _Closing:
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+
+class ZygoteSpawner(_Closing):
+    """Forks workers from one warm process; start-up and imports are paid once.
+
+    The zygote dies with the thread that started it: the kernel takes a thread for the parent.
+    """
+
+    def __init__(self, plan: Plan, *, wait: bool = True) -> None:
+        """Start a zygote; without waiting, `confirm` says later whether its jail holds."""
+        self.plan = plan
+        self.backend: Backend = plan.backend
+        self.tier: Tier = plan.tier
+        self.memory = plan.memory
+        self._control, theirs = socket.socketpair()
+        self._ended: dict[int, Exit] = {}
+        self._dismissed: set[int] = set()
+        self._born: deque[_Born] = deque()
+        self._ordered: socket.socket | None = None
+        self._confirmed = False
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [*_wrapping(plan), *_python("grader.sandbox.jail.zygote", theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    env=clean_environment(gpu=bool(plan.devices)),
+                    stdin=subprocess.PIPE,  # the plan, which may be too long for an argument
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
+                    start_new_session=True,  # Ctrl-C is for us alone
+                )
+        except OSError as error:
+            self._control.close()
+            raise JailError(str(error)) from None
+        try:
+            self._tell(plan)
+            if wait:
+                self.confirm()
+        except BaseException:
+            self.close()
+            raise
+
+    def confirm(self) -> None:
+        """Wait for the word that the jail has been tried and holds; JailError, and nothing left, if it does not."""
+        if self._confirmed:
+            return
+        try:
+            self._expect_ready()
+        except BaseException:
+            self.close()
+            raise
+        self._confirmed = True
+
+    def _tell(self, plan: Plan) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # if it is dead, it will have said why
+            stdin.write(json.dumps(plan.as_data()).encode())
+
+    def _expect_ready(self) -> None:
+        try:
+            message = self._receive(START_SECONDS)
+        except WorkerLostError:
+            message = None
+        if message is None or message[0] != ["ready"]:
+            raise JailError(self._last_words() or "the zygote does not answer")
+
+    def spawn(self) -> Process:
+        """Return the worker that was ordered last time, and order the next: it is forked while this one works."""
+        self.confirm()
+        ours = self._ordered or self._order()
+        self._ordered = None
+        try:
+            born = self._next_born()
+            self._ordered = self._order()
+        except WorkerLostError as error:
+            ours.close()
+            raise WorkerLostError(f"no worker could be started: {error} {self._last_words()}".rstrip()) from None
+        pid = born.here
+        return Process(
+            born.pid,
+            ours,
+            kill=lambda: self._kill(pid),
+            wait=lambda seconds: self._wait(pid, seconds),
+            dismiss=lambda: self._dismiss(pid),
+        )
+
+    def again(self) -> ZygoteSpawner:
+        return ZygoteSpawner(self.plan)
+
+    def _order(self) -> socket.socket:
+        """Ask for a worker and return our end of its channel; its pid comes over the control socket."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [pack("spawn")], [theirs.fileno()])
+        except OSError as error:
+            ours.close()
+            raise WorkerLostError(f"the zygote is gone: {error}") from None
+        return ours
+
+    def _kill(self, pid: int) -> None:
+        try:
+            self._control.send(pack("kill", pid))
+        except OSError as error:
+            raise WorkerLostError(f"the zygote is gone: {error}") from None
+
+    def _dismiss(self, pid: int) -> None:
+        """Kill a worker without waiting: to take down one that has torch takes longer than most calls."""
+        self._dismissed.add(pid)
+        self._kill(pid)
+
+    def _wait(self, pid: int, seconds: float) -> Exit | None:
+        deadline = time.monotonic() + seconds
+        while pid not in self._ended:
+            if not self._take(max(0.001, deadline - time.monotonic())):
+                return None
+        return self._ended.pop(pid)
+
+    def _next_born(self) -> _Born:
+        while not self._born:
+            if not self._take(START_SECONDS):
+                raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
+        return self._born.popleft()
+
+    def _receive(self, seconds: float) -> tuple[list[str], list[int]] | None:
+        """Return the words of the next message and the descriptors that came with it; None if there is none."""
+        try:
+            self._control.settimeout(seconds)
+            message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 1)
+        except TimeoutError:
+            return None
+        except OSError as error:
+            raise WorkerLostError(f"the zygote does not answer: {error}") from None
+        if not message:
+            raise WorkerLostError("the zygote is gone")
+        return message.decode().split(), descriptors
+
+    def _last_words(self) -> str:
+        """Return what a dead zygote said of its death, if it is dead."""
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return ""
+        stderr = self._process.stderr
+        text = "" if stderr is None or stderr.closed else stderr.read().decode("utf-8", "replace")
+        lines = [line for line in text.splitlines() if line.strip()]
+        telling = [line for line in lines if "rror:" in line or line.startswith("bwrap:")]
+        return (telling or lines or [""])[-1].removeprefix("error: ")
+
+    def _take(self, seconds: float) -> bool:
+        """Take one message of the zygote's, a new worker or the end of an old one; False if none came."""
+        match self._receive(seconds):
+            case None:
+                return False
+            case [pid], descriptors:
+                self._born.append(_Born(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
+            case [pid, _, _, _], _ if int(pid) in self._dismissed:
+                self._dismissed.remove(int(pid))
+            case [pid, code, cpu, added], _:
+                self._ended[int(pid)] = Exit(int(code), float(cpu), int(added))
+        return True
+
+    def close(self) -> None:
+        if self._ordered is not None:
+            self._ordered.close()
+            self._ordered = None
+        self._control.close()
+        if self.plan.has("namespaces"):  # all below it dies with it; it would only tidy up before it goes
+            self._process.kill()
+        try:
+            # Unjailed workers may have started others, which only the zygote can take along.
+            self._process.wait(CLOSE_SECONDS if self.plan.layers else START_SECONDS)
+        except subprocess.TimeoutExpired:  # still at its imports, or worse; all below it dies with it
+            self._process.kill()
+            self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+
+@dataclass(frozen=True)
+class _Born:
+    """A worker by its number in the zygote's eyes and by its number in ours."""
+
+    here: int
+    pid: int
+
+
+def _pid_of(descriptor: int) -> int:
+    """Return the number by which this process knows what a pidfd names, and close it."""
+    try:
+        lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
+    except OSError as error:
+        raise WorkerLostError(f"a worker cannot be told from others: {error}") from None
+    finally:
+        os.close(descriptor)
+    pids = [int(line.removeprefix("Pid:")) for line in lines if line.startswith("Pid:")]
+    if not pids or pids[0] < 1:
+        raise WorkerLostError("a worker has ended before it was given anything")
+    return pids[0]
+
+
+def _wrapping(plan: Plan) -> list[str]:
+    """Return the command in front of a zygote."""
+    if not plan.has("view"):
+        return []
+    return bubblewrap(view_for(plan.backend), user_namespace=plan.uid is None, devices=plan.devices)
+
+
+def _python(module: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-P", "-s", "-m", module, *map(str, arguments)]
+
+
+class ColdSpawner(_Closing):
+    """Starts every worker from nothing: slow, but it needs neither fork nor passing of descriptors."""
+
+    tier: Tier = "none"
+    memory = MEMORY_BYTES
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend: Backend = backend
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+
+    def spawn(self) -> Process:
+        ours, theirs = socket.socketpair()
+        shared = sys.platform == "win32"
+        address = "share" if shared else str(theirs.fileno())
+        with theirs:
+            process = subprocess.Popen(
+                _python("grader.sandbox.worker.worker", self.backend, address),
+                pass_fds=[] if shared else [theirs.fileno()],
+                start_new_session=not shared,  # so that what it starts can be killed with it
+                env=clean_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            assert process.stdin is not None
+            if sys.platform == "win32":
+                process.stdin.write(theirs.share(process.pid))
+            process.stdin.close()
+        self._running[process.pid] = process
+        return Process(
+            process.pid,
+            ours,
+            kill=lambda: _kill_all(process),
+            wait=lambda seconds: self._wait(process, seconds),
+            dismiss=lambda: self._dismiss(process),
+        )
+
+    def again(self) -> ColdSpawner:
+        return ColdSpawner(self.backend)
+
+    def _dismiss(self, process: subprocess.Popen[bytes]) -> None:
+        _kill_all(process)
+        self._wait(process, START_SECONDS)
+
+    def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> Exit | None:
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        self._running.pop(process.pid, None)
+        return Exit(code)
+
+    def close(self) -> None:
+        for process in list(self._running.values()):
+            _kill_all(process)
+            self._wait(process, START_SECONDS)
+
+
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+def clean_environment(*, gpu: bool = False) -> dict[str, str]:
+    """Return the few variables a worker gets: nothing of the instructor's, and no source of chance."""
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+    environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    # Memory that was never written holds the same bytes in every run: np.empty is no source of chance (glibc).
+    environment["MALLOC_PERTURB_"] = "165"
+    environment["MIMALLOC_ARENA_RESERVE"] = "65536"  # KiB; torch's allocator would claim a gigabyte at once
+    # The worker's code must be this code, not that of another clone that happens to be installed.
+    # Packages of the user's own are not found by -s, which is for leaving out everything else of theirs.
+    own = [str(path) for path in package_folders() if str(path) == site.getusersitepackages()]
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(grader.__file__).parent.parent), *own])
+    environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
+    # One BLAS thread: more would change the last digits with the load, and would not survive a fork.
+    environment |= dict.fromkeys(threads, "1")
+    # One GPU or none, whatever the machine has: what a worker sees must not depend on where it is graded.
+    environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0] if gpu else ""
+    if gpu:
+        environment |= {"CUDA_CACHE_DISABLE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it
+        environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+    return environment

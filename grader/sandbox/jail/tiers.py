@@ -1,0 +1,133 @@
+"""Tiers: which jail this machine gives, found by putting one up and trying to get out of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.core.tier import Tier
+from grader.course.module import Backend
+from grader.sandbox.jail.limits import memory_bytes
+from grader.sandbox.jail.plan import CONTAINED, STRICT, Layer, Plan
+from grader.sandbox.jail.spawner import ColdSpawner, JailError, ZygoteSpawner
+from grader.sandbox.jail.view import gpu_devices, gpu_files, view_for
+
+# Who a worker is where we are root: below `nobody`, in the few numbers that neither Debian nor systemd gives out.
+WORKER_UID = 65_530
+
+CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A plan that was tried; `problem` says why it cannot be had, and is empty if it can."""
+
+    plan: Plan
+    problem: str
+
+
+def begin_spawner(backend: Backend) -> ZygoteSpawner | None:
+    """Start what `open_spawner` would try first, without waiting for it; for one's own checks, so without meters.
+
+    To be closed by whoever began it, if nothing else comes of it.
+    """
+    for plan in plans(backend):
+        try:
+            return ZygoteSpawner(replace(plan, meters=False), wait=False)
+        except JailError:
+            return None
+    return None
+
+
+def open_gpu_spawner() -> ZygoteSpawner:
+    """Return a spawner of workers that have the GPU, of the best tier that lets them; JailError if there is none."""
+    problems: list[str] = []
+    for plan in plans("torch", gpu_devices()):
+        try:
+            return ZygoteSpawner(plan)
+        except JailError as error:
+            problems.append(f"{plan.tier}: {error}")
+    raise JailError("; ".join(problems) or "this system cannot start workers with a GPU")
+
+
+def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> ZygoteSpawner | ColdSpawner:
+    """Return a spawner of the best tier this machine gives: the one that was begun, if its jail holds."""
+    meters = begun is None or begun.plan.meters
+    for plan in plans(backend):
+        try:
+            if begun is None:
+                return ZygoteSpawner(replace(plan, meters=meters))
+            first, begun = begun, None
+            first.confirm()
+        except JailError:
+            if not plan.layers:
+                raise
+        else:
+            return first
+    return ColdSpawner(backend)
+
+
+def survey(backend: Backend, devices: tuple[str, ...] = ()) -> tuple[Attempt, ...]:
+    """Try every plan there is for this machine, the best first."""
+    return tuple(Attempt(plan, _problem(plan)) for plan in plans(backend, devices))
+
+
+def best(attempts: tuple[Attempt, ...]) -> Tier:
+    """Return the best tier among what was tried."""
+    return next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
+
+
+def plans(backend: Backend, devices: tuple[str, ...] = ()) -> Iterator[Plan]:
+    """Yield the plans worth trying on this machine, the best first; none where it cannot fork."""
+    if sys.platform == "linux":
+        strict = planned(backend, "strict", devices)
+        if shutil.which("bwrap"):
+            yield strict
+        yield planned(backend, "contained", devices)
+        if strict.uid is not None:  # Python may lie where only root can read it
+            yield without(planned(backend, "contained", devices), "user")
+    if CAN_FORK:
+        yield Plan(backend, devices=devices)
+
+
+def planned(backend: Backend, tier: Tier, devices: tuple[str, ...] = ()) -> Plan:
+    """Return the plan of a tier on this machine."""
+    if tier == "none":
+        return Plan(backend, devices=devices)
+    view = view_for(backend)
+    layers = STRICT if tier == "strict" else CONTAINED
+    readable = view.readable + (gpu_files() if devices else ())
+    plan = Plan(
+        backend, tier, layers, readable=readable, listable=view.listable, memory=memory_bytes(), devices=devices
+    )
+    if os.geteuid() == 0 and _is_mapped(WORKER_UID):
+        return replace(plan, uid=WORKER_UID)
+    return replace(plan, may_thread=os.geteuid() != 0)
+
+
+def without(plan: Plan, layer: Layer) -> Plan:
+    """Return a plan with one layer less."""
+    plan = replace(plan, layers=tuple(one for one in plan.layers if one != layer))
+    return replace(plan, uid=None, may_thread=False) if layer == "user" and plan.uid is not None else plan
+
+
+def _problem(plan: Plan) -> str:
+    try:
+        ZygoteSpawner(plan).close()
+    except JailError as error:
+        return str(error) or "no reason given"
+    return ""
+
+
+def _is_mapped(uid: int) -> bool:
+    """Return whether this user namespace, if we are in one, has a user of that number."""
+    try:
+        ranges = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    except (OSError, ValueError):
+        return False
+    return any(first <= uid < first + count for first, _, count in ranges)

@@ -1,0 +1,92 @@
+"""A channel: whole messages over a socket, with no way for a slow or silent peer to hold the reader."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from grader.sandbox.protocol import wire
+from grader.sandbox.protocol.decoder import decode_parts, lengths
+from grader.sandbox.protocol.encoder import encode
+
+POLL_SECONDS = 0.2
+CHUNK = 64 << 10
+
+
+class ClosedError(Exception):
+    """The other side has closed the channel."""
+
+
+def _forever() -> None:
+    """Wait without limit: what a worker does between two requests."""
+
+
+class Channel:
+    """One end of the wire; `tensors` says whether torch tensors may cross it."""
+
+    def __init__(self, sock: socket.socket, *, tensors: bool) -> None:
+        self.sock = sock
+        self.tensors = tensors
+        self._buffer = bytearray()
+        sock.settimeout(POLL_SECONDS)
+
+    def send(
+        self,
+        message: dict[str, Any],
+        keep: Callable[[object], wire.Remote] | None = None,
+        patience: Callable[[], None] = _forever,
+    ) -> None:
+        """Send one message; `patience` is asked again and again and raises when it has run out."""
+        rest = memoryview(encode(message, keep, tensors=self.tensors))
+        asked = time.monotonic()
+        while rest:
+            try:
+                rest = rest[self.sock.send(rest) :]
+            except TimeoutError:
+                pass
+            except OSError as error:
+                raise ClosedError(str(error)) from None
+            asked = _ask(patience, asked)
+
+    def receive_byte(self, patience: Callable[[], None] = _forever) -> bytes:
+        """Return the next byte, outside of any message."""
+        return bytes(self._exactly(1, patience, [time.monotonic()]))
+
+    def receive(self, patience: Callable[[], None] = _forever) -> Any:
+        """Return the next message, or raise ProtocolError, ClosedError, or what `patience` raises."""
+        asked = [time.monotonic()]
+        header_length, body_length = lengths(self._exactly(wire.PREFIX.size, patience, asked))
+        header = self._exactly(header_length, patience, asked)
+        body = self._exactly(body_length, patience, asked)
+        return decode_parts(memoryview(header), memoryview(body), tensors=self.tensors)
+
+    def _exactly(self, count: int, patience: Callable[[], None], asked: list[float]) -> bytearray:
+        """Return the next `count` bytes; what a prefix promises is allocated only as it arrives."""
+        while len(self._buffer) < count:
+            try:
+                chunk = self.sock.recv(CHUNK)
+            except TimeoutError:
+                chunk = None
+            except OSError as error:
+                raise ClosedError(str(error)) from None
+            if chunk == b"":
+                raise ClosedError("end of file")
+            self._buffer += chunk or b""
+            # A peer that drips one byte at a time never lets recv time out, so the clock decides.
+            asked[0] = _ask(patience, asked[0])
+        data = self._buffer[:count]
+        del self._buffer[:count]
+        return data
+
+    def close(self) -> None:
+        self.sock.close()
+
+
+def _ask(patience: Callable[[], None], asked: float) -> float:
+    now = time.monotonic()
+    if now - asked < POLL_SECONDS:
+        return asked
+    patience()
+    return now

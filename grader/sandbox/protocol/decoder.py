@@ -1,0 +1,302 @@
+"""The decoder: the trust boundary.
+
+For any bytes at all it returns a value made of plain Python, NumPy and torch types, or raises ProtocolError. It never
+unpickles, never calls anything of the sender's, and checks every length before it allocates.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from grader.sandbox.protocol.wire import (
+    COMMON,
+    DTYPE,
+    MAGIC,
+    MAX_BODY,
+    MAX_DEPTH,
+    MAX_HEADER,
+    MAX_INT_BITS,
+    MAX_KEY_BITS,
+    MAX_NDIM,
+    MAX_NODES,
+    PREFIX,
+    ProtocolError,
+    Remote,
+    is_text,
+)
+
+T = TypeVar("T")
+_TORCH_NAME = re.compile(r"[a-z][a-z0-9_]{1,31}")
+_DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu)(:(0|[1-9]\d?))?")
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def decode(frame: bytes | bytearray | memoryview, *, tensors: bool = True) -> Any:
+    """Return the value of one whole frame, or raise ProtocolError."""
+    view = memoryview(frame)
+    header_length, body_length = lengths(view[: PREFIX.size])
+    if len(view) != PREFIX.size + header_length + body_length:
+        raise ProtocolError("the frame is not as long as its prefix says")
+    start = PREFIX.size + header_length
+    return decode_parts(view[PREFIX.size : start], view[start:], tensors=tensors)
+
+
+def lengths(prefix: bytes | bytearray | memoryview) -> tuple[int, int]:
+    """Return the header and body lengths a prefix announces, both within limits."""
+    if len(prefix) != PREFIX.size:
+        raise ProtocolError("the prefix is cut short")
+    magic, header_length, body_length = PREFIX.unpack(prefix)
+    if magic != MAGIC:
+        raise ProtocolError("this is no AttnLab frame")
+    if header_length > MAX_HEADER or body_length > MAX_BODY:
+        raise ProtocolError(f"a frame of {header_length} + {body_length} bytes is over the limit")
+    return header_length, body_length
+
+
+def decode_parts(header: memoryview, body: memoryview, *, tensors: bool = True) -> Any:
+    """Return the value of a header and a body received apart."""
+    try:
+        tree = _JSON.decode(bytes(header).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"the header is not JSON: {type(error).__name__}") from None
+    decoder = _Decoder(body, tensors)
+    value = decoder.value(tree, 0)
+    decoder.finish()
+    return value
+
+
+class _Decoder:
+    def __init__(self, body: memoryview, tensors: bool) -> None:
+        self.body = body
+        self.tensors = tensors
+        self.offset = 0
+        self.nodes = 0
+
+    def value(self, node: Any, depth: int) -> Any:
+        self.nodes += 1
+        if self.nodes > MAX_NODES or depth > MAX_DEPTH:
+            raise ProtocolError("the header has too many nodes or levels")
+        kind = type(node)
+        if node is None or kind is bool or kind is str:
+            return node
+        if kind is int:
+            if node.bit_length() > 63:
+                raise ProtocolError("a plain integer of more than 63 bits")
+            return node
+        if kind is float:
+            if not math.isfinite(node):
+                raise ProtocolError("a plain float that is not finite")
+            return node
+        if kind is list:
+            return [self.value(item, depth + 1) for item in node]
+        return self.tagged(node, depth)
+
+    def tagged(self, node: dict[str, Any], depth: int) -> Any:
+        tag = node.get("$")
+        form = _FORMS.get(tag) if type(tag) is str else None
+        if form is None or len(node) != len(form[0]) or not form[0] <= node.keys():
+            raise ProtocolError("a node of unknown form")
+        return form[1](self, node, depth)
+
+    def big_int(self, node: dict[str, Any], depth: int) -> int:
+        del depth
+        text = _typed(node["v"], str)
+        if len(text) > MAX_INT_BITS // 4 + 3 or not re.fullmatch(r"-?0x[0-9a-f]+", text):
+            raise ProtocolError("an integer of unknown form")
+        return int(text, 16)
+
+    def special_float(self, node: dict[str, Any], depth: int) -> float:
+        del depth
+        text = _typed(node["v"], str)
+        if text not in _NON_FINITE:
+            raise ProtocolError("a float of unknown form")
+        return _NON_FINITE[text]
+
+    def complex(self, node: dict[str, Any], depth: int) -> complex:
+        parts = [self.value(part, depth + 1) for part in _typed(node["v"], list)]
+        if len(parts) != 2 or not all(type(part) is float for part in parts):
+            raise ProtocolError("a complex number that is not two floats")
+        return complex(*parts)
+
+    def raw(self, node: dict[str, Any], depth: int) -> bytes:
+        del depth
+        return bytes(self.take(node["size"]))
+
+    def tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
+        return tuple([self.value(item, depth + 1) for item in _typed(node["v"], list)])
+
+    def remote(self, node: dict[str, Any], depth: int) -> Remote:
+        del depth
+        return Remote(_natural(node["v"]), _typed(node["type"], str))
+
+    def mapping(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
+        for pair in _typed(node["v"], list):
+            if type(pair) is not list or len(pair) != 2:
+                raise ProtocolError("a dict entry that is not a pair")
+            key = self.value(pair[0], depth + 1)
+            if key is not None and type(key) not in (bool, int, float, str):
+                raise ProtocolError("a dict key that is not a scalar")
+            if type(key) is int and key.bit_length() > MAX_KEY_BITS:  # one could choose thousands with one hash
+                raise ProtocolError("a dict key that is too large")
+            if key != key:
+                raise ProtocolError("a dict key that is not itself")
+            if key in result:
+                raise ProtocolError("a dict key given twice")
+            result[key] = self.value(pair[1], depth + 1)
+        return result
+
+    def scalar(self, node: dict[str, Any], depth: int) -> Any:
+        if node["shape"] != []:
+            raise ProtocolError("a scalar with a shape")
+        return self.array(node, depth)[()]
+
+    def array(self, node: dict[str, Any], depth: int) -> np.ndarray:
+        del depth
+        dtype = _numpy_dtype(_typed(node["dtype"], str))
+        shape = _typed(node["shape"], list)
+        data = self.take(_count(shape) * dtype.itemsize)
+        array = np.frombuffer(data, dtype=dtype).reshape(shape).copy()
+        if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+            raise ProtocolError("a boolean that is neither 0 nor 1")
+        if dtype.kind == "U" and not is_text(np.frombuffer(data, dtype=dtype.byteorder + "u4")):
+            raise ProtocolError("a string array that holds no characters")
+        return array
+
+    def tensor(self, node: dict[str, Any], depth: int) -> Any:
+        del depth
+        torch = self.torch()
+        dtype = _torch_dtype(_typed(node["dtype"], str))
+        shape, grad = _typed(node["shape"], list), _typed(node["grad"], bool)
+        data = self.take(_count(shape) * dtype.itemsize)
+        if grad and not (dtype.is_floating_point or dtype.is_complex):
+            raise ProtocolError("a tensor of integers cannot require a gradient")
+        if not len(data):
+            return torch.empty(shape, dtype=dtype, requires_grad=grad)
+        if node["dtype"] in COMMON and node["dtype"] != "bool":  # the quick way
+            tensor = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+            return tensor.requires_grad_() if grad else tensor
+        raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        if dtype is torch.bool and int(raw.max()) > 1:
+            raise ProtocolError("a boolean that is neither 0 nor 1")
+        return raw.view(dtype).reshape(shape).requires_grad_(grad)
+
+    def torch_dtype(self, node: dict[str, Any], depth: int) -> Any:
+        del depth
+        self.torch()
+        return _torch_dtype(_typed(node["v"], str))
+
+    def torch_device(self, node: dict[str, Any], depth: int) -> Any:
+        del depth
+        return _torch_device(self.torch(), _typed(node["v"], str))
+
+    def torch(self) -> Any:
+        if not self.tensors:
+            raise ProtocolError("a tensor on a channel that carries none")
+        import torch
+
+        return torch
+
+    def take(self, size: int) -> memoryview:
+        end = self.offset + _natural(size)
+        if end > len(self.body):
+            raise ProtocolError("the body is shorter than its arrays")
+        data = self.body[self.offset : end]
+        self.offset = end
+        return data
+
+    def finish(self) -> None:
+        if self.offset != len(self.body):
+            raise ProtocolError("the body is longer than its arrays")
+
+
+# What each tag's node must hold besides the tag, no more and no less, and the method that reads it.
+_FORMS: dict[str, tuple[frozenset[str], Callable[[_Decoder, dict[str, Any], int], Any]]] = {
+    "int": (frozenset({"$", "v"}), _Decoder.big_int),
+    "float": (frozenset({"$", "v"}), _Decoder.special_float),
+    "complex": (frozenset({"$", "v"}), _Decoder.complex),
+    "bytes": (frozenset({"$", "size"}), _Decoder.raw),
+    "tuple": (frozenset({"$", "v"}), _Decoder.tuple),
+    "dict": (frozenset({"$", "v"}), _Decoder.mapping),
+    "remote": (frozenset({"$", "v", "type"}), _Decoder.remote),
+    "array": (frozenset({"$", "dtype", "shape"}), _Decoder.array),
+    "scalar": (frozenset({"$", "dtype", "shape"}), _Decoder.scalar),
+    "tensor": (frozenset({"$", "dtype", "shape", "grad"}), _Decoder.tensor),
+    "torch.dtype": (frozenset({"$", "v"}), _Decoder.torch_dtype),
+    "torch.device": (frozenset({"$", "v"}), _Decoder.torch_device),
+}
+
+
+def _count(shape: list[Any]) -> int:
+    """Return how many elements a shape holds, refusing shapes whose strides would overflow."""
+    if len(shape) > MAX_NDIM:
+        raise ProtocolError("an array of too many dimensions")
+    count = extent = 1
+    for size in shape:
+        count *= _natural(size)
+        extent *= max(1, size)
+        if extent > MAX_BODY:
+            raise ProtocolError("an array too large for any body")
+    return count
+
+
+def _natural(number: Any) -> int:
+    if type(number) is not int or not 0 <= number <= sys.maxsize:
+        raise ProtocolError("a size or handle that is no natural number")
+    return number
+
+
+def _typed(value: Any, kind: type[T]) -> T:
+    if type(value) is not kind:
+        raise ProtocolError(f"a node with no {kind.__name__} where one belongs")
+    return value
+
+
+@functools.lru_cache(64)
+def _numpy_dtype(name: str) -> np.dtype[Any]:
+    if not DTYPE.fullmatch(name):
+        raise ProtocolError("a dtype that is not on the list")
+    try:
+        return np.dtype(name)
+    except (TypeError, ValueError):
+        raise ProtocolError("a dtype this machine does not have") from None
+
+
+def _torch_device(torch: Any, name: str) -> Any:
+    if not _DEVICE.fullmatch(name):
+        raise ProtocolError("a device that is none")
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise ProtocolError("a device torch does not know") from None
+
+
+@functools.lru_cache(64)
+def _torch_dtype(name: str) -> Any:
+    torch = sys.modules["torch"]
+    dtype = getattr(torch, name, None) if _TORCH_NAME.fullmatch(name) else None
+    if type(dtype) is not torch.dtype or name.startswith(("q", "uq")):
+        raise ProtocolError("a torch dtype that is not on the list")
+    return dtype
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    node = dict(pairs)
+    if len(node) != len(pairs):
+        raise ValueError("a key given twice")
+    return node
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique_keys)

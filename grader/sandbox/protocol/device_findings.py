@@ -1,0 +1,140 @@
+"""What was found of a call on the device: asked of a worker and taken from it without believing a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from grader.core.errors import StudentRaisedError
+from grader.sandbox.protocol.device_messages import KINDS, what_happened
+
+MAX_NOTES = 200
+_NAME = re.compile(r"[A-Za-z_]{0,40}")  # of a function of torch's: one of the student's own making stays with them
+MAX_LINE = 1 << 31
+MAX_BYTES = 1 << 50
+MAX_MS = 1e7
+MAX_DEPTH = 24
+_CELL = re.compile(r"\[\d{1,5}\]$")
+DEVICES = ("cpu", "cuda:0", "meta")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One breach of discipline, and the line of the student's that is to blame (0 if none is known)."""
+
+    kind: str
+    what: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy from the CPU to the GPU."""
+
+    non_blocking: bool
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class OnDevice:
+    """A call under the pretence: its value, where each tensor in it lives, and what was found.
+
+    A call that raised has findings: without any, the exception itself is raised.
+    """
+
+    value: Any
+    devices: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    copies: tuple[Copy, ...]
+    raised: StudentRaisedError | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class GpuCost:
+    """What a call takes of a real GPU: the most bytes alive beyond its arguments, and the milliseconds of many."""
+
+    value: Any
+    peak_bytes: int
+    times: tuple[float, ...]
+
+    @property
+    def ms(self) -> float:
+        """The middle one of the times: a GPU, too, has its bad moments."""
+        return sorted(self.times)[len(self.times) // 2]
+
+
+class MalformedFoundError(Exception):
+    """A worker's answer that is no account of a call on the device."""
+
+
+def read_found(answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]) -> OnDevice:
+    """Return a worker's account of one call in these files; its value, or the exception, has been read already."""
+    if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
+        raise MalformedFoundError
+    devices = answer["devices"]
+    if type(devices) is not list or any(type(device) is not str or device not in DEVICES for device in devices):
+        raise MalformedFoundError
+    if len(devices) != sum(1 for _ in tensors_of(value)):
+        raise MalformedFoundError
+    findings = tuple(_finding(one, files) for one in _list(answer["findings"]))
+    copies = tuple(_copy(one, files) for one in _list(answer["copies"]))
+    return OnDevice(value, tuple(devices), findings, copies, raised)
+
+
+def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
+    """Return a worker's account of what a call took."""
+    if type(answer) is not dict or answer.keys() != {"peak", "times", "value"}:
+        raise MalformedFoundError
+    peak, times = answer["peak"], answer["times"]
+    if type(peak) is not int or not 0 <= peak < MAX_BYTES or type(times) is not list or len(times) != repeats:
+        raise MalformedFoundError
+    if not all(type(time) is float and 0 <= time < MAX_MS for time in times):
+        raise MalformedFoundError
+    return GpuCost(answer["value"], peak, tuple(times))
+
+
+def tensors_of(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Yield the tensors of a value that has come over the wire, in the order in which a worker goes through it."""
+    if type(value) in (list, tuple, dict) and depth <= MAX_DEPTH:
+        for item in value.values() if type(value) is dict else value:
+            yield from tensors_of(item, depth + 1)
+    elif type(value).__module__ == "torch" and type(value).__name__ == "Tensor":
+        yield value
+
+
+def _list(value: object) -> list[Any]:
+    if type(value) is not list or len(value) > MAX_NOTES:
+        raise MalformedFoundError
+    return value
+
+
+def _finding(parts: object, files: Collection[str]) -> Finding:
+    if type(parts) is not list or len(parts) != 5:
+        raise MalformedFoundError
+    kind, name, origin, *place = parts
+    if type(kind) is not str or kind not in KINDS or type(name) is not str or not _is_line(origin):
+        raise MalformedFoundError
+    what = what_happened(kind, name if _NAME.fullmatch(name) else "", origin)
+    return Finding(kind, what, *_place(place, files))
+
+
+def _copy(parts: object, files: Collection[str]) -> Copy:
+    if type(parts) is not list or len(parts) != 3 or type(parts[0]) is not bool:
+        raise MalformedFoundError
+    return Copy(parts[0], *_place(parts[1:], files))
+
+
+def _place(parts: list[Any], files: Collection[str]) -> tuple[str, int]:
+    file, line = parts
+    if type(file) is not str or not _is_line(line):
+        raise MalformedFoundError
+    # A cell of a notebook is a file with a number behind it.
+    return (file, line) if _CELL.sub("", file) in files else ("", 0)
+
+
+def _is_line(line: object) -> bool:
+    return type(line) is int and 0 <= line < MAX_LINE

@@ -1,0 +1,159 @@
+"""The encoder: a value as a frame, or a reason why it cannot travel."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.sandbox.protocol.wire import (
+    COMMON,
+    MAGIC,
+    MAX_BODY,
+    MAX_DEPTH,
+    MAX_HEADER,
+    MAX_INT_BITS,
+    MAX_KEY_BITS,
+    MAX_NDIM,
+    MAX_NODES,
+    PREFIX,
+    Remote,
+    UnsendableError,
+    has_bytes,
+    is_text,
+)
+
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+def encode(value: object, keep: Callable[[object], Remote] | None = None, *, tensors: bool = True) -> bytes:
+    """Return the frame of a value; whatever has no form on the wire goes through `keep`, if given."""
+    encoder = _Encoder(keep, tensors)
+    header = _JSON.encode(encoder.node(value, 0)).encode()
+    if len(header) > MAX_HEADER:
+        raise UnsendableError(f"needs {len(header)} bytes besides its arrays; the most is {MAX_HEADER}")
+    return b"".join([PREFIX.pack(MAGIC, len(header), encoder.size), header, *encoder.buffers])
+
+
+class _Encoder:
+    def __init__(self, keep: Callable[[object], Remote] | None, tensors: bool) -> None:
+        self.keep = keep
+        self.torch = sys.modules.get("torch") if tensors else None
+        self.buffers: list[bytes] = []
+        self.size = 0
+        self.nodes = 0
+
+    def node(self, value: Any, depth: int) -> Any:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise UnsendableError(f"has more than {MAX_NODES} parts")
+        if depth > MAX_DEPTH:
+            raise UnsendableError(f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
+        # `type(value)`, never isinstance: a value's __class__ may lie.
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return value
+        if self.torch is not None and kind is self.torch.Tensor:  # first, as there are many of them
+            node = self.tensor(self.torch, value)
+            if node is not None:
+                return node
+        if kind is int:
+            if value.bit_length() > MAX_INT_BITS:
+                raise UnsendableError(f"holds an integer of {value.bit_length()} bits")
+            return {"$": "int", "v": hex(value)} if value.bit_length() > 63 else value
+        if kind is float:
+            return value if math.isfinite(value) else {"$": "float", "v": repr(value)}
+        if kind is complex:
+            return {"$": "complex", "v": [self.node(part, depth + 1) for part in (value.real, value.imag)]}
+        if kind is bytes:
+            self.add_buffer(value, len(value))
+            return {"$": "bytes", "size": len(value)}
+        if kind is list:
+            return [self.node(item, depth + 1) for item in value]
+        if issubclass(kind, tuple):  # a namedtuple is a tuple; its items are sent, not its methods
+            return {"$": "tuple", "v": [self.node(item, depth + 1) for item in tuple.__iter__(value)]}
+        if issubclass(kind, dict):
+            pairs = [[self.key(k), self.node(v, depth + 1)] for k, v in dict.items(value)]
+            return {"$": "dict", "v": pairs}
+        if kind is Remote:
+            return {"$": "remote", "v": value.handle, "type": value.type_name}
+        if kind is np.ndarray and has_bytes(value.dtype):
+            return self.array(value, "array")
+        if issubclass(kind, np.generic) and kind.__module__ == "numpy" and has_bytes(value.dtype):
+            return self.array(np.asarray(value), "scalar")
+        if self.torch is not None:
+            node = self.torch_node(value, kind)
+            if node is not None:
+                return node
+        if self.keep is None:
+            raise UnsendableError(f"is a {kind.__name__}")
+        remote = self.keep(value)
+        return {"$": "remote", "v": remote.handle, "type": remote.type_name}
+
+    def key(self, key: object) -> Any:
+        if type(key) is int and key.bit_length() > MAX_KEY_BITS:
+            raise UnsendableError("is a dict with a very large number as a key")
+        if key is None or type(key) in (bool, int, str) or (type(key) is float and math.isfinite(key)):
+            return self.node(key, 0)
+        raise UnsendableError(f"is a dict with a {type(key).__name__} as a key")
+
+    def array(self, array: np.ndarray, tag: str) -> dict[str, Any]:
+        self.reserve(array.nbytes)  # the logical size: a stride-0 view can claim terabytes
+        _check_shape(array.shape)
+        data = array.tobytes()
+        if array.dtype.kind == "U" and not is_text(np.frombuffer(data, dtype=array.dtype.byteorder + "u4")):
+            raise UnsendableError("is an array of text that no encoding can hold")
+        self.buffers.append(data)
+        return {"$": tag, "dtype": array.dtype.str, "shape": list(array.shape)}
+
+    def torch_node(self, value: Any, kind: type) -> dict[str, Any] | None:
+        torch = self.torch
+        assert torch is not None
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            return self.tensor(torch, value)
+        if kind is torch.dtype:
+            return {"$": "torch.dtype", "v": str(value).removeprefix("torch.")}
+        return {"$": "torch.device", "v": str(value)} if kind is torch.device else None
+
+    def tensor(self, torch: Any, value: Any) -> dict[str, Any] | None:
+        """Return the node of a tensor; None of one that has no plain entries."""
+        name, device = str(value.dtype)[6:], value.device.type
+        if value.layout is not torch.strided or device == "meta" or (name not in COMMON and value.is_quantized):
+            return None
+        shape = list(value.shape)
+        self.reserve(value.numel() * value.element_size())
+        _check_shape(shape)
+        plain = value.detach()
+        if name not in COMMON or device != "cpu" or plain.is_neg():
+            plain = plain.resolve_conj().resolve_neg().cpu().contiguous()
+            # Every dtype, bfloat16 and float8 included, has a byte view; few have a NumPy one.
+            plain = plain.reshape(-1).view(torch.uint8)
+        self.buffers.append(plain.numpy().tobytes())
+        return {"$": "tensor", "dtype": name, "shape": shape, "grad": value.requires_grad}
+
+    def add_buffer(self, data: bytes, size: int) -> None:
+        self.reserve(size)
+        self.buffers.append(data)
+
+    def reserve(self, size: int) -> None:
+        self.size += size
+        if self.size > MAX_BODY:
+            raise UnsendableError(f"takes {_readable(self.size)}; the most is {_readable(MAX_BODY)}")
+
+
+def _check_shape(shape: Sequence[int]) -> None:
+    """Refuse to send a shape that the decoder would refuse to take."""
+    if len(shape) > MAX_NDIM or math.prod(max(1, size) for size in shape) > MAX_BODY:
+        raise UnsendableError(f"has the shape {tuple(shape)}")
+
+
+def _readable(size: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    return f"{size:.4g} {unit}"

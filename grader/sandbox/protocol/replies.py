@@ -1,0 +1,70 @@
+"""Replies of a worker, taken apart without believing a word: every part is looked at only once its type is known.
+
+(`==` on a decoded value is not safe before that: two arrays compare to an array, which has no truth.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.core.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
+
+__tracebackhide__ = True
+
+
+class MalformedError(Exception):
+    """A reply of no known form."""
+
+
+def reply_parts(reply: object, serial: int) -> tuple[bool, Any, str]:
+    """Return whether a reply is an answer or an error, its content, and what was printed meanwhile."""
+    if type(reply) is not dict or len(reply) != 3:
+        raise MalformedError
+    number, printed = reply.get("id"), reply.get("printed")
+    if type(number) is not int or number != serial or type(printed) is not str:
+        raise MalformedError
+    if "ok" in reply:
+        return True, reply["ok"], printed
+    if type(reply.get("error")) is dict:
+        return False, reply["error"], printed
+    raise MalformedError
+
+
+def error_of(error: object, call: str) -> StudentError:
+    """Return a reply's error as the exception a test should see."""
+    if type(error) is not dict:
+        raise MalformedError
+    match _text(error, "kind"):
+        case "missing":
+            return StudentMissingError(f"{_text(error, 'name')} is not defined")
+        case "unsendable":
+            return StudentReturnedError(f"{call} returned a value that {_text(error, 'why')}")
+        case "raised":
+            return raised(error, call)
+    raise MalformedError
+
+
+def raised(error: object, call: str) -> StudentRaisedError:
+    """Return an exception of the student's as one of ours."""
+    if type(error) is not dict:
+        raise MalformedError
+    types = names(error.get("types"))
+    line = error.get("line")
+    if not types or type(line) is not int:
+        raise MalformedError
+    message, file, traceback = (_text(error, key) for key in ("message", "file", "traceback"))
+    return StudentRaisedError(call, types, message, file, line, traceback)
+
+
+def names(value: object) -> tuple[str, ...]:
+    """Return a list of texts as a tuple."""
+    if type(value) is not list or not all(type(name) is str for name in value):
+        raise MalformedError
+    return tuple(value)
+
+
+def _text(error: dict[Any, Any], key: str) -> str:
+    value = error.get(key)
+    if type(value) is not str:
+        raise MalformedError
+    return value

@@ -1,0 +1,1 @@
+"""Everything that runs in the same process as student code."""

@@ -1,0 +1,1 @@
+"""The simulated GPU and the real one, inside the worker."""

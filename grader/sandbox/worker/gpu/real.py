@@ -1,0 +1,207 @@
+"""The real GPU, in a worker: opened before any student code is read, and calls that are made on it.
+
+What is found of a call has the form that the pretence has for it, so that a suite asks the same of both.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.sandbox.protocol.device_findings import MAX_NOTES
+from grader.sandbox.worker.gpu.call import sendable
+from grader.sandbox.worker.gpu.labels import tensors_in
+
+SYNC = "called a synchronizing CUDA operation"
+MIXED = "same device"
+WARM_CALLS = 3
+# As they are before a student's code could put others in their place.
+_stats, _reset, _wait = torch.cuda.memory_stats, torch.cuda.reset_peak_memory_stats, torch.cuda.synchronize
+_Event, _debug = torch.cuda.Event, torch.cuda.set_sync_debug_mode
+Place = tuple[str, int]
+
+
+def open_gpu() -> None:
+    """Load what the first operations of a kind load: that takes seconds, while the worker before is still at work."""
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        x = torch.ones(1, 1, 64, 64, device="cuda", dtype=dtype)
+        torch.softmax((x @ x).masked_fill(x == 0, 0.0), dim=-1)
+        torch.nn.functional.scaled_dot_product_attention(x, x, x)
+    torch.cuda.synchronize()
+
+
+def on_gpu(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    elsewhere: Collection[int | str] = (),
+    files: Collection[str] = (),
+) -> dict[str, Any]:
+    """Call with every tensor on the GPU but those of the arguments named; an exception is a part of the answer."""
+    args = [arg if place in elsewhere else moved(arg) for place, arg in enumerate(args)]
+    kwargs = {name: arg if name in elsewhere else moved(arg) for name, arg in kwargs.items()}
+    answer: dict[str, Any] = {}
+    watch = Watch(files)
+    _wait()
+    with watch.watching():
+        try:
+            answer["value"] = function(*args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - the student's, SystemExit and the like among them
+            answer["error"] = error
+    results = list(sendable(answer.get("value")))
+    findings = watch.findings()
+    if "error" in answer and MIXED in str(answer["error"]):
+        findings.append(["mixed_devices", "", 0, *place_in(answer["error"], files)])
+    lives_on_gpu = any(one.is_cuda for one in tensors_in((*args, *kwargs.values())))
+    findings += [["left_on_cpu", "", 0, "", 0] for one in results if lives_on_gpu and not one.is_cuda]
+    devices = [str(one.device) for one in results]
+    if "value" in answer:
+        answer["value"] = moved(answer["value"], "cpu")
+    return {**answer, "devices": devices, "findings": findings, "copies": watch.copies}
+
+
+def cost_on_gpu(function: Callable[..., Any], args: Sequence[Any], *, repeats: int, keep: bool) -> dict[str, Any]:
+    """Return the most bytes alive during one call, beyond its arguments, and the milliseconds of many more.
+
+    The bytes are those asked for, without what the allocator rounds up; the clock is the GPU's own.
+    """
+    args = [moved(arg) for arg in args]
+    function(*args)  # what its first call loads is not its memory
+    _wait()
+    _reset()
+    before = _stats()["requested_bytes.all.current"]
+    value = function(*args)
+    peak = _stats()["requested_bytes.all.peak"] - before
+    value = moved(value, "cpu") if keep else None
+    for _ in range(WARM_CALLS if repeats else 0):
+        function(*args)
+    times = []
+    for _ in range(repeats):
+        started, ended = _Event(enable_timing=True), _Event(enable_timing=True)
+        _wait()
+        started.record()
+        function(*args)
+        ended.record()
+        _wait()
+        times.append(float(started.elapsed_time(ended)))
+    return {"peak": peak, "times": times, "value": value}
+
+
+def moved(value: Any, device: str = "cuda") -> Any:
+    """Return a value with every tensor in it on a device."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to(device)
+    if isinstance(value, list):
+        return [moved(item, device) for item in value]
+    if isinstance(value, tuple):
+        return tuple(moved(item, device) for item in tuple.__iter__(value))
+    if isinstance(value, dict):
+        return {key: moved(item, device) for key, item in dict.items(value)}
+    return value
+
+
+class Watch:
+    """Counts, line by line, how often the CPU waited, and how often it had a reason: a copy to the GPU."""
+
+    def __init__(self, files: Collection[str]) -> None:
+        self.files = files
+        self.waits: Counter[Place] = Counter()
+        self.copies: list[list[Any]] = []
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        with warnings.catch_warnings(), _Copies(self), _Makings(self):
+            warnings.simplefilter("always")
+            warnings.showwarning = self.warned
+            _debug("warn")
+            try:
+                yield
+            finally:
+                _debug("default")
+
+    def warned(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        if SYNC in str(message):
+            self.waits[self.place()] += 1
+
+    def copied(self, *, waited: bool) -> None:
+        """Note a copy to the GPU in the line that is at work."""
+        if len(self.copies) < MAX_NOTES:
+            self.copies.append([not waited, *self.place()])
+
+    def place(self) -> Place:
+        """Return the line of the student's that is at work."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename not in self.files:
+            frame = frame.f_back  # type: ignore[assignment] # the outermost has none
+        return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
+
+    def findings(self) -> list[list[Any]]:
+        reasons = Counter((file, line) for _, file, line in self.copies)
+        return [["host_sync", "", 0, *place] for place, count in self.waits.items() if count > reasons[place]]
+
+
+class _Makings(TorchFunctionMode):  # type: ignore[misc]
+    """Notes every tensor made on the GPU from numbers: the copy inside `torch.tensor` is no operation of its own."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = len(self.watch.copies)
+        result = func(*args, **(kwargs or {}))
+        if func in _MAKERS and len(self.watch.copies) == before and on_the_gpu(result):
+            data = args[func is torch.Tensor.new_tensor] if len(args) > (func is torch.Tensor.new_tensor) else None
+            if not on_the_gpu(data):
+                self.watch.copied(waited=True)
+        return result
+
+
+_MAKERS = (torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor)
+
+
+class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for it
+    """Notes every copy from the CPU to the GPU."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # or the first use imports torch's compiler, which takes seconds in every worker
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func in _COPIES:
+            target, source = (args[0], args[1]) if func is _COPIES[1] else (result, args[0])
+            if on_the_gpu(target) and not on_the_gpu(source):
+                self.watch.copied(waited=not (kwargs or {}).get("non_blocking", len(args) > 2 and args[2]))
+        return result
+
+
+_COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
+
+
+def on_the_gpu(value: Any) -> bool:
+    """Whether this is a tensor on the GPU."""
+    return isinstance(value, torch.Tensor) and value.is_cuda
+
+
+def place_in(error: BaseException, files: Collection[str]) -> Place:
+    """Return the line of the student's from which an error came."""
+    place, tb = ("", 0), error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename in files:
+            place = (tb.tb_frame.f_code.co_filename, tb.tb_lineno)
+        tb = tb.tb_next
+    return place

@@ -1,0 +1,118 @@
+"""A student's sources as importable modules: the graded one, and their others as `mylab.<slug>`."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import importlib.abc
+import importlib.machinery
+import linecache
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from types import CodeType, ModuleType
+from typing import Any
+
+from grader.core.ipython_lines import without_magic
+from grader.sandbox.protocol.call_names import PACKAGE
+
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+
+
+class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finder and loader of one student's modules, from memory: slug → {file, cells, notebook}."""
+
+    def __init__(self, files: Mapping[str, Mapping[str, Any]]) -> None:
+        self.files = files
+        self.filenames: set[str] = set()
+        self.main = ModuleType(PACKAGE)
+        for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
+            del sys.modules[name]
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, StudentModules)]
+        sys.meta_path.insert(0, self)
+
+    def load(self, slug: str) -> list[BaseException]:
+        """Run the graded module; return what its cells raised (a script is one cell)."""
+        name = f"{PACKAGE}.{slug}"
+        self.main = ModuleType(name)
+        self.main.__package__ = PACKAGE
+        self.main.__file__ = self.files[slug]["file"]
+        sys.modules[name] = self.main
+        return list(self.run(self.main, slug))
+
+    def run(self, module: ModuleType, slug: str) -> Iterator[BaseException]:
+        """Execute a module's cells; a notebook goes on after a cell that raises, as Jupyter may."""
+        source = self.files[slug]
+        names = vars(module)
+        names.setdefault("get_ipython", _Shell)
+        names |= self.injected()
+        if source["notebook"]:
+            names |= {"__name__": "__main__", "display": _Shell().display, "In": [""], "Out": {}, "_": None}
+        flags = 0  # a `from __future__` holds for the cells after it
+        for number, data in enumerate(source["cells"], 1):
+            cell = data.decode("utf-8", "surrogatepass")
+            filename = f"{source['file']}[{number}]" if source["notebook"] else source["file"]
+            self.filenames.add(filename)
+            linecache.cache[filename] = (len(cell), None, cell.splitlines(keepends=True), filename)
+            try:
+                code = self.compile(cell, filename, flags, notebook=source["notebook"])
+                flags |= code.co_flags & _FUTURES
+                coroutine = eval(code, names)
+                if coroutine is not None:  # a notebook may `await` at the top level
+                    import asyncio
+
+                    asyncio.run(coroutine)
+            except BaseException as error:  # noqa: BLE001 - reported to the trusted side
+                yield error
+
+    def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
+        """Return the code of a cell."""
+        code: CodeType = compile_cell(cell, filename, flags, notebook=notebook)
+        return code
+
+    def injected(self) -> dict[str, Any]:
+        """Return the names a module has before it runs, besides Python's own."""
+        return {}
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002 - the import system's own signature
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> importlib.machinery.ModuleSpec | None:
+        package, _, slug = fullname.partition(".")
+        if package != PACKAGE or (slug and slug not in self.files):
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=not slug)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """Let the import system make an ordinary module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        slug = module.__name__.partition(".")[2]
+        if slug:
+            for error in self.run(module, slug):
+                if not self.files[slug]["notebook"]:
+                    raise error
+
+
+def compile_cell(cell: str, filename: str, flags: int, *, notebook: bool) -> Any:
+    """Compile a cell, to a tree if the flags say so.
+
+    In a notebook, lines Python stumbles over that are IPython's are taken out one by one.
+    """
+    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
+    while True:
+        try:
+            return compile(cell, filename, "exec", flags=flags, dont_inherit=True)
+        except SyntaxError as error:
+            mended = without_magic(cell, error.lineno or 0) if notebook else None
+            if mended is None:
+                raise
+            cell = mended
+
+
+class _Shell:
+    """What notebooks call IPython for: it answers everything with None."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: None  # noqa: ARG005

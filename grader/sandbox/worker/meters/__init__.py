@@ -1,0 +1,1 @@
+"""Cost meters, inside the worker."""

@@ -1,0 +1,68 @@
+"""Measuring in the worker: a student's module loaded once more, under a meter."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import CodeType
+from typing import Any, ClassVar
+
+from grader.sandbox.protocol.recipe import make
+from grader.sandbox.worker.loader import StudentModules, compile_cell
+from grader.sandbox.worker.meters.meter import Meter
+from grader.sandbox.worker.meters.price_list import handler_of, price_of
+from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
+
+
+class MeteredModules(StudentModules):
+    """A student's modules with hooks in them; rewritten once in the life of a worker."""
+
+    meter = Meter(price_of, handler_of)
+    compiled: ClassVar[dict[str, CodeType]] = {}
+
+    def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
+        if filename not in self.compiled:
+            tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
+            self.meter.files.append(filename)
+            flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
+            hooked = rewrite(tree, len(self.meter.files) - 1)
+            self.compiled[filename] = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
+        return self.compiled[filename]
+
+    def injected(self) -> dict[str, Any]:
+        return {METER: self.meter, SLICE: slice}
+
+
+def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
+    """Make calls of one function or method of a module just loaded, and return what each counted up to.
+
+    A place in the student's code is a number: that of the file, a million times, and the line.
+    """
+    modules = MeteredModules(files)
+    meter = modules.meter
+    errors = modules.load(main)
+    if errors and not files[main]["notebook"]:
+        raise errors[0]
+    results = []
+    for way, args in calls:
+        function = getattr(modules.main, path[0])
+        if len(path) > 1:
+            function = getattr(make(function, way), path[1])
+        meter.reset(tuple(args))
+        with _watching(meter, tuple(args)):
+            value = function(*args)
+        # Copies: the next constructor may call something before the meter is reset.
+        found = {"counts": meter.counts(), "unknown": dict(meter.unknown), "events": dict(meter.events)}
+        results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **found})
+    return {"files": meter.files, "calls": results}
+
+
+def _watching(meter: Meter, args: tuple[Any, ...]) -> AbstractContextManager[None]:
+    """Look on while torch works, in a worker that has it."""
+    if "torch" not in sys.modules:
+        return nullcontext()
+    from grader.sandbox.worker.meters.torch_meter import watching
+
+    return watching(meter, args)

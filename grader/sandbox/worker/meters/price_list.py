@@ -1,0 +1,245 @@
+"""The price list: which function of NumPy, of Python and of its library has which price.
+
+Every name here is one whose work follows from the sizes of its arguments and results; whatever is missing makes a
+measurement inconclusive, never wrong.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import copy
+import decimal
+import fractions
+import functools
+import itertools
+import math
+import operator
+import sys
+import time
+import types
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from grader.sandbox.worker.meters import prices
+from grader.sandbox.worker.meters import special_calls as handlers
+from grader.sandbox.worker.meters.prices import (
+    DUNDERS,
+    Price,
+    elementwise,
+    free,
+    moved,
+    product,
+    read,
+    reduction,
+    sorting,
+)
+from grader.sandbox.worker.meters.special_calls import Handler
+
+# Methods by which objects are made and looked at; whatever the student's class does in them counts itself.
+_OBJECT = {"init", "new", "len", "setattr", "getattribute", "delattr", "repr", "str", "hash", "iter", "next", "bool"}
+_OBJECT |= {"float", "int", "index", "contains", "enter", "exit", "init_subclass", "class_getitem"}
+
+
+def handler_of(function: Any) -> Handler | None:
+    """Return the way in which the meter makes a call itself; None for most."""
+    found = _HANDLERS.get(id(function))
+    if found is not None:
+        return found[1]
+    kind = type(function)
+    if kind is functools.partial:
+        return handlers.opened
+    if kind is types.MethodDescriptorType:
+        return handlers.unbound
+    if kind is types.MethodWrapperType and function.__name__ == "__getitem__":
+        return handlers.indexed
+    if kind is types.BuiltinMethodType:
+        return _method_handler(function)
+    return None
+
+
+def price_of(function: Any) -> Price | None:
+    """Return the price of anything that can be called and is not the student's own."""
+    found = _PRICES.get(id(function))
+    if found is not None:
+        return found[1]
+    if "torch" in sys.modules and prices.is_torch(function):
+        return prices.by_torch
+    kind = type(function)
+    if kind is types.BuiltinMethodType:
+        return _method_price(function)
+    if kind is np.ufunc:  # one that the student made of a function, or one that hides a product
+        return elementwise if function.signature is None else prices.unmeasured_product
+    if kind is types.MethodWrapperType or kind is types.WrapperDescriptorType:
+        name = function.__name__.strip("_")
+        return prices.dunder if name in DUNDERS else free if name in _OBJECT else None
+    if kind is np.vectorize:
+        return moved
+    if kind in _FREE_KINDS:
+        return free
+    if isinstance(function, type):
+        return free if function in _FREE_TYPES or issubclass(function, BaseException | np.generic) else None
+    if kind is types.MethodType and isinstance(function.__self__, np.ma.MaskedArray):
+        return moved if function.__name__ == "filled" else _ARRAY_METHODS.get(function.__name__)
+    if kind is types.MethodType and isinstance(function.__self__, tuple):
+        return free  # what a namedtuple has besides its items
+    if kind is types.FunctionType or kind is types.MethodType:
+        return free if function.__module__ in _FREE_MODULES else None
+    if kind.__module__ == "numpy.ma.core":  # the masked forms of ufuncs
+        return elementwise
+    return None
+
+
+def _method_handler(function: Any) -> Handler | None:
+    owner, name = function.__self__, function.__name__
+    if isinstance(owner, list | collections.deque) and name not in ("append", "appendleft", "popleft", "clear"):
+        return handlers.indexed if name == "__getitem__" else handlers.list_method
+    if isinstance(owner, set | frozenset | dict | tuple) and name not in _QUICK:
+        return handlers.many
+    if isinstance(owner, str | bytes):
+        return handlers.walk if name == "join" else handlers.many
+    return handlers.many if owner is dict and name == "fromkeys" else None
+
+
+def _method_price(function: Any) -> Price | None:
+    """Return the price of a method written in C, by what it is a method of."""
+    owner, name = function.__self__, function.__name__
+    if isinstance(owner, np.ndarray):
+        return _ARRAY_METHODS.get(name)
+    if isinstance(owner, np.ufunc):
+        return prices.ufunc_method
+    if isinstance(owner, _FREE_OWNERS) or owner in (dict, str, int, float, object) or name == "__new__":
+        return free
+    return None
+
+
+_QUICK = {"add", "discard", "get", "setdefault", "items", "keys", "values", "pop", "popitem", "clear", "move_to_end"}
+_QUICK |= {"__contains__", "__getitem__"}
+_FREE_TYPES = {
+    *(np.dtype, np.errstate, np.finfo, np.iinfo, np.ndindex, np.ndenumerate, np.broadcast, np.nditer),
+    *(int, float, bool, complex, range, slice, type, enumerate, zip, reversed),
+    *(itertools.product, itertools.chain, itertools.count, itertools.cycle, itertools.repeat, itertools.islice),
+    *(itertools.zip_longest, itertools.combinations, itertools.permutations, itertools.pairwise, itertools.groupby),
+    *(functools.partial, operator.itemgetter, operator.attrgetter, collections.defaultdict, fractions.Fraction),
+    *(decimal.Decimal, memoryview, types.SimpleNamespace),
+    *(contextlib.suppress, contextlib.nullcontext, warnings.catch_warnings),
+}
+_FREE_KINDS = {operator.itemgetter, operator.attrgetter, types.GenericAlias}
+_FREE_OWNERS: tuple[type, ...] = (np.generic, int, float, complex, dict, str, bytes, tuple, range, list, set, slice)
+_FREE_OWNERS += (frozenset, collections.deque, types.GeneratorType, np.nditer)
+_FREE_MODULES = {"logging", "warnings", "dataclasses", "typing", "functools"}
+_ARRAY_METHODS: dict[str, Price] = {
+    name: price
+    for price, names in {
+        reduction: "sum mean max min prod any all argmax argmin std var cumsum cumprod trace ptp",
+        moved: """reshape transpose swapaxes ravel flatten copy astype squeeze view take repeat diagonal compress
+            choose""",
+        read: "round clip conj conjugate tolist tobytes fill put nonzero resize byteswap __array__ __copy__",
+        sorting: "sort argsort partition argpartition searchsorted",
+        free: "item setflags __len__ __array_namespace__",
+        product: "dot",
+    }.items()
+    for name in names.split()
+}
+
+
+def _numpy_prices() -> Iterator[tuple[Any, Price]]:
+    """Yield the functions of NumPy with their prices, those that this version has."""
+    tables: dict[Price, str] = {
+        reduction: """sum mean max min amax amin prod any all argmax argmin std var median cumsum cumprod nansum nanmax
+            nanmin nanmean nanprod nanstd nanvar nanargmax nanargmin count_nonzero ptp trace cumulative_sum
+            allclose array_equal array_equiv percentile quantile diff""",
+        moved: """asarray array asanyarray ascontiguousarray asfortranarray copy reshape transpose permute_dims swapaxes
+            moveaxis rollaxis ravel squeeze expand_dims atleast_1d atleast_2d atleast_3d broadcast_to broadcast_arrays
+            stack concatenate concat vstack hstack dstack column_stack block tile repeat take take_along_axis flip
+            fliplr flipud roll rot90 split array_split hsplit vsplit dsplit pad diagonal diag diagflat tril triu append
+            insert delete compress extract choose meshgrid indices ix_ matrix_transpose frombuffer fromiter require
+            zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
+            geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
+            asarray_chkfinite""",
+        read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put_along_axis copyto
+            putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin""",
+        sorting: "sort argsort partition argpartition searchsorted lexsort unique",
+        product: "dot inner matmul vecdot matvec vecmat",
+        prices.flat_product: "vdot",
+        prices.tensordot: "tensordot",
+        prices.sliding: "convolve correlate",
+        prices.einsum: "einsum",
+        elementwise: "outer kron",
+        free: """shape ndim size result_type promote_types can_cast min_scalar_type common_type issubdtype isscalar
+            iterable broadcast_shapes seterr geterr set_printoptions get_printoptions printoptions array2string
+            array_repr array_str may_share_memory shares_memory unravel_index ravel_multi_index format_float_positional
+            einsum_path isfortran iscomplexobj isrealobj nditer""",
+    }
+    for price, names in tables.items():
+        for name in names.split():
+            if hasattr(np, name):
+                yield getattr(np, name), price
+    for name in vars(np):
+        found = getattr(np, name)
+        if (
+            isinstance(found, np.ufunc)
+            and found.signature is None
+            and name not in ("matmul", "vecdot", "matvec", "vecmat")
+        ):
+            yield found, elementwise
+    yield from ((one, prices.unmeasured_product) for one in (np.ma.dot, np.ma.inner, np.polyval, np.bincount))
+    yield from ((one, moved) for one in (np.asmatrix, np.mask_indices))
+    yield from ((one, read) for one in (np.ma.masked_invalid, np.ma.max, np.ma.min, np.ma.masked_less))
+    for name in ("array", "asarray", "masked_array", "masked_where", "masked_equal", "filled", "getmaskarray"):
+        yield getattr(np.ma, name), moved
+    yield np.average, prices.weighted
+    for product_of_many in (np.linalg.multi_dot, np.linalg.matrix_power, np.cov, np.corrcoef):
+        yield product_of_many, prices.unmeasured_product
+    yield np.lib.array_utils.normalize_axis_index, free
+    yield np.linalg.norm, reduction
+    yield np.linalg.vecdot, product
+    yield np.linalg.matmul, product
+    yield np.linalg.outer, elementwise
+    yield np.linalg.tensordot, prices.tensordot
+    yield np.linalg.matrix_transpose, moved
+    yield np.lib.stride_tricks.sliding_window_view, moved
+    yield np.lib.stride_tricks.as_strided, moved
+
+
+def _python_prices() -> Iterator[tuple[Any, Price]]:
+    """Yield the builtins and the functions of Python's library with their prices."""
+    names = """add iadd sub isub mul imul truediv itruediv floordiv ifloordiv mod imod pow ipow matmul imatmul and_
+        or_ xor lt le gt ge eq ne neg pos abs invert inv concat iconcat"""
+    yield from ((getattr(operator, name), prices.operation) for name in names.split())
+    yield from ((one, prices.operation) for one in (pow, abs))
+    for name in vars(math):
+        if callable(found := getattr(math, name)) and not isinstance(found, type):
+            yield found, {"prod": reduction, "sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
+    plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next iter print round divmod
+        ord chr bin hex __import__ type vars"""
+    yield from ((getattr(builtins, name), free) for name in plain.split())
+    yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache, itertools.tee))
+    yield from ((one, free) for one in (time.perf_counter, time.time, time.process_time, collections.namedtuple))
+    yield from ((one, free) for one in (operator.index, operator.not_, operator.truth, operator.is_, warnings.warn))
+    yield from ((one, free) for one in (contextlib.contextmanager, functools.singledispatch, functools.total_ordering))
+
+
+def _handlers() -> Iterator[tuple[Any, Handler]]:
+    """Yield what the meter calls in its own way."""
+    walkers = (max, min, any, all, sorted, list, tuple, set, frozenset, dict, bytes, bytearray, math.fsum, math.hypot)
+    more = (collections.deque, collections.Counter, collections.OrderedDict)
+    yield from ((one, handlers.walk) for one in (*walkers, *more))
+    highers = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
+    arrays = (np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize, np.frompyfunc)
+    yield from ((one, handlers.higher) for one in (*highers, itertools.filterfalse, functools.cmp_to_key, *arrays))
+    yield from ((one, handlers.spelled) for one in (str, repr, format))
+    yield from ((one, handlers.deep) for one in (copy.copy, copy.deepcopy))
+    yield sum, handlers.total
+    yield functools.reduce, handlers.reduce
+    yield operator.getitem, handlers.indexed
+    yield from ((one, handlers.hatch) for one in (exec, eval, compile))
+
+
+# With the functions themselves, so that no other can ever have their number.
+_PRICES = {id(function): (function, price) for function, price in (*_python_prices(), *_numpy_prices())}
+_HANDLERS = {id(function): (function, handler) for function, handler in _handlers()}

@@ -1,0 +1,223 @@
+"""Prices: what a call of a function that is not the student's own has cost, told to the meter once it was made.
+
+A price follows from the sizes of arguments and results alone.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import cache
+from math import isqrt, prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.sandbox.protocol.call_names import PREFIX, SUM, attention_in
+from grader.sandbox.worker.meters.arrays import arrays_in, name_of
+
+if TYPE_CHECKING:
+    from grader.sandbox.worker.meters.meter import Meter
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+Price = Callable[["Meter", int, Any, Args, Kwargs, Any], None]
+PRODUCTS = {"multiply", "square", "power", "float_power", "outer", "kron", "mul", "imul", "pow", "ipow", "prod"}
+ADDING = {"sum", "mean", "cumsum", "trace", "cumulative_sum", "std", "var", "norm", "nansum", "nanmean"}
+DUNDERS = {
+    **dict.fromkeys(("mul", "rmul", "imul"), "*"),
+    **dict.fromkeys(("pow", "rpow", "ipow"), "**"),
+    **dict.fromkeys(("matmul", "rmatmul", "imatmul"), "@"),
+    **dict.fromkeys(("add", "radd", "iadd"), "+"),
+    **dict.fromkeys(("sub", "rsub", "isub"), "-"),
+    **dict.fromkeys(("truediv", "rtruediv", "itruediv", "floordiv", "mod", "and", "or", "xor"), "/"),
+    **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"), "/"),
+}
+LEAVING = {"tolist", "numpy", "__array__"}
+REFLECTED = ("__rmul__", "__rpow__", "__rmatmul__", "__radd__", "__rsub__", "__rtruediv__")
+
+
+def subject_of(function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Return what a call is about: the array whose method it is, its first argument, or the array given by name."""
+    if isinstance(getattr(function, "__self__", None), np.ndarray):
+        return function.__self__
+    return args[0] if args else next((one for one in kwargs.values() if isinstance(one, np.ndarray)), 0)
+
+
+def operands_of(function: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Any]:
+    """Return the two factors of a product, however they were given."""
+    owner = [function.__self__] if isinstance(getattr(function, "__self__", None), np.ndarray) else []
+    first, second, *_ = (*owner, *args, *kwargs.values())
+    return first, second
+
+
+def by_torch(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """What torch does is counted operation by operation; only what leaves it for Python or NumPy is counted here."""
+    owner = getattr(function, "__self__", None)
+    if owner is not None and getattr(function, "__name__", "") in LEAVING and hasattr(owner, "numel"):
+        meter.worked(at, int(owner.numel()))
+    if "Script" in type(function).__name__:  # compiled from the text: its loops run unseen, but its graph can be read
+        meter.unpriced(at, "torch.jit")
+        if name := attention_in(str(getattr(function, "inlined_graph", ""))):
+            meter.event(at, f"{PREFIX}{name.strip('_')}")
+
+
+def is_torch(function: Any) -> bool:
+    """Whether something is torch's: a function, an operation, a method of a tensor, a layer, a class of layers."""
+    module = getattr(function, "__module__", None)
+    if type(module) is str and module.startswith("torch"):
+        return True
+    owner = getattr(function, "__self__", None)
+    if type(owner) is types.ModuleType:
+        return owner.__name__.startswith("torch")
+    owners = [one for one in (function, owner) if isinstance(one, type)]
+    return any(map(_is_of_torch, (type(function), *([] if owner is None else [type(owner)]), *owners)))
+
+
+@cache
+def _is_of_torch(kind: type) -> bool:
+    return any(str(base.__module__).partition(".")[0] == "torch" for base in kind.__mro__)
+
+
+def free(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """What costs the same for every size."""
+    if isinstance(result, type) and result.__module__.startswith(__package__):
+        result.__module__ = "__main__"  # a class made by a call is of the module that called: the student's
+
+
+def elementwise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """An operation on each entry of the arrays, broadcast together."""
+    operands = args[: function.nin] if isinstance(function, np.ufunc) else args
+    whole = result[0] if isinstance(result, tuple) else result
+    meter.elementwise(at, getattr(function, "__name__", "") in PRODUCTS, operands or (0,), whole)
+
+
+def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """Every entry of the first argument is looked at once."""
+    subject = subject_of(function, args, kwargs)
+    meter.computed(at, int(np.size(subject)))
+    if function.__name__ in ADDING:
+        meter.summed(at, SUM, subject)
+
+
+def moved(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """A new arrangement of entries: nothing if the result is a view, its size if it is new."""
+    for array in arrays_in(result):
+        meter.copied(at, array)
+
+
+def read(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """Every entry is read once, whatever becomes of it."""
+    sizes = [np.size(one) for one in (subject_of(function, args, kwargs), *args, result) if isinstance(one, np.ndarray)]
+    meter.worked(at, max(sizes, default=1))
+
+
+def sorting(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """A sort looks at each entry about as often as its length has binary digits."""
+    size = int(np.size(subject_of(function, args, kwargs)))
+    meter.worked(at, size * size.bit_length())
+
+
+def product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """matmul, dot, inner and the like: they sum over the last index of the first argument."""
+    meter.matrix_product(at, name_of(function), *operands_of(function, args, kwargs), result)
+
+
+def flat_product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """vdot: all entries of both."""
+    meter.contracted(at, name_of(function), int(np.size(operands_of(function, args, kwargs)[0])))
+
+
+def tensordot(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """Both factors hold the indices that are summed over."""
+    a, b = operands_of(function, args, kwargs)
+    length = isqrt(int(np.size(a)) * int(np.size(b)) // max(1, int(np.size(result))))
+    meter.contracted(at, name_of(function), int(np.size(result)) * length)
+
+
+def sliding(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """convolve and correlate: every entry with every other."""
+    a, b = operands_of(function, args, kwargs)
+    meter.contracted(at, name_of(function), int(np.size(a)) * int(np.size(b)))
+
+
+def einsum(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """As many products as there are combinations of all indices."""
+    operands = args[1:]
+    if type(args[0]) is not str or (len(operands) > 2 and kwargs.get("optimize", False)):
+        meter.event(at, name_of(function))
+        meter.unpriced(at, "numpy.einsum with a path of its own")
+        return
+    size = _combinations(args[0], [np.shape(one) for one in operands])
+    if len(operands) == 1:
+        meter.computed(at, size)
+        meter.summed(at, SUM, operands[0])
+    else:
+        meter.contracted(at, name_of(function), size * (len(operands) - 1))
+
+
+def _combinations(subscripts: str, shapes: list[tuple[int, ...]]) -> int:
+    sizes: dict[str, int] = {}
+    rest: list[tuple[int, ...]] = []
+    for labels, shape in zip(subscripts.partition("->")[0].replace(" ", "").split(","), shapes, strict=True):
+        before, dots, after = labels.partition("...")
+        spare = shape[len(before) : len(shape) - len(after)] if dots else ()
+        named = shape[: len(before)] + shape[len(shape) - len(after) :] if dots else shape
+        rest.append(spare)
+        for label, size in zip(before + after, named, strict=True):
+            sizes[label] = max(size, sizes.get(label, 1))
+    return prod(sizes.values()) * prod(np.broadcast_shapes(*rest))
+
+
+def ufunc_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """reduce, accumulate, outer, at and reduceat of a ufunc."""
+    ufunc = function.__self__
+    if function.__name__ == "outer":
+        meter.elementwise(at, ufunc.__name__ in PRODUCTS, args[:2], result)
+        return
+    subject = args[0] if args else next((one for one in kwargs.values() if isinstance(one, np.ndarray)), 0)
+    others = [one for one in (*args[1:], *kwargs.values()) if isinstance(one, np.ndarray)]
+    size = max(int(np.size(one)) for one in (subject, *others))
+    meter.computed(at, size)
+    if ufunc.__name__ in PRODUCTS:
+        meter.multiplied(at, size, scalar=False)
+    if ufunc in (np.add, np.subtract):
+        for one in (subject, *others):
+            meter.summed(at, SUM, one)
+
+
+def weighted(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """average: with weights, it is a sum of products."""
+    subject = subject_of(function, args, kwargs)
+    if kwargs.get("weights") is not None or len(args) > 2:
+        meter.contracted(at, name_of(function), int(np.size(subject)))
+    else:
+        reduction(meter, at, np.mean, (subject,), {}, result)
+
+
+def unmeasured_product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """A product of matrices by a way of its own, whose cost does not follow from the sizes alone."""
+    meter.event(at, name_of(function))
+    meter.unpriced(at, name_of(function))
+
+
+def sumprod(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """sumprod and dist of the math module: one multiplication for each pair, made in C."""
+    meter.contracted(at, name_of(function), len(args[0]))
+
+
+def operation(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """A function of the operator module, or pow and abs: the operator it stands for."""
+    if len(args) == 1:
+        elementwise(meter, at, function, args, kwargs, result)
+    else:
+        name = function.__name__.strip("_")
+        meter.operated(at, DUNDERS.get(name, "+" if "concat" in name else "/"), args[0], args[1], result)
+
+
+def dunder(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """`a.__mul__(b)` and `float.__mul__(a, b)`."""
+    operands = args if type(function) is types.WrapperDescriptorType else (function.__self__, *args)
+    if function.__name__ in REFLECTED:
+        operands = operands[::-1]
+    meter.operated(at, DUNDERS[function.__name__.strip("_")], operands[0], operands[-1], result)

@@ -1,0 +1,134 @@
+"""Handlers: calls that the meter makes in its own way, because what happens inside them must be seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.sandbox.protocol.call_names import SUM
+from grader.sandbox.worker.meters.prices import Args, Kwargs, moved
+
+if TYPE_CHECKING:
+    from grader.sandbox.worker.meters.meter import Meter
+
+Handler = Callable[["Meter", int, Any, Args, Kwargs], Any]
+# The keyword by which a function of NumPy's is given what it calls.
+CALLED = {"func", "function", "func1d", "pyfunc"}
+
+
+def higher(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Something that calls what it is given first: that must be counted, too."""
+    args = (meter.watched(at, args[0]), *args[1:]) if args else args
+    if function.__name__ == "accumulate":
+        args = tuple(meter.watched(at, arg) if callable(arg) else arg for arg in args)
+    kwargs = {key: meter.watched(at, arg) if key in CALLED else arg for key, arg in kwargs.items()}
+    result = function(*args, **kwargs)
+    moved(meter, at, function, args, kwargs, result)
+    return result
+
+
+def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A builtin that goes through its argument from one end to the other."""
+    if kwargs.get("key") is not None:
+        kwargs = kwargs | {"key": meter.watched(at, kwargs["key"])}
+    if len(args) > 1 and function in (max, min, math.hypot):
+        meter.walked(at, len(args))
+    elif args and isinstance(args[0], int) and function in (bytes, bytearray):
+        meter.walked(at, args[0])
+    elif args and isinstance(args[0], Iterable):
+        if function is math.fsum:
+            meter.summed(at, SUM, args[0])
+        args = (meter.counted(at, args[0]), *args[1:])
+    return function(*args, **kwargs)
+
+
+def many(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A method or function that goes through what it belongs to and through every argument: union, fromkeys, copy."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, dict | set | frozenset | tuple | str | bytes):
+        meter.walked(at, len(owner))
+    args = tuple(
+        meter.counted(at, arg) if isinstance(arg, Iterable) and not isinstance(arg, str) else arg for arg in args
+    )
+    return function(*args, **kwargs)
+
+
+def deep(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A copy of anything: of an array its size, of a list its length."""
+    result = function(*args, **kwargs)
+    if isinstance(result, np.ndarray):
+        meter.worked(at, result.size)
+    elif hasattr(type(result), "__len__"):
+        meter.walked(at, len(result))
+    return result
+
+
+def spelled(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """str, repr and format: of a list, as long as the list."""
+    if args and isinstance(args[0], list | tuple | dict | set | np.ndarray):
+        meter.walked(at, int(np.size(args[0])) if isinstance(args[0], np.ndarray) else len(args[0]))
+    return function(*args, **kwargs)
+
+
+def total(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """sum: the additions of arrays and of lists are work of their own."""
+    subject, start = args[0], kwargs.get("start", args[1] if len(args) > 1 else 0)
+    if isinstance(subject, np.ndarray) and subject.dtype != object:
+        meter.summed(at, SUM, subject)
+        meter.walked(at, len(subject))
+        meter.worked(at, subject.size if subject.ndim > 1 else 0)
+        return function(*args, **kwargs)
+    plain = isinstance(start, int | float) and isinstance(subject, list | tuple)
+    if isinstance(start, str) or (plain and not any(isinstance(one, np.ndarray) for one in subject)):
+        meter.walked(at, len(subject))
+        return function(*args, **kwargs)
+    for element in subject:
+        meter.tick(at)
+        start = meter.binary(at, "+", start, element)
+    return start
+
+
+def reduce(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """functools.reduce, step by step."""
+    if len(args) < 2:
+        return function(*args, **kwargs)  # which will say so
+    return function(meter.watched(at, args[0]), meter.counted(at, args[1]), *args[2:], **kwargs)
+
+
+def unbound(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """`np.ndarray.dot(a, b)`, `list.append(x, 1)`: the method of its first argument."""
+    return meter.call(at, function.__get__(args[0]), *args[1:], **kwargs)
+
+
+def opened(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A functools.partial: what it holds, with all arguments."""
+    return meter.call(at, function.func, *function.args, *args, **(function.keywords | kwargs))
+
+
+def hatch(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """exec and eval under another name: what they run is not counted."""
+    meter.hatched(at, function.__name__)
+    return function(*args, **kwargs)
+
+
+def list_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """A method that may go through the whole list, and through its argument."""
+    owner, name = function.__self__, function.__name__
+    if name in ("extend", "extendleft", "update") and args:
+        args = (meter.counted(at, args[0]), *args[1:])
+    elif name == "pop" and args:
+        meter.walked(at, max(0, len(owner) - args[0] if args[0] >= 0 else -args[0]))
+    elif name != "pop":
+        meter.walked(at, len(owner))
+    if kwargs.get("key") is not None:
+        kwargs = kwargs | {"key": meter.watched(at, kwargs["key"])}
+    return function(*args, **kwargs)
+
+
+def indexed(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """operator.getitem and `x.__getitem__`: an index like any other."""
+    owner = (function.__self__,) if type(getattr(function, "__self__", None)).__name__ != "module" else ()
+    return meter.item(at, *owner, *args, **kwargs)

@@ -1,0 +1,169 @@
+"""Prices of torch's operations, by the sizes of the tensors that go in and come out.
+
+What torch itself marks as pointwise or as a reduction has its price by that mark; the rest is listed. An operation
+that is neither makes a measurement inconclusive, never wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+if TYPE_CHECKING:
+    from grader.sandbox.worker.meters.meter import Meter
+
+Tensors = list[torch.Tensor]
+
+
+class Done(NamedTuple):
+    """An operation that was done: the tensors it was given, the result, and what of the result is not in old memory."""
+
+    meter: Meter
+    at: int
+    name: str
+    given: Tensors
+    new: Tensors
+    result: Any
+
+    def computed(self, size: int) -> None:
+        self.meter.computed(self.at, size)
+
+    def moved(self, size: int) -> None:
+        self.meter.worked(self.at, size)
+
+    def multiplied_and_added(self, size: int) -> None:
+        self.meter.multiplied_and_added(self.at, size)
+
+
+Price = Callable[[Done], None]
+PRODUCTS = {"mul", "square", "pow", "addcmul", "addcdiv", "float_power", "lerp", "prod", "cumprod", "addr", "ger"}
+
+
+def elementwise(done: Done) -> None:
+    """Arithmetic on each entry of the tensors, broadcast together."""
+    size = max((one.numel() for one in (*done.given, *done.new)), default=1)
+    done.computed(size)
+    if done.name.strip("_") in PRODUCTS:
+        done.meter.multiplied(done.at, size, scalar=False)
+
+
+def reduction(done: Done) -> None:
+    """Every entry of what is given is looked at once."""
+    elementwise(done._replace(given=done.given[:1]))
+
+
+def moved(done: Done) -> None:
+    """A new arrangement of entries: nothing if the result is a view, its size if it is new."""
+    done.moved(sum(one.numel() for one in done.new))
+
+
+def filled(done: Done) -> None:
+    """All entries of a tensor, or of a part of one, are written anew."""
+    done.moved(done.given[0].numel())
+
+
+def put(done: Done) -> None:
+    """Some entries of a tensor are written: as many as there are places or values."""
+    done.moved(max(one.numel() for one in done.given[1:]))
+
+
+def free(done: Done) -> None:
+    """What costs the same for every size."""
+
+
+def sorting(done: Done) -> None:
+    """A sort looks at each entry about as often as its length has binary digits."""
+    size = done.given[0].numel()
+    done.moved(size * size.bit_length())
+
+
+def product(done: Done) -> None:
+    """mm, bmm, mv, dot: one multiply-add for each entry of the first factor and each column of the second."""
+    a, b = done.given[-2:]  # what is added comes first, or not at all
+    columns = b.shape[-1] if b.ndim > 1 else 1
+    done.multiplied_and_added(a.numel() * columns)
+    if len(done.given) > 2:
+        done.computed(done.result.numel())
+
+
+def convolution(done: Done) -> None:
+    """Each entry of the result is a sum over one filter."""
+    done.multiplied_and_added(done.result.numel() * done.given[1][0].numel())
+
+
+def distance(done: Done) -> None:
+    """Distances between all pairs of rows."""
+    done.multiplied_and_added(done.result.numel() * done.given[0].shape[-1])
+
+
+def attention(done: Done) -> None:
+    """Scores and output of attention; the scores are never in memory as a whole."""
+    q, k, v = done.given[:3]
+    done.multiplied_and_added(q.numel() * k.shape[-2] + q[..., 0].numel() * k.shape[-2] * v.shape[-1])
+
+
+def multi_head_attention(done: Done) -> None:
+    """Four projections and the attention of all heads, in one."""
+    q, k, _ = done.given[:3]
+    width, queries, keys = q.shape[-1], q[..., 0].numel(), k[..., 0].numel()
+    done.multiplied_and_added(2 * (queries + keys) * width**2 + 2 * q.numel() * k.shape[-2])
+
+
+@cache
+def price_of(operation: Any, name: str) -> Price | None:
+    """Return the price of an operation; None if it has none."""
+    if name in _FILLED:
+        return filled
+    if name in _PUT:
+        return put
+    plain = name.strip("_")
+    if plain in _PRICES:
+        return _PRICES[plain]
+    tags = getattr(operation, "tags", ())
+    if torch.Tag.pointwise in tags:
+        return elementwise
+    return reduction if torch.Tag.reduction in tags else None
+
+
+_PRICES: dict[str, Price] = {
+    name: price
+    for price, names in {
+        product: "mm bmm mv dot vdot addmm baddbmm addmv sspaddmm addmm_activation int_mm",
+        convolution: "convolution mkldnn_convolution thnn_conv2d slow_conv2d_forward",
+        distance: "cdist_forward euclidean_dist pdist_forward",
+        attention: """scaled_dot_product_flash_attention_for_cpu scaled_dot_product_flash_attention
+            scaled_dot_product_efficient_attention scaled_dot_product_cudnn_attention""",
+        multi_head_attention: "native_multi_head_attention",
+        elementwise: """softmax log_softmax safe_softmax softmax_backward_data log_softmax_backward_data native_dropout
+            native_dropout_backward fused_dropout masked_softmax masked_scale addr ger outer threshold_backward
+            nan_to_num embedding_renorm native_layer_norm cumsum cumprod logcumsumexp cummax cummin softmax_backward
+            addcmul addcdiv lerp bernoulli uniform normal exponential random dropout where""",
+        reduction: """sum mean amax amin max min prod any all argmax argmin std var var_mean std_mean logsumexp norm
+            linalg_vector_norm aminmax count_nonzero equal is_nonzero trace median nanmedian mode sum_to_size
+            isin bincount histc""",
+        moved: """view unsafe_view reshape reshape_alias expand permute transpose t slice select unsqueeze squeeze
+            as_strided detach alias split split_with_sizes unbind diagonal unfold view_as_real view_as_complex clone
+            to_copy copy cat stack index index_select gather masked_select repeat repeat_interleave roll flip rot90
+            tril triu zeros ones full empty empty_strided empty_like zeros_like ones_like full_like new_zeros
+            new_ones new_full new_empty new_empty_strided arange linspace logspace eye rand randn rand_like randn_like
+            randint randint_like randperm scalar_tensor tril_indices triu_indices constant_pad_nd pad narrow movedim
+            lift_fresh lift_fresh_copy lift nonzero one_hot diag_embed diag take take_along_dim embedding conj_physical
+            resolve_conj resolve_neg conj neg_view select_scatter slice_scatter diagonal_scatter scatter scatter_add
+            index_put index_add index_fill index_copy masked_scatter scatter_reduce block_diag combinations
+            cartesian_prod im2col col2im unsafe_split slice_backward select_backward expand_copy view_copy
+            permute_copy transpose_copy t_copy squeeze_copy unsqueeze_copy select_copy slice_copy unfold_backward
+            tile channel_shuffle pixel_shuffle unique_dim""",
+        sorting: "sort topk argsort kthvalue msort unique unique2 searchsorted bucketize unique_consecutive",
+        free: """sym_size sym_numel sym_stride sym_storage_offset is_same_size size stride numel dim device
+            local_scalar_dense item assert_async assert_scalar has_same_storage_numel set requires_grad
+            is_contiguous is_pinned record_stream resize nested_tensor_size shape_as_tensor version""",
+    }.items()
+    for name in names.split()
+}
+# In place, these write into what is there.
+_FILLED = {"copy_", "fill_", "zero_"}
+_PUT = {"index_put_", "_index_put_impl_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_copy_"}
+_PUT |= {"masked_scatter_", "scatter_reduce_"}

@@ -1,0 +1,37 @@
+"""Imports that every worker would make, made once before it is forked."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+
+def warm_up(backend: str, *, meters: bool = True, gpu: bool = False) -> None:
+    """Import, once, what every worker would import: NumPy loads its random module only when first used."""
+    from grader.sandbox.worker.seeding import seed_everything
+
+    if meters:
+        import grader.sandbox.worker.meters.measure  # a jailed worker cannot find our folder again
+
+    if backend == "torch":
+        from grader.sandbox.worker.torch_setup import make_ready
+
+        make_ready()
+        if gpu:
+            import grader.sandbox.worker.gpu.real
+        if meters:
+            import grader.sandbox.worker.meters.torch_meter  # noqa: F401
+    else:
+        sys.meta_path.insert(0, NoTorch())
+    seed_everything(0)
+    gc.collect()
+    gc.freeze()  # a collection in a worker would touch, and so copy, every page of these modules
+
+
+class NoTorch:
+    """Says, in the words an honest `try: import torch` expects, that torch is not here."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        del path, target
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch': this module is for NumPy alone", name=name)

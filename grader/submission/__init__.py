@@ -1,0 +1,1 @@
+"""What students handed in: untrusted files, read with care."""

@@ -1,0 +1,55 @@
+"""A student's own work on a module: a script, a notebook, or both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.course.golden import read_golden, sha256
+from grader.course.module import Module
+from grader.course.notebook import NotebookError, make_notebook, read_cells
+
+
+def own_file(module: Module) -> Path:
+    """Return the file that counts: script or notebook, whichever changed last."""
+    files = [path for path in (module.stub, module.notebook) if path.is_file()]
+    return max(files, key=lambda path: path.stat().st_mtime, default=module.stub)
+
+
+def own_sha256(module: Module) -> str:
+    """Return the hash of the file that counts; empty if there is none."""
+    path = own_file(module)
+    return sha256(path.read_bytes()) if path.is_file() else ""
+
+
+def is_untouched(module: Module) -> bool:
+    """Whether nothing has been written yet."""
+    path = own_file(module)
+    if path == module.stub:
+        return own_sha256(module) == read_golden(module).stub_sha256
+    return _code_of_notebook(path) == _code_of_script(module, read_golden(module).stub)
+
+
+def left_behind(module: Module) -> Path | None:
+    """Return the older of script and notebook, if there are both and their code differs."""
+    if not (module.stub.is_file() and module.notebook.is_file()):
+        return None
+    script = module.stub.read_text(encoding="utf-8", errors="replace")
+    if _code_of_script(module, script) == _code_of_notebook(module.notebook):
+        return None
+    return module.notebook if own_file(module) == module.stub else module.stub
+
+
+def _code_of_script(module: Module, script: str) -> list[str]:
+    return _bare(read_cells(make_notebook(script, module.slug).encode("utf-8", "replace")))
+
+
+def _code_of_notebook(path: Path) -> list[str]:
+    try:
+        return _bare(read_cells(path.read_bytes()))
+    except NotebookError:
+        return []
+
+
+def _bare(cells: tuple[str, ...]) -> list[str]:
+    """Return the lines that say something: how code is shared out among cells makes no difference."""
+    return [line.rstrip() for cell in cells for line in cell.splitlines() if line.strip()]

@@ -1,0 +1,46 @@
+"""What an author's checks import: the `worth` mark, and assertions that are safe on any result.
+
+A result may be of any type and shape. Pass it to an assertion from here, or through `array_like`, before
+doing arithmetic on it: a TypeError in a check counts as a fault of the grader, not of the student.
+"""
+
+from __future__ import annotations
+
+from grader.core.compare import Tolerance
+from grader.sandbox.student import Arguments, arguments
+from grader.testing.assertions import (
+    array_like,
+    assert_close,
+    assert_disciplined,
+    assert_dtype,
+    assert_raises,
+    assert_rows_sum_to_one,
+    assert_unmodified,
+)
+from grader.testing.gradients import (
+    assert_gradients,
+    assert_gradients_match_differences,
+    assert_parameter_gradients,
+    half_dtypes,
+)
+from grader.testing.memoize import remembered
+from grader.testing.worth import worth
+
+__all__ = [
+    "Arguments",
+    "Tolerance",
+    "arguments",
+    "array_like",
+    "assert_close",
+    "assert_disciplined",
+    "assert_dtype",
+    "assert_gradients",
+    "assert_gradients_match_differences",
+    "assert_parameter_gradients",
+    "assert_raises",
+    "assert_rows_sum_to_one",
+    "assert_unmodified",
+    "half_dtypes",
+    "remembered",
+    "worth",
+]

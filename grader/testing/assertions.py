@@ -1,0 +1,118 @@
+"""Assertions for checks, safe on any result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.core.compare import EXACT, Tolerance, as_float64, describe, difference, shape_of
+from grader.core.errors import StudentRaisedError
+from grader.sandbox.protocol.device_findings import Copy, Finding, OnDevice
+from grader.sandbox.protocol.device_messages import STEPS
+from grader.sandbox.student import Call
+
+__tracebackhide__ = True  # pytest shows a student the sentence, not the code that made it
+
+# A right softmax, in any style, sums to one within some thousands of rounding errors of its dtype.
+ROW_SUM_GAP = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+
+
+def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, *, of: str = "") -> None:
+    """Fail unless the student's value is the expected one; `of` names it in the message."""
+    found = difference(actual, expected, tolerance)
+    assert found is None, f"{of}: {found}" if of else found
+
+
+def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") -> np.ndarray:
+    """Return the student's value as a finite float64 array of this shape, or fail."""
+    found = shape_of(value)
+    assert found is not None, f"{of} should be an array of shape {shape}, got {describe(value)}"
+    assert found == shape, f"{of} has the shape {found}, expected {shape}"
+    array = as_float64(value)
+    assert array is not None, f"{of} should hold real numbers, got {describe(value)}"
+    bad = int((~np.isfinite(array)).sum())
+    assert bad == 0, f"{of} holds {bad} values that are NaN or infinite"
+    return array
+
+
+def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1, dtype: Any = np.float64) -> None:
+    """Fail unless every slice along an axis is a probability distribution, to the precision of the input's dtype."""
+    weights = array_like(value, shape)
+    lowest = weights.min()
+    assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
+    gap = np.abs(weights.sum(axis=axis) - 1)
+    assert gap.max() <= ROW_SUM_GAP[np.dtype(dtype)], (
+        f"the weights along axis {axis} sum to {1 + _signed(weights, axis):.12g}, not to 1"
+    )
+
+
+def assert_dtype(value: Any, expected: Any) -> None:
+    """Fail unless the result is an array or tensor of this dtype."""
+    # Nothing is converted: a quarter of a gigabyte of bytes would be two of floats.
+    dtype = value.dtype if shape_of(value) is not None else None
+    assert dtype is not None, f"expected an array of {expected}, got {describe(value)}"
+    assert dtype == expected, f"the result is {dtype}, expected {getattr(expected, '__name__', expected)}"
+
+
+def assert_unmodified(call: Call, *originals: Any) -> None:
+    """Fail if a call changed its positional arguments."""
+    for position, (after, before) in enumerate(zip(call.args, originals, strict=True)):
+        found = difference(after, before, EXACT)
+        assert found is None, f"argument {position + 1} was modified: {found}"
+
+
+def assert_disciplined(found: OnDevice, *, device: str | None = None, non_blocking: bool = False) -> None:
+    """Fail if a call mixed devices, made the CPU wait for the GPU or left a result behind, and say in which line.
+
+    With `device` ("cpu" or "cuda"), every tensor of the result must live there; with `non_blocking`, no copy to the
+    GPU may hold up the CPU.
+    """
+    for finding in found.findings[:1]:  # the first: what comes after it is often its doing
+        others = sorted({one.line for one in found.findings if one.line not in (0, finding.line)})
+        more = f" Look at line {_listed(others)}, too." if others else ""
+        raise AssertionError(f"{_place(finding)}{finding.what}. {STEPS[finding.kind]}{more}")
+    if device is not None:
+        strays = sum(one.partition(":")[0] != device for one in found.devices)
+        assert not strays, f"{strays} of {len(found.devices)} tensors of the result are not on the device {device}"
+    if non_blocking:
+        waiting = [copy for copy in found.copies if not copy.non_blocking]
+        assert not waiting, f"{_place(waiting[0])}the CPU waits for this copy. Copy with non_blocking=True."
+
+
+def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:
+    """Fail unless the call raises this exception and names these numbers in its message."""
+    error = _raised_by(call)
+    # A name without a module is a built-in: a class of the student's own has theirs in front.
+    assert kind.__name__ in error.types, f"expected a {kind.__name__}: {error}"
+    found = _numbers_in(error.message)
+    missing = [number for number in numbers if number not in found]
+    assert not missing, f"the message should name {_listed(missing)}: {error.message!r}"
+
+
+def _raised_by(call: Callable[[], Any]) -> StudentRaisedError:
+    try:
+        value = call()
+    except StudentRaisedError as error:
+        return error
+    raise AssertionError(f"expected an exception, but it returned {describe(value)}")
+
+
+def _signed(weights: np.ndarray, axis: int) -> float:
+    gaps = weights.sum(axis=axis).ravel() - 1
+    return float(gaps[np.abs(gaps).argmax()])
+
+
+def _numbers_in(message: str) -> list[float]:
+    # A dash behind a digit or a letter is no sign: "0-5" names 0 and 5.
+    return [float(text) for text in re.findall(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
+
+
+def _place(where: Finding | Copy) -> str:
+    return f"line {where.line} of {where.file}: " if where.line else ""
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return " and ".join(f"{number:g}" for number in numbers)

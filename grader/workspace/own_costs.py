@@ -1,0 +1,75 @@
+"""A student's own costs: their file measured here and now, beside what the reference costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from grader.complexity.accounts import Account, accounts_of
+from grader.complexity.contract import Contract
+from grader.complexity.polynomial import Polynomial
+from grader.core.errors import StudentError
+from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.course.module import CourseError, Module
+from grader.course.seeds import PUBLIC_SALT
+from grader.diagnosis.cost_growth import growth, name_growth
+from grader.diagnosis.fingerprints import ways_of
+from grader.grading.load_student import load, program_of, require_backend
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.tiers import open_spawner
+from grader.sandbox.session import Session
+from grader.submission.submission import own_submission
+
+
+@dataclass(frozen=True)
+class OwnCost:
+    """One function of a student's: its account, its source, and the reference's polynomials by meter."""
+
+    contract: Contract
+    account: Account
+    source: Mapping[str, str]  # by file
+    reference: Mapping[str, Polynomial]
+    likely: str = ""  # the known wrong way whose costs grow like these
+
+    def line(self, file: str, number: int) -> str:
+        """Return a line of the student's own file."""
+        lines = self.source.get(file, "").splitlines()
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+
+def own_costs(course: Course, module: Module, function: str | None = None) -> Iterator[OwnCost]:
+    """Measure the functions of a student's own file, one after another."""
+    require_backend(module)
+    accounts = accounts_of(module, PUBLIC_SALT, None)
+    wanted = [one for one in accounts.contracts if function in (None, one.function, one.target)]
+    if not wanted:
+        known = ", ".join(contract.function for contract in accounts.contracts) or "none yet"
+        file = module.folder / "module.toml"
+        problem = f"there is no contract for {function!r}" if function else "there are no contracts"
+        raise CourseError(file, "complexity", problem, f"Those measured are: {known}", usage=True)
+    submission = own_submission(course, module)
+    if submission.problem:
+        raise StudentError(submission.problem)
+    sources = {
+        (f"{one.file}[{number}]" if one.notebook else one.file): cell
+        for one in submission.sources.values()
+        for number, cell in enumerate(one.cells, 1)
+    }
+    golden = read_golden(module)
+    with open_spawner(module.backend) as spawner:
+        session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
+        try:
+            load(session, module)
+            for contract in wanted:
+                names = contract.lattice.names
+                known_costs = {
+                    meter: Polynomial.from_data(names, terms)
+                    for meter, terms in golden.costs.get(contract.function, {}).items()
+                }
+                account = accounts.of(session, contract)
+                way = name_growth(ways_of(golden.misconceptions), contract.function, growth(account))
+                likely = f"{way.likely} ({way.name})" if way else ""
+                yield OwnCost(contract, account, sources, known_costs, likely)
+        finally:
+            session.close()

@@ -1,0 +1,84 @@
+"""A student's own functions on the GPU of this machine: how long they take and how much memory, as the input grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.gpu_memory import REPEATS, arguments_at, built_in_cost
+from grader.core.errors import StudentError
+from grader.course.course import Course
+from grader.course.module import CourseError, Module
+from grader.grading.load_student import load, program_of, require_backend
+from grader.grading.workers import NoGpuError
+from grader.sandbox.jail.limits import GPU_LIMITS
+from grader.sandbox.jail.spawner import JailError
+from grader.sandbox.jail.tiers import open_gpu_spawner
+from grader.sandbox.jail.view import gpu_devices
+from grader.sandbox.protocol.device_findings import GpuCost
+from grader.sandbox.session import Session
+from grader.sandbox.student import Student
+from grader.submission.submission import own_submission
+
+SIZES = (512, 1024, 2048, 4096, 8192)
+BUILT_IN = "the built-in"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One function at one size; where it could not be measured, `problem` says why."""
+
+    function: str
+    n: int
+    ms: float | None = None
+    peak_bytes: int | None = None
+    problem: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def own_points(course: Course, module: Module, function: str | None = None) -> Iterator[Point]:
+    """Measure the functions of a student's own file, each size in turn, and PyTorch's own attention beside them."""
+    if not gpu_devices():
+        raise NoGpuError("there is no device of NVIDIA's")
+    require_backend(module)
+    contracts = [one for one in read_contracts(module.folder, module.gpu) if function in (None, one.function)]
+    if not contracts:
+        file = module.folder / "module.toml"
+        known = ", ".join(module.gpu) or "none in this module"
+        raise CourseError(file, "gpu", "has nothing to measure", f"On a GPU there are: {known}", usage=True)
+    submission = own_submission(course, module)
+    if submission.problem:
+        raise StudentError(submission.problem)
+    try:
+        spawner = open_gpu_spawner()
+    except JailError as error:
+        raise NoGpuError(str(error)) from None
+    with spawner:
+        session = Session(spawner, program_of(submission, module, course.api(module)), GPU_LIMITS)
+        session.gpu = session
+        try:
+            load(session, module)
+            student = Student(session, course.api(module))
+            for n in SIZES:
+                for contract in contracts:
+                    yield _point(student, contract, n)
+                yield _measured(BUILT_IN, n, built_in_cost(student, arguments_at(contracts[0], (n,))))
+        finally:
+            session.close()
+
+
+def _point(student: Student, contract: Contract, n: int) -> Point:
+    try:
+        found = getattr(student, contract.function).gpu_cost(*arguments_at(contract, (n,)), repeats=REPEATS)
+    except StudentError as error:
+        short = "out of memory" if "out of memory" in str(error) else str(error)
+        return Point(contract.function, n, problem=short)
+    return _measured(contract.function, n, found)
+
+
+def _measured(function: str, n: int, found: GpuCost) -> Point:
+    return Point(function, n, round(found.ms, 5), found.peak_bytes)
