@@ -54,8 +54,8 @@ bench: $(READY)
 
 # On a machine with a GPU: does the pretended one tell the truth, and does the suite of 07 hold on a real one?
 gpu: $(READY)
-	$(BIN)/python -m tests.device.agreement
-	$(BIN)/python -m tests.device.whole_suite
+	$(BIN)/python -m tests.acceptance.gpu.agreement
+	$(BIN)/python -m tests.acceptance.gpu.whole_suite
 
 clean:
 	rm -rf $(VENV) .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

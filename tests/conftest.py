@@ -28,6 +28,7 @@ from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
 
 ROOT = Path(__file__).parent.parent
+DATA = ROOT / "tests" / "data"
 
 # Short enough for a test that hangs on purpose, long enough for any machine to be honest in.
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)

@@ -10,7 +10,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -22,8 +21,9 @@ from grader.course.percent import split_cells
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
+from tests.conftest import DATA
 
-FOLDER = Path(__file__).parent / "implementations"
+FOLDER = DATA / "implementations"
 HERE = "# <-- here"
 
 

@@ -20,14 +20,14 @@ from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.tiers import open_spawner
 from grader.submission.submission import Source, Submission
+from tests.conftest import DATA
 
-HERE = Path(__file__).parent
 CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 
 
 def overlays(kind: str, module: str) -> list[tuple[str, str]]:
     """Return the cells of a file below this folder: a title, and code to be laid over the module's solution."""
-    path = HERE / kind / f"{module}.py"
+    path = DATA / kind / f"{module}.py"
     if not path.is_file():  # a module that is being written
         return []
     imports, cells = split_cells(CELL, path.read_text())
@@ -78,7 +78,7 @@ def main() -> None:
             same = [one.name for one in prints.ways if one is not way and one.behaves == way.behaves][:4]
             where = sorted({prints.probes[number].path for number in way.behaves})
             print(f"NOT ITSELF {way.name}: {names}; seen in {where or 'no probe'}; like {same}")
-    rights = {path.stem: path.read_text() for path in sorted(Path(f"tests/course/right/{module.name}").glob("*.py"))}
+    rights = {path.stem: path.read_text() for path in sorted(Path(f"tests/data/right/{module.name}").glob("*.py"))}
     for title, found in described(course, module, prints, rights):
         if found:
             bad += 1

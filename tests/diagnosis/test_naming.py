@@ -16,7 +16,7 @@ from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
 from grader.submission.submission import Submission
-from tests.conftest import ROOT
+from tests.conftest import DATA, ROOT
 from tests.diagnosis.naming import described, overlays, submission_of
 
 MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "05_torch_attention"]
@@ -101,7 +101,7 @@ def test_no_probe_finds_fault_with_a_right_solution(course: Course, name: str) -
     module = course.module(name)
     prints = Diagnoser(module).prints()
     assert prints is not None
-    paths = (ROOT / "tests" / "course" / "right" / name).glob("*.py")
+    paths = (DATA / "right" / name).glob("*.py")
     texts = {path.stem: path.read_text() for path in sorted(paths)}
     assert texts
     assert {title: found for title, found in described(course, module, prints, texts) if found} == {}

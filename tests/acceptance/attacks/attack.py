@@ -1,0 +1,36 @@
+"""Attacks: submissions with an honest function and an evil one, read from `tests/data/attacks/`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+DATA = Path(__file__).parents[2] / "data"
+PRELUDE = (DATA / "attack_prelude.py").read_text()
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A name, the family it belongs to, and its code below the prelude."""
+
+    name: str
+    family: str
+    code: str
+
+    def source(self, facts: dict[str, object]) -> str:
+        """Return the submission, with what the attacker is supposed to know in front."""
+        known = "\n".join(f"{name} = {value!r}" for name, value in facts.items())
+        return f"{known}\n{PRELUDE}\n\n{self.code}"
+
+
+def read_attacks() -> list[Attack]:
+    """Return every attack there is, in the order of its file."""
+    attacks = []
+    for path in sorted((DATA / "attacks").glob("*.py")):
+        for cell in path.read_text().split("\n# %% ")[1:]:
+            title, _, code = cell.partition("\n")
+            match = re.fullmatch(r"(.*?)(?: \[(\w+)\])?", title)
+            assert match is not None
+            attacks.append(Attack(match[1], match[2] or path.stem, code))
+    return attacks

@@ -1,0 +1,88 @@
+"""The attack suite against the jail: nothing may be reached, in either tier, as root or as an ordinary user.
+
+`python -m tests.acceptance.attacks strict` shows the same, attack by attack.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
+from tests.acceptance.attacks.attack import read_attacks
+from tests.acceptance.attacks.surroundings import command
+from tests.acceptance.attacks.world import World
+from tests.conftest import LIMITS, ROOT, needs_tier
+
+MINUTES = 20  # for all of them, of which they take one: only a hang takes longer
+
+
+def attack(tier: str, surroundings: str, *options: str) -> dict[str, list[str]]:
+    """Run the attacks in a process of their own and return what each reached."""
+    words = [sys.executable, "-m", "tests.acceptance.attacks", tier, *options]
+    if os.geteuid() == 0:
+        words = command(surroundings, *words)
+    elif surroundings != "user":
+        pytest.skip("only root can try what root does")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=MINUTES * 60)
+    assert done.returncode == 0, f"the runner itself was hit: {done.stderr[-3000:]}"
+    reached: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])["reached"]
+    return reached
+
+
+def test_there_are_enough_of_them() -> None:
+    families = Counter(attack.family for attack in read_attacks())
+    assert sum(families.values()) >= 200
+    assert len({attack.name for attack in read_attacks()}) == sum(families.values())
+    assert families.keys() == {
+        *("reading", "processes", "bombs", "endless", "channel", "sockets"),
+        *("kernel", "writing", "patching", "objects", "values", "sizes"),
+    }
+
+
+@pytest.mark.parametrize("surroundings", ["root", "user"])
+def test_strict_holds(surroundings: str) -> None:
+    needs_tier("strict")
+    reached = attack("strict", surroundings)
+    assert {name: what for name, what in reached.items() if what} == {}
+    assert len(reached) == len(read_attacks())
+
+
+def test_strict_holds_for_torch_workers() -> None:
+    needs_tier("strict")
+    reached = attack("strict", "root" if os.geteuid() == 0 else "user", "--backend", "torch")
+    assert {name: what for name, what in reached.items() if what} == {}
+
+
+SPOILED = ("patching", "channel", "objects", "sizes")
+
+
+def test_an_honest_function_beside_an_evil_one_is_graded_right(course: Course) -> None:
+    """Through the whole grader: softmax attacks when it is called, log_softmax is the solution's."""
+    solution = course.solution(course.modules[0]).read_text()
+    evil = "\n\ndef softmax(x, axis=-1):\n    return evil(x)\n"
+    attacks = [one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name]
+    reports: list[Report] = []
+    with World() as world:
+        facts = world.facts(grader_pid=os.getpid(), zygote=os.getpid(), sibling=os.getpid())
+        sources = [Source("softmax.py", (f"{solution}\n{one.source(facts)}\n{evil}",), False) for one in attacks]
+        names = [f"s{number}" for number in range(len(attacks))]
+        handed_in = [
+            Submission(name, "01_softmax", "softmax.py", {"softmax": one})
+            for name, one in zip(names, sources, strict=True)
+        ]
+        grade(course, course.modules[0], handed_in, reports.append, LIMITS)
+        assert world.breaches("") == set()
+    for one, report in zip(attacks, reports, strict=True):
+        outcomes = {check.name: check.outcome for check in report.checks if check.target == "log_softmax"}
+        assert set(outcomes.values()) == {"passed"}, (one.name, report.status, report.message, outcomes)
+        assert report.score is not None
+        assert report.score < report.max_score

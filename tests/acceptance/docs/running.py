@@ -1,0 +1,113 @@
+"""The commands of a page, run one after the other in a fresh copy, as a reader would."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.acceptance.docs.blocks import Block, Command
+from tests.conftest import ROOT
+
+BIN = Path(sys.executable).parent
+NOT_COPIED = (
+    ".git",
+    ".venv",
+    ".bench",
+    ".attnlab",
+    "reports",
+    "build",
+    "dist",
+    "__pycache__",
+    "*.egg-info",
+    ".*_cache",
+)
+LIMIT_S = 400
+# What a first command left behind, by its words: several pages begin with grading the example class.
+_AFTER: dict[str, Path] = {}
+
+
+def copy_of_clone(folder: Path) -> Path:
+    """Copy the repository, with an environment in it that needs no installing."""
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    environment = folder / ".venv"
+    environment.mkdir()
+    for path in Path(sys.prefix).iterdir():
+        if path.name != "ready":
+            (environment / path.name).symlink_to(path)
+    (environment / "ready").touch()
+    return folder
+
+
+def copy_of_bundle(folder: Path) -> Path:
+    """Lay out what a student has, but for the wheel, which is installed here already."""
+    folder.mkdir(parents=True)
+    shutil.copytree(ROOT / "modules", folder / "modules", ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
+    shutil.copy(ROOT / "constraints.txt", folder)
+    return folder
+
+
+class Reader:
+    """Somebody who types what a page says: begins each block in the same folder, and keeps to `cd` within it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home  # a clone or a bundle, in a folder of its own
+        self.typed: list[str] = []
+        self.printed: dict[str, str] = {}  # by command, the last time it was typed
+
+    def follow(self, block: Block) -> None:
+        """Do what a block says: run it, or write its file."""
+        for text in block.by_hand:
+            self._type(Command(text, block.line, 0), block, self.home)
+        if block.file:
+            self._write(block)
+        if block.is_shell and not block.not_run:
+            where = self.home
+            for command in block.commands:
+                where = self._type(command, block, where)
+
+    def _type(self, command: Command, block: Block, where: Path) -> Path:
+        words = re.sub(r"\s+#.*", "", command.text).strip()
+        self.typed.append(words)
+        if len(self.typed) == 1 and words in _AFTER:
+            shutil.rmtree(self.home.parent)
+            shutil.copytree(_AFTER[words], self.home.parent, symlinks=True)
+            return where
+        note = self.home.parent / ".where"
+        script = f"{command.text}\nstatus=$?; pwd > {note}; exit $status"
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=where,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        self.printed[words] = done.stdout
+        said = f"{block.page}:{command.line}: {command.text}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        assert done.returncode == command.status, f"exit status {done.returncode}, not {command.status}: {said}"
+        if len(self.typed) == 1:
+            _AFTER[words] = self.home.parent.with_name(f"{self.home.parent.name}_after")
+            shutil.copytree(self.home.parent, _AFTER[words], symlinks=True)
+        return Path(note.read_text().strip())
+
+    def _write(self, block: Block) -> None:
+        """Write a file of a new module, whose number the page leaves open as NN."""
+        slug = block.file.partition("NN_")[2].partition("/")[0].removesuffix(".py")
+        (module,) = self.home.glob(f"modules/??_{slug}")
+        number = module.name[:2]
+        path = self.home / block.file.replace("NN", number)
+        assert path.is_file(), f"{block.place}: `attn dev new` makes no {path.name}"
+        text = block.text.replace("order = NN", f"order = {int(number)}").replace("NN", number)
+        path.write_text(text, encoding="utf-8")
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment in which nothing leads out of the copy: the shell that began the tests has an OLDPWD."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("OLDPWD", "PWD")}
+    return {**inherited, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "CLONE": str(ROOT), "NO_COLOR": "1"}

@@ -1,0 +1,140 @@
+"""Ctrl-C at any time: no process is left, no file is half-written, and the terminal is as it was."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.course.course import Course, read_course
+from tests.acceptance.journey.student import StudentAtWork
+from tests.acceptance.journey.terminal import PATIENCE
+from tests.cli.conftest import EXECUTABLE
+from tests.conftest import ROOT
+
+CTRL_C = "\x03"
+INTERRUPTED = 130
+ENDLESS = "\n\ndef softmax(x, axis=-1):\n    while True:\n        pass\n"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Course:
+    shutil.copytree(ROOT / "modules", tmp_path / "modules", ignore=shutil.ignore_patterns("__pycache__"))
+    return read_course(tmp_path)
+
+
+def all_gone(processes: list[psutil.Process]) -> bool:
+    """Whether all of them end, soon enough for a process that was killed."""
+    _, alive = psutil.wait_procs(processes, timeout=PATIENCE / 4)
+    return not alive
+
+
+def is_whole(root: Path) -> bool:
+    """Whether no temporary file is left, and the progress can be read."""
+    left = [path for path in root.rglob(".*") if path.is_file()]
+    progress = root / ".attnlab" / "progress.json"
+    if progress.is_file():
+        json.loads(progress.read_text())
+    return left == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["test", "softmax"],
+        ["complete", "softmax"],
+        ["profile", "softmax"],
+        ["submit", "--student", "ana"],
+        ["watch", "softmax"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_while_code_never_returns(bundle: Course, arguments: list[str]) -> None:
+    module = bundle.modules[0]
+    module.stub.write_text((ROOT / "solutions" / "01_softmax" / "softmax.py").read_text() + ENDLESS)
+    terminal = StudentAtWork(bundle, [EXECUTABLE]).attn(*arguments)
+    deadline = time.monotonic() + PATIENCE
+    while len(below := terminal.below()) < 2:  # a zygote and a worker: it is at work
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    terminal.type(CTRL_C)
+    assert terminal.finish() == INTERRUPTED
+    assert "interrupted" in terminal.text
+    assert "Traceback" not in terminal.text
+    assert all_gone(below)
+    assert is_whole(bundle.root)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.3, 0.45])
+def test_at_any_moment_of_a_start(bundle: Course, seconds: float) -> None:
+    terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("test", "softmax")
+    time.sleep(seconds)  # at its imports, or while the zygote starts, or at the checks
+    below = terminal.below()
+    terminal.type(CTRL_C)
+    code = terminal.finish()
+    # Python itself dies of the signal until it is our turn; a test that was quicker has ended as it does.
+    assert code in (INTERRUPTED, 1, -2), terminal.text
+    assert all_gone(below)
+    assert is_whole(bundle.root)
+
+
+def test_while_it_watches_and_waits(bundle: Course) -> None:
+    terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")
+    terminal.expect("visible checks pass")
+    terminal.expect("q quit")
+    assert not terminal.echoes()  # keys come one by one
+    below = terminal.below()
+    terminal.type("h")
+    terminal.expect("hint 1 of 3")
+    terminal.type(CTRL_C)
+    terminal.expect("interrupted")
+    assert terminal.finish() == INTERRUPTED
+    assert all_gone(below)
+
+
+@pytest.mark.parametrize("key", ["q", CTRL_C])
+def test_the_terminal_is_as_it_was(bundle: Course, key: str) -> None:
+    """A shell stays behind in the terminal, so that its state can be asked for."""
+    command = ["/bin/sh", "-c", f'"{EXECUTABLE}" watch softmax; echo "left with $?"; trap "" INT; read answer']
+    terminal = StudentAtWork(bundle, command).attn()
+    assert terminal.echoes()
+    terminal.expect("q quit")
+    terminal.expect("q quit")
+    assert not terminal.echoes()
+    terminal.type(key)
+    terminal.expect("left with" if key == "q" else "interrupted")
+    if key == "q":
+        terminal.expect("0")
+        assert terminal.echoes()
+        terminal.type("\n")
+    terminal.finish()
+
+
+def test_watching_shows_what_got_better(bundle: Course) -> None:
+    module = bundle.modules[0]
+    terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")
+    terminal.expect("0 of 5 visible checks pass.")
+    terminal.expect("q quit")
+    shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", module.stub)
+    terminal.expect("5 of 5 visible checks pass.")
+    terminal.expect("Now passing: softmax of the shared example")
+    terminal.expect("q quit")
+    module.stub.write_text(module.stub.read_text() + "\n\ndef softmax(x, axis=-1):\n    return x\n")
+    terminal.expect("No longer passing: ")
+    terminal.expect("q quit")
+    terminal.type("n")
+    terminal.expect("02_loop_attention is locked: `attn complete softmax` comes first.")
+    module.stub.unlink()
+    terminal.expect("softmax.py is gone. Waiting")
+    shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", module.stub)
+    terminal.expect("5 of 5 visible checks pass.")
+    StudentAtWork(bundle, [EXECUTABLE]).runs("complete", "softmax")
+    terminal.type("n")
+    terminal.expect("Watching 02_loop_attention")
+    terminal.expect("0 of 8 visible checks pass.")
+    terminal.type("q")
+    assert terminal.finish() == 0

@@ -1,0 +1,102 @@
+"""A class of two hundred with ten that want to take it down, undisturbed, and killed half-way and resumed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.grading.grade import grade
+from grader.submission.submission import Source, Submission
+from tests.classroom.poison import HONEST, POISON, write_class
+from tests.cli.conftest import EXECUTABLE
+from tests.conftest import ROOT
+
+SIZE = 200
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The class, and what kind each submission is."""
+    folder = tmp_path_factory.mktemp("class")
+    return folder, write_class(folder, SIZE)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(kinds: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reports of a run that nothing befalls."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    done = subprocess.run(command(kinds[0], out), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return out
+
+
+def command(folder: Path, out: Path, *more: str) -> list[str]:
+    return [EXECUTABLE, "grade", str(folder), "--to", str(out), "--allow-unjailed", *more]
+
+
+def verdicts(out: Path) -> dict[str, Any]:
+    """Return every report as its bytes are, but for the timing."""
+    found = {}
+    for path in sorted((out / "01_softmax").glob("*.json")):
+        text = path.read_text()
+        timing = json.dumps(json.loads(text)["timing"], indent=1).replace("\n", "\n ")
+        assert text.count(timing) == 1
+        found[path.stem] = text.replace(timing, "")
+    return found
+
+
+def alone(course: Course, source: str) -> Report:
+    reports: list[Report] = []
+    submission = Submission("x", "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (source,), False)})
+    grade(course, course.module("softmax"), [submission], reports.append, allow_unjailed=True)
+    return reports[0]
+
+
+def test_ten_poisonous_submissions_harm_nobody_else(
+    course: Course, kinds: tuple[Path, dict[str, str]], undisturbed: Path
+) -> None:
+    honest = {kind: alone(course, source).as_json() for kind, source in HONEST.items()}
+    assert len({report["score"] for report in honest.values()}) > 2  # or any report would do
+    for name, kind in kinds[1].items():
+        data = json.loads((undisturbed / "01_softmax" / f"{name}.json").read_text())
+        if kind in POISON:
+            assert data["status"] in ("graded", "not_importable"), (kind, data["status"])
+            assert data["score"] < data["max_score"], kind
+        else:
+            assert data | {"submission": "", "timing": ""} == honest[kind] | {"submission": "", "timing": ""}, name
+    assert sum(kind in POISON for kind in kinds[1].values()) == 10
+
+
+def test_killed_half_way_and_resumed_the_reports_are_the_same(
+    kinds: tuple[Path, dict[str, str]], undisturbed: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    running = subprocess.Popen(command(kinds[0], out), cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        while len(list((out / "01_softmax").glob("*.json"))) < SIZE // 2:
+            assert running.poll() is None
+            time.sleep(0.05)
+        children = psutil.Process(running.pid).children(recursive=True)
+    finally:
+        running.kill()
+        running.wait()
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []
+    assert not (out / "grades.csv").exists()  # half a class is not the class
+    before = {path.name: path.stat().st_mtime_ns for path in (out / "01_softmax").glob("*.json")}
+    done = subprocess.run(command(kinds[0], out, "--resume"), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    kept = int(done.stderr.split(" of 200 are in")[0].rsplit("\n", 1)[-1])
+    assert kept >= SIZE // 2 - 1  # at the most, one was written whose line in the journal was not
+    after = {path.name: path.stat().st_mtime_ns for path in (out / "01_softmax").glob("*.json")}
+    assert sum(before[name] == after[name] for name in before) >= kept  # nothing was graded twice
+    assert verdicts(out) == verdicts(undisturbed)
+    assert len((out / "grades.csv").read_text().splitlines()) == SIZE + 1

@@ -1,0 +1,274 @@
+"""A class with a roster, due dates and several attempts, by the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grader.core.csv_table import read_sheet
+from tests.classroom.conftest import HALF, RIGHT, SQUARE, Grade
+from tests.cli.conftest import EXECUTABLE
+from tests.conftest import write
+
+DUE = datetime(2026, 10, 1, 12, tzinfo=UTC)
+HOUR = 3600
+ENDS = "import os\n\ndef tiny(x):\n    os._exit(1)\n"
+
+
+def set_time(path: Path, hours: float) -> None:
+    """Have a file be handed in some hours after the due date."""
+    when = DUE.timestamp() + hours * HOUR
+    os.utime(path, (when, when))
+
+
+def grades(out: Path) -> dict[str, dict[str, str]]:
+    return {row["id"]: row for _, row in read_sheet((out / "grades.csv").read_bytes())}
+
+
+def test_late_work_loses_what_was_said_and_extensions_count(grade: Grade, tmp_path: Path) -> None:
+    names = {"ana": -1.0, "ben": 1.0, "cy": 25.0, "dee": 25.0, "eve": 0.1}
+    handed_in = write(tmp_path / "class", {f"{name}/tiny.py": RIGHT for name in names})
+    for name, hours in names.items():
+        set_time(handed_in / name / "tiny.py", hours)
+    write(tmp_path, {"more.csv": "id,until\ndee,2026-10-03T00:00Z\n"})
+    options = ["--due", "2026-10-01T12:00Z", "--late-penalty", "10%/day", "--grace", "10m"]
+    out = tmp_path / "out"
+    done = grade(handed_in, "--to", out, *options, "--extensions", tmp_path / "more.csv")
+    finals = {name: row["final"] for name, row in grades(out).items()}
+    assert finals == {"ana": "10", "ben": "9", "cy": "8", "dee": "10", "eve": "10"}
+    assert "late by 1 d 1 h: 8 after the penalty" in done.stdout
+    assert grades(out)["cy"]["late_s"] == "90000"
+    assert grades(out)["cy"]["due"] == "2026-10-01T12:00:00+00:00"
+    # With another due date nothing has to be graded again.
+    again = grade(handed_in, "--to", out, "--resume", "--due", "2026-10-05")
+    assert "5 of 5 are in" in again.stderr
+    assert {row["final"] for row in grades(out).values()} == {"10"}
+    assert "Final marks that changed by lateness alone:\n  ben 01_tiny: 9 → 10\n  cy 01_tiny: 8 → 10\n" in again.stdout
+
+
+def test_resuming_keeps_the_rules_and_a_run_without_them_says_so(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
+    set_time(handed_in / "ana" / "tiny.py", 1)
+    write(tmp_path, {"roster.csv": "id,name\nana,Ana Silva\n"})
+    out = tmp_path / "out"
+    options = ["--due", "2026-10-01T12:00Z", "--late-penalty", "10%/day", "--roster", tmp_path / "roster.csv"]
+    grade(handed_in, "--to", out, *options)
+    resumed = grade(handed_in, "--to", out, "--resume")
+    assert "as before: --roster" in resumed.stderr
+    assert (grades(out)["ana"]["final"], grades(out)["ana"]["name"]) == ("9", "Ana Silva")
+    anew = grade(handed_in, "--to", out)
+    assert "had --roster, --due, --late-penalty, this one has not" in anew.stderr
+    assert grades(out)["ana"]["final"] == "10"
+
+
+def test_an_extension_for_nobody_is_said(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
+    write(tmp_path, {"more.csv": "id,until\nanna,2026-10-03\nana,2026-10-03\n"})
+    done = grade(handed_in, "--due", "2026-10-01", "--extensions", tmp_path / "more.csv")
+    assert "an extension or a time is for anna, but there is no such student" in done.stderr
+
+
+def test_a_folder_for_the_whole_term(grade: Grade, tmp_path: Path) -> None:
+    """Sections one after the other, and a roster that comes later: one list, one line for everybody."""
+    first = write(tmp_path / "a", {"ana/tiny.py": SQUARE})
+    second = write(tmp_path / "b", {"ben/tiny.py": RIGHT})
+    write(tmp_path, {"roster.csv": "id,name,email\n7,Ana,ana@x.edu\n8,Ben,ben@x.edu\n9,Cy,cy@x.edu\n"})
+    out = tmp_path / "out"
+    grade(first, "--to", out)
+    grade(second, "--to", out, "--roster", tmp_path / "roster.csv")
+    assert {name: row["status"] for name, row in grades(out).items()} == {"7": "graded", "8": "graded", "9": "missing"}
+    assert [one["submissions"] for one in json.loads((out / "misconceptions.json").read_text())] == [["ana"]]
+    renamed = write(tmp_path / "c", {"ben@x.edu/tiny.py": RIGHT})
+    done = grade(renamed, "--to", out, "--roster", tmp_path / "roster.csv")
+    assert "8 has 2 lines for 01_tiny in grades.csv" in done.stderr
+
+
+def test_told_times_count_before_those_of_files(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "submitted", {"ana/tiny.py": RIGHT, "ben/ps1/tiny.py": RIGHT, "cy/tiny.py": RIGHT})
+    (handed_in / "ben" / "ps1" / "timestamp.txt").write_text("2026-10-01 13:00:00.000000 UTC\n")
+    for name in ("ana/tiny.py", "ben/ps1/tiny.py", "cy/tiny.py"):
+        set_time(handed_in / name, -10)
+    write(tmp_path, {"times.csv": "id,submitted\nana,2026-10-01 14:00 UTC\n"})
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out, "--due", "2026-10-01T12:00Z", "--times", tmp_path / "times.csv")
+    assert {name: row["late_s"] for name, row in grades(out).items()} == {"ana": "7200", "ben": "3600", "cy": "0"}
+
+
+def test_a_timestamp_that_a_student_puts_elsewhere_says_nothing(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ana/ps/tiny.py": RIGHT, "ana/ps/timestamp.txt": "2026-09-01 00:00 UTC"})
+    set_time(handed_in / "ana" / "ps" / "tiny.py", 1)
+    grade(handed_in, "--to", tmp_path / "out", "--due", "2026-10-01T12:00Z")
+    assert grades(tmp_path / "out")["ana"]["late_s"] == "3600"
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    # Half is worth 9 of 10. The right one came two days late, the half one in time, and a wrong one last.
+    [("latest", ("third.zip", "")), ("best", ("second.zip", "9.2")), ("best, dear", ("first.zip", "9"))],
+)
+def test_of_several_attempts_the_latest_or_the_best_counts(
+    grade: Grade, tmp_path: Path, policy: str, expected: tuple[str, str]
+) -> None:
+    folder = tmp_path / "class" / "ana"
+    folder.mkdir(parents=True)
+    for hours, (name, text) in zip(
+        (-5, 47, 71), {"first": HALF, "second": RIGHT, "third": SQUARE}.items(), strict=True
+    ):
+        with zipfile.ZipFile(folder / f"{name}.zip", "w") as file:
+            file.writestr("tiny.py", text)
+        set_time(folder / f"{name}.zip", hours)
+    out = tmp_path / "out"
+    penalty = "20%/day" if "dear" in policy else "4%/day"
+    options = ["--due", "2026-10-01T12:00Z", "--late-penalty", penalty, "--policy", policy.partition(",")[0]]
+    done = grade(tmp_path / "class", "--to", out, *options)
+    (row,) = grades(out).values()
+    if policy == "latest":
+        assert (row["attempts"], row["attempt"]) == ("3", "")
+        assert f"passed over {folder / 'first.zip/tiny.py'}" in done.stderr
+        report = json.loads((out / "01_tiny" / "ana.json").read_text())
+        assert report["score"] < 9.0  # the wrong one
+        return
+    assert (row["attempt"], row["final"], row["attempts"]) == (*expected, "3")
+    assert len(list((out / "attempts" / "01_tiny" / "ana").glob("*.json"))) == 3
+    report = json.loads((out / "01_tiny" / "ana.json").read_text())
+    assert report["score"] == float(row["score"])
+    assert "1 submission: " in done.stdout
+    again = grade(tmp_path / "class", "--to", out, "--resume", *options)
+    assert "3 of 3 are in" in again.stderr
+    assert again.stdout == done.stdout
+
+
+def test_attempts_in_folders(grade: Grade, tmp_path: Path) -> None:
+    files = {"ana/try1/tiny.py": RIGHT, "ana/try2/tiny.py": SQUARE}
+    handed_in = write(tmp_path / "class", files)
+    for hours, name in enumerate(files):
+        set_time(handed_in / name, hours)
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out, "--policy", "best")
+    assert (grades(out)["ana"]["attempt"], grades(out)["ana"]["final"]) == ("try1", "10")
+
+
+def test_an_attempt_in_the_students_own_folder_is_one_like_the_others(grade: Grade, tmp_path: Path) -> None:
+    files = {"ana/tiny.py": HALF, "ana/try2/tiny.py": RIGHT, "ben/tiny.py": RIGHT}
+    handed_in = write(tmp_path / "class", files)
+    strange = os.fsencode(handed_in / "ben") + b"/\xff\xfe"
+    os.mkdir(strange)  # noqa: PTH102 - a name no Path is made of
+    with open(strange + b"/tiny.py", "w") as file:  # noqa: PTH123
+        file.write(RIGHT)
+    out = tmp_path / "out"
+    first = grade(handed_in, "--to", out, "--policy", "best")
+    assert "Changed since" not in first.stdout
+    assert first.returncode == 0, first.stderr
+    assert len(list((out / "attempts" / "01_tiny" / "ana").iterdir())) == 2
+    again = grade(handed_in, "--to", out, "--policy", "best", "--resume")
+    assert "4 of 4 are in" in again.stderr
+
+
+def test_script_and_notebook_are_one_attempt(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ben/tiny.py": RIGHT, "ben/tiny.ipynb": "{}"})
+    set_time(handed_in / "ben" / "tiny.ipynb", -9)
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out, "--policy", "best")
+    assert grades(out)["ben"]["attempts"] == "1"
+
+
+def test_the_roster_gives_names_and_who_is_missing(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ben@uni.edu/tiny.py": RIGHT, "who/tiny.py": RIGHT})
+    roster = 'id,name,section,email\nana,"=HYPERLINK(""x""), Ana",A,\n7,"Ben\nB. ""王"" Ü",B,ben@uni.edu\n9,Cy,B,\n'
+    write(tmp_path, {"roster.csv": roster})
+    out = tmp_path / "out"
+    done = grade(handed_in, "--to", out, "--roster", tmp_path / "roster.csv")
+    assert "who is not on the roster; graded all the same" in done.stderr
+    assert "01_tiny: nothing from Cy" in done.stdout
+    rows = grades(out)
+    assert rows["ana"]["name"] == '=HYPERLINK("x"), Ana'
+    assert rows["7"]["name"] == 'Ben\nB. "王" Ü'
+    assert (rows["7"]["section"], rows["7"]["submission"], rows["7"]["final"]) == ("B", "ben@uni.edu", "10")
+    assert (rows["9"]["status"], rows["9"]["score"], rows["9"]["final"]) == ("missing", "", "")
+    assert rows["who"]["name"] == ""
+    with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.reader(file):
+            assert len(row) == 16
+            assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)
+    assert json.loads((out / "grades.json").read_text())[0]["name"] == 'Ben\nB. "王" Ü'
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--resume"], "say which with --to"),
+        (["--late-penalty", "10%/day"], "say --due"),
+        (["--due", "soon"], "is no point in time"),
+        (["--due", "softmax=2026-10-01"], "there is no module 'softmax'"),
+        (["--due", "2026-10-01", "--late-penalty", "10"], "is no late penalty"),
+        (["--roster", "bad.csv"], "line 2: there is no id"),
+        (["--due", "2026-10-01", "--extensions", "bad.csv"], "needs the columns id and until"),
+        (["-j", "0"], "0 is not in the range"),
+    ],
+)
+def test_mistakes_in_the_options_are_said_at_once(
+    grade: Grade, tiny: Path, tmp_path: Path, options: list[str], words: str
+) -> None:
+    write(tiny, {"bad.csv": "name\nAna\n"})
+    done = grade(write(tmp_path / "class", {"ana/tiny.py": RIGHT}), *options)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_as_many_processes_as_wanted_give_the_same_reports(grade: Grade, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": (RIGHT, SQUARE, HALF)[i % 3] for i in range(9)})
+    texts = set()
+    for jobs in (1, 4):
+        found = json.loads(grade(handed_in, "--json", "-j", jobs).stdout)
+        texts.add(json.dumps([report | {"timing": None} for report in found]))
+        assert [report["submission"] for report in found] == [f"s{i}" for i in range(9)]
+    assert len(texts) == 1
+
+
+class TestStats:
+    """`attn stats`."""
+
+    def stats(self, tiny: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [EXECUTABLE, "stats", *map(str, arguments)]
+        return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
+
+    def test_a_class_summed_up(self, grade: Grade, tiny: Path, tmp_path: Path) -> None:
+        files = {"ana": RIGHT, "ben": SQUARE, "cy": SQUARE, "dee": "def tiny(:\n", "eve": ENDS}
+        handed_in = write(tmp_path / "class", {f"{name}/tiny.py": text for name, text in files.items()})
+        write(tmp_path, {"roster.csv": "id,name\nben,Ben Béla\n"})
+        grade(handed_in, "--to", tmp_path / "out", "--roster", tmp_path / "roster.csv")
+        (one,) = json.loads(self.stats(tiny, tmp_path / "out", "--json").stdout)
+        assert (one["submissions"], one["scored"], one["full_marks"]) == (5, 5, 1)
+        assert sum(one["distribution"]) == 5
+        assert one["distribution"][-1] == 1
+        rates = {check["name"]: (check["failed"], check["of"]) for check in one["checks"]}
+        assert rates["tiny_agrees_with_the_oracle"] == (3, 4)  # dee could not be asked
+        assert one["checks"][0]["rate"] >= one["checks"][-1]["rate"]
+        assert [(two["misconception"], two["submissions"]) for two in one["misconceptions"]] == [
+            ("squares", ["ben", "cy"])
+        ]
+        assert [two["submission"] for two in one["to_look_at"]] == ["dee", "eve"]
+        screen = self.stats(tiny, tmp_path / "out").stdout
+        assert "2 × 01_tiny squares: ben (Ben Béla), cy" in screen
+        assert " 75%     3  it agrees with an independent formula on random arrays" in screen
+        assert "1 with full marks" in screen
+        assert all(len(line) <= 80 for line in screen.splitlines())
+
+    def test_folders_without_reports_or_with_broken_ones(self, grade: Grade, tiny: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        out.mkdir()
+        empty = self.stats(tiny, out)
+        assert (empty.returncode, "there are no reports" in empty.stderr) == (2, True)
+        grade(write(tmp_path / "class", {"ana/tiny.py": RIGHT}), "--to", out)
+        path = out / "01_tiny" / "ana.json"
+        path.write_bytes(path.read_bytes()[:100])
+        broken = self.stats(tiny, out)
+        assert (broken.returncode, "was cut short" in broken.stderr) == (2, True)

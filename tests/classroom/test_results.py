@@ -1,0 +1,357 @@
+"""Results in a folder: resumed, damaged, full, read-only, fought over and graded again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from grader.classroom.batch import Batch
+from grader.classroom.results import Results, ResultsError
+from grader.course.course import Course, read_course
+from grader.submission.finder import find_submissions
+from tests.classroom.conftest import HALF, RIGHT, SQUARE, Grade
+from tests.cli.conftest import EXECUTABLE
+from tests.conftest import write
+
+CLASS = {"ana/tiny.py": RIGHT, "ben/tiny.py": SQUARE, "cy/tiny.py": HALF, "dee/tiny.py": "def tiny(:\n"}
+SCORES = {"ana": 10.0, "cy": 9.0, "dee": 0.0}
+
+
+@pytest.fixture
+def handed_in(tmp_path: Path) -> Path:
+    """A class of four."""
+    return write(tmp_path / "class", CLASS)
+
+
+def reports(out: Path) -> dict[str, Any]:
+    found = {path.stem: json.loads(path.read_text()) for path in (out / "01_tiny").glob("*.json")}
+    return {name: data | {"timing": None} for name, data in found.items()}
+
+
+def grades(out: Path) -> dict[str, dict[str, str]]:
+    with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def changed_grades(out: Path) -> list[dict[str, Any]]:
+    changes: list[dict[str, Any]] = json.loads((out / "changes.json").read_text())
+    return [change for change in changes if change["before"] != change["after"]]
+
+
+def with_a_mistake(tiny: Path) -> tuple[Path, str]:
+    """Make the mistake of an author in the hidden suite; return the file, and what it should be."""
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    good = hidden.read_text()
+    hidden.write_text(good.replace("return x + x", "return x + x + 1"))
+    return hidden, good
+
+
+def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
+    """Leave a folder as a run does that is killed after its first report."""
+    course = read_course(tiny)
+    with Results(out) as results:
+        batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
+        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+
+
+def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = grade(handed_in, "--to", out)
+    before = {path.name: path.stat().st_mtime_ns for path in (out / "01_tiny").iterdir()}
+    again = grade(handed_in, "--to", out, "--resume")
+    assert "4 of 4 are in" in again.stderr
+    assert "graded" not in again.stderr.replace("graded and", "")
+    assert (first.returncode, first.stdout) == (again.returncode, again.stdout)
+    assert {path.name: path.stat().st_mtime_ns for path in (out / "01_tiny").iterdir()} == before
+    assert {name: float(row["final"]) for name, row in grades(out).items()} == {"ben": grades_of_ben(out), **SCORES}
+
+
+def grades_of_ben(out: Path) -> float:
+    return float(reports(out)["ben"]["score"])
+
+
+def test_resume_grades_only_what_changed(grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    write(handed_in, {"ben/tiny.py": RIGHT, "eve/tiny.py": RIGHT})
+    again = grade(handed_in, "--to", out, "--resume")
+    assert "3 of 5 are in" in again.stderr
+    assert reports(out)["ben"]["score"] == 10.0
+    assert "ben 01_tiny: " in again.stdout
+    assert "the submission changed" in again.stdout
+    checks = tiny / "modules" / "01_tiny" / "checks.py"
+    checks.write_text(checks.read_text() + "# a remark\n")
+    assert "0 of 5 are in" in grade(handed_in, "--to", out, "--resume").stderr
+
+
+def test_a_corrected_test_changes_grades_and_the_diff_says_whose_and_why(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    hidden, good = with_a_mistake(tiny)
+    wrong = grade(handed_in, "--to", out)
+    assert "Changed since" not in wrong.stdout
+    assert reports(out)["ana"]["score"] == 6.0
+    hidden.write_text(good)
+    mended = grade(handed_in, "--to", out)
+    lines = mended.stdout.splitlines()
+    assert "Changed since the last grading: 2 of the grades (and 1 only in words)." in lines
+    at = lines.index("  ana 01_tiny: 6 → 10")
+    assert lines[at + 1].strip() == "the checks of the module changed"
+    assert lines[at + 2].strip() == "tiny_agrees_with_the_oracle: failed → passed (+4)"
+    assert "  cy 01_tiny: 5 → 9" in lines
+    changes = changed_grades(out)
+    assert [(one["submission"], one["before"], one["after"]) for one in changes] == [("ana", 6, 10), ("cy", 5, 9)]
+    assert json.loads((out / "earlier" / "01_tiny" / "ana.json").read_text())["score"] == 6.0
+    assert grades(out)["ana"]["final"] == "10"
+    assert "Changed since" not in grade(handed_in, "--to", out).stdout  # the next round has nothing new
+
+
+def test_a_regrade_that_is_killed_still_knows_at_the_end_what_it_changed(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    hidden, good = with_a_mistake(tiny)
+    grade(handed_in, "--to", out)
+    hidden.write_text(good)
+    killed_after_ana(tiny, handed_in, out)
+    done = grade(handed_in, "--to", out, "--resume")
+    assert "1 of 4 are in" in done.stderr
+    assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
+
+
+def test_a_report_changed_by_hand_is_graded_again_and_kept(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    path = out / "01_tiny" / "ben.json"
+    true = reports(out)["ben"]["score"]
+    path.write_text(path.read_text().replace(f'"score": {true}', '"score": 10.0', 1))
+    done = grade(handed_in, "--to", out, "--resume")
+    assert reports(out)["ben"]["score"] == true
+    assert f"ben 01_tiny: 10 → {true:g}" in done.stdout
+    assert "somebody changed it" in " ".join(done.stdout.split())
+    assert json.loads((out / "earlier" / "01_tiny" / "ben.json").read_text())["score"] == 10.0
+
+
+def settled(course: Course, handed_in: Path, out: Path) -> dict[str, float | None]:
+    """Resume in this process; fail if anything would be given out that was not graded so."""
+    with Results(out) as results:
+        batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
+        batch.keep()
+        return {summary.submission: summary.score for summary in batch._summaries.values()}
+
+
+def test_wherever_a_crash_cuts_the_journal_no_wrong_report_is_kept(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    truth = {name: data["score"] for name, data in reports(out).items()}
+    course = read_course(tiny)
+    whole = (out / "journal.jsonl").read_bytes()
+    counts = set()
+    for length in [*range(0, len(whole), 97), len(whole)]:
+        (out / "journal.jsonl").write_bytes(whole[:length])
+        kept = settled(course, handed_in, out)
+        counts.add(len(kept))
+        assert kept.items() <= truth.items()
+    assert counts == {0, 1, 2, 3, 4}
+    (out / "journal.jsonl").write_bytes(whole[: len(whole) // 2] + b"\0garbage{]\n" + whole[len(whole) // 2 :])
+    assert settled(course, handed_in, out).items() <= truth.items()
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "halved": lambda data: data[: len(data) // 2],
+    "emptied": lambda data: data[:0],
+    "zeroed": lambda data: b"\0" * len(data),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_report_cut_short_is_graded_again(
+    grade: Grade, handed_in: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    before = reports(out)
+    path = out / "01_tiny" / "cy.json"
+    path.write_bytes(damage(path.read_bytes()))
+    done = grade(handed_in, "--to", out, "--resume")
+    assert "3 of 4 are in" in done.stderr
+    assert reports(out) == before
+
+
+def test_a_journal_cut_short_is_said_and_mended(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    before = (out / "grades.csv").read_text()
+    journal = out / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-20])
+    done = grade(handed_in, "--to", out, "--resume")
+    assert "1 line(s) of" in done.stderr
+    assert (out / "grades.csv").read_text() == before
+    assert "cut short" not in grade(handed_in, "--to", out, "--resume").stderr
+
+
+def test_reports_of_a_run_that_did_not_end_are_told_not_listed(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    lines = (out / "journal.jsonl").read_text().splitlines()
+    unmarked = [json.dumps(json.loads(line) | {"mark": None}) if '"ben"' in line else line for line in lines]
+    (out / "journal.jsonl").write_text("\n".join(unmarked) + "\n")
+    write(tmp_path / "more", {"zoe/tiny.py": RIGHT})
+    done = grade(tmp_path / "more", "--to", out)
+    assert "01_tiny/ben.json" in done.stderr
+    assert list(grades(out)) == ["ana", "cy", "dee", "zoe"]  # what was graded earlier stays in the list
+
+
+def in_a_view(view: list[str], tiny: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run `attn grade` where part of the file system is small or cannot be written."""
+    if shutil.which("bwrap") is None:
+        pytest.fail("bwrap is needed") if os.environ.get("CI") else pytest.skip("bwrap is needed")
+    command = ["bwrap", "--dev-bind", "/", "/", *view, EXECUTABLE, "grade", *map(str, arguments), "--allow-unjailed"]
+    return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
+
+
+def test_a_full_disk_is_said_and_nothing_is_given_out_half(tiny: Path, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {f"s{i:02}/tiny.py": RIGHT for i in range(40)})
+    out = tmp_path / "out"
+    out.mkdir()
+    copy = tmp_path / "copy"
+    keep = ["sh", "-c", 'status=0; "$@" || status=$?; cp -a "$OUT" "$COPY"; exit $status', "sh"]
+    view = ["--setenv", "OUT", str(out), "--setenv", "COPY", str(copy), "--size", "65536", "--tmpfs", str(out), *keep]
+    done = in_a_view(view, tiny, handed_in, "--to", out)
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert "go on with --resume" in done.stderr
+    assert done.stdout == ""
+    kept = reports(copy)
+    assert 0 < len(kept) < 40
+    assert all(data["score"] == 10.0 for data in kept.values())
+    shutil.copytree(copy, out, dirs_exist_ok=True)
+    mended = subprocess.run(
+        [EXECUTABLE, "grade", str(handed_in), "--to", str(out), "--resume", "--allow-unjailed"],
+        cwd=tiny, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert mended.returncode == 0, mended.stderr
+    assert len(reports(out)) == 40
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_graded(tiny: Path, handed_in: Path) -> None:
+    out = handed_in.parent / "out"
+    out.mkdir()
+    done = in_a_view(["--ro-bind", str(out), str(out)], tiny, handed_in, "--to", out)
+    assert done.returncode == 2
+    assert "reports cannot be written to" in done.stderr
+    assert "graded" not in done.stderr
+
+
+def test_a_run_that_fails_leaves_the_list_of_the_last_one(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    grade(handed_in, "--to", out)
+    before = (out / "grades.csv").read_text()
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    hidden.write_text("def broken(:\n")
+    for _ in range(2):
+        assert grade(handed_in, "--to", out).returncode == 3
+    assert (out / "grades.csv").read_text() == before
+
+
+def test_a_regrade_begun_again_without_resume_still_tells_all_changes(
+    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
+) -> None:
+    out = tmp_path / "out"
+    hidden, good = with_a_mistake(tiny)
+    grade(handed_in, "--to", out)
+    hidden.write_text(good)
+    killed_after_ana(tiny, handed_in, out)
+    assert not (out / "grades.csv").exists()
+    grade(handed_in, "--to", out)
+    assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
+    grade(handed_in, "--to", out, "--resume")
+    assert changed_grades(out) == []  # told once
+
+
+def test_a_folder_that_goes_away_is_no_success(tiny: Path, handed_in: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    course = read_course(tiny)
+    with Results(out) as results:
+        batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
+        list(batch.grade(2, allow_unjailed=True))
+        shutil.rmtree(out)
+        with pytest.raises(ResultsError, match="has gone while the class was being graded"):
+            batch.settle()
+
+
+def test_a_suite_that_ends_every_process_is_said_in_a_sentence(grade: Grade, handed_in: Path, tiny: Path) -> None:
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    hidden.write_text("import os\nos._exit(9)\n" + hidden.read_text())
+    done = grade(handed_in)
+    assert done.returncode == 3
+    assert "a grading process ended" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_not_of_a_grading_is_left_alone(tmp_path: Path) -> None:
+    for name in ("grades.csv", "earlier/mine.txt"):
+        folder = write(tmp_path / name.replace("/", "_"), {name: "mine"})
+        with pytest.raises(ResultsError, match="it is not of a grading"):
+            Results(folder)
+        assert (folder / name).read_text() == "mine"
+
+
+def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with Results(tmp_path / "out"), pytest.raises(ResultsError, match="another attn grade is writing"):
+        Results(tmp_path / "out")
+    with Results(tmp_path / "out"):
+        pass
+
+
+def test_a_grading_process_that_dies_costs_nobody_a_grade(tiny: Path, tmp_path: Path) -> None:
+    """The process is killed from outside while it waits for a submission that sleeps; that one is graded again."""
+    handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(6)})
+    write(handed_in, {"s3/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT})
+    command = [EXECUTABLE, "grade", str(handed_in), "-j", "1", "--to", str(tmp_path / "out"), "--allow-unjailed"]
+    with subprocess.Popen(command, cwd=tiny, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        while "graded 3 of 6" not in running.stderr.readline():
+            assert running.poll() is None
+        for child in psutil.Process(running.pid).children():
+            if "grader.grading.process" in child.cmdline():
+                child.send_signal(signal.SIGKILL)
+        output, _ = running.communicate()
+    assert running.returncode == 0, output
+    assert len(reports(tmp_path / "out")) == 6
+
+
+def test_a_submission_at_which_the_grader_dies_is_not_graded_and_not_a_zero(
+    grade: Grade, tiny: Path, tmp_path: Path
+) -> None:
+    hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
+    first = "    x = rng.normal(size=(3, 4))\n"
+    deadly = "    if float(student.tiny(np.array([7.0]))[0]) == 49.0:\n        import os\n        os._exit(9)\n"
+    hidden.write_text(hidden.read_text().replace(first, first + deadly))
+    out = tmp_path / "out"
+    write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ben/tiny.py": SQUARE, "cy/tiny.py": RIGHT})
+    done = grade(tmp_path / "class", "--to", out)
+    assert done.returncode == 3
+    assert "2 with full marks, 0 with less, 1 not graded" in done.stdout
+    assert (reports(out)["ben"]["status"], reports(out)["ben"]["score"]) == ("not_graded", None)
+    assert grades(out)["ben"]["final"] == ""
+    started = time.time_ns()
+    grade(tmp_path / "class", "--to", out, "--resume")
+    redone = [path.stem for path in (out / "01_tiny").iterdir() if path.stat().st_mtime_ns > started]
+    assert redone == ["ben"]  # what could not be graded is tried again

@@ -1,0 +1,72 @@
+"""The report's published schema: it holds for every status, and has every field that a report has."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import jsonschema
+import pytest
+
+from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
+from tests.cli.conftest import Attn
+from tests.conftest import ROOT
+from tests.platforms.conftest import Graded, Validate
+
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+STATUSES = {"ana": "graded", "cy": "not_importable", "dee": "grader_fault", "eve": "not_graded"}
+
+
+@pytest.mark.parametrize(("student", "status"), STATUSES.items())
+def test_reports_of_every_status_are_valid(graded: Graded, valid_report: Validate, student: str, status: str) -> None:
+    report = graded.report(student).as_json()
+    assert report["status"] == status
+    valid_report(report)
+
+
+def test_reports_with_costs_endings_and_diagnoses_are_valid(attn: Attn, valid_report: Validate) -> None:
+    done = attn("grade", *(ROOT / "examples" / "class" / name for name in ("ben", "farah", "goran")), "--json")
+    found = json.loads(done.stdout)
+    for report in found:
+        valid_report(report)
+    assert all(any(report[part] for report in found) for part in ("costs", "diagnoses", "endings"))
+
+
+def test_a_students_own_report_is_valid(attn: Attn, valid_report: Validate) -> None:
+    valid_report(json.loads(attn("test", "softmax", "--json").stdout))
+
+
+@pytest.mark.parametrize(
+    ("student", "change"),
+    [
+        ("ana", {"score": None}),
+        ("dee", {"score": 0.0}),
+        ("eve", {"score": 0.0}),
+        ("ana", {"sandbox": "some"}),
+        ("ana", {"extra": 1}),
+        ("ana", {"checks": [{"name": "x"}]}),
+    ],
+)
+def test_a_wrong_report_is_not(graded: Graded, valid_report: Validate, student: str, change: dict[str, object]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        valid_report(graded.report(student).as_json() | change)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "not_published"),
+    [
+        ("check", CheckResult, {"asserted"}),
+        ("cost", CostResult, set()),
+        ("forbidden", ForbiddenCall, set()),
+        ("ending", EndingRecord, set()),
+        ("diagnosis", Diagnosis, {"function"}),
+    ],
+)
+def test_the_schema_has_every_field_of_the_parts(name: str, kind: type, not_published: set[str]) -> None:
+    fields = {field.name for field in dataclasses.fields(kind)} - not_published
+    assert SCHEMA["$defs"][name]["properties"].keys() == fields == set(SCHEMA["$defs"][name]["required"])
+
+
+def test_the_schema_has_every_field_of_a_report() -> None:
+    fields = {field.name for field in dataclasses.fields(Report)} - {"printed"} | {"schema", "needs_review"}
+    assert SCHEMA["properties"].keys() == fields == set(SCHEMA["required"])

@@ -1,0 +1,59 @@
+"""The lesson of 02_loop_attention: every number in it is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from grader.course.course import Course
+from tests.modules.lessons import TOKENS, K, Q, V, row, softmax, unclaimed, weights
+
+
+def numbers() -> Iterable[float]:
+    """Every number of the lesson, from the formula."""
+    yield from K.ravel()
+    yield from (Q @ K.T).ravel()
+    for scaled in (Q[:2] @ K.T) / 2:  # The, in the lesson; cat, in the hints
+        yield from scaled
+        yield from scaled - scaled.max()
+        yield from np.exp(scaled - scaled.max())
+        yield np.exp(scaled - scaled.max()).sum()
+    yield 1 + np.exp(-1.5)  # the exponentials of The and cat, where cat sees no more
+    yield np.sqrt(2)
+    yield from weights(Q, K).ravel()
+    yield from (weights(Q, K) @ V).ravel()
+    yield from weights(Q, K, np.tri(5)).ravel()
+    yield from softmax(np.array([0.0, 8.0]))
+    yield from softmax(np.array([0.0, 1.0]))
+    yield weights(2 * Q, K)[0, 1]
+    yield weights(2 * Q, K)[0, 0]
+    yield weights(Q, Q)[0, 0]
+    yield weights(10 * np.eye(4), np.eye(4))[0, 0]
+    yield from weights(np.array([[1, 0]]), np.array([[1, 0], [1, 1], [0, 1]]))[0]
+    yield from (0.382, 0.236)  # what the page printed, quoted as wrong
+    yield 1.0  # the default variance
+
+
+def test_every_decimal_is_computed(course: Course) -> None:
+    assert unclaimed(course.module("02_loop_attention"), numbers()) == []
+
+
+def test_the_tables_stand_where_they_were_computed(course: Course) -> None:
+    lesson = course.module("02_loop_attention").lesson.read_text()
+    for table in (weights(Q, K), weights(Q, K) @ V, weights(Q, K, np.tri(5))):
+        for token, cells in zip(TOKENS, table, strict=True):
+            assert f"| {token} | {row(cells)} |" in lesson
+    for token, cells in zip(TOKENS, Q @ K.T, strict=True):
+        assert f"| {token} | {' | '.join(f'{cell:g}' for cell in cells)} |" in lesson
+
+
+def test_what_is_said_in_words(course: Course) -> None:
+    lesson = course.module("02_loop_attention").lesson.read_text()
+    same = weights(Q, Q)
+    assert same[0, 0] == pytest.approx(same[0, 2])
+    assert [int(line.argmax()) for line in same[1:]] == [1, 2, 3, 4]
+    assert round(96 * 96 * 2048**2 / 1e9) == 39
+    assert "39 billion" in lesson
+    assert "with\n  .4036 instead of .2976, and at itself with .0546" in lesson

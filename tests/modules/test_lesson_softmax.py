@@ -1,0 +1,47 @@
+"""The lesson of 01_softmax: every number in it is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from grader.course.course import Course
+from tests.modules.lessons import SCORES, row, softmax, unclaimed
+
+
+def numbers() -> Iterable[float]:
+    """Every number of the lesson, from the formula."""
+    yield from SCORES
+    yield from np.exp(SCORES)
+    yield np.exp(SCORES).sum()
+    yield from softmax(SCORES)
+    shifted = SCORES - SCORES.max()
+    yield from shifted
+    yield from np.exp(shifted)
+    yield np.exp(shifted).sum()
+    yield np.log(np.exp(shifted).sum())
+    yield from np.log(softmax(SCORES))
+    for temperature in (0.5, 1, 2, 100):
+        yield temperature
+        yield from softmax(SCORES / temperature)
+    yield -0.5  # an example of a score
+    yield from SCORES / 2
+    yield from (0.1, 0.01)  # temperatures to try
+
+
+def test_every_decimal_is_computed(course: Course) -> None:
+    assert unclaimed(course.module("01_softmax"), numbers()) == []
+
+
+def test_the_rows_stand_where_they_were_computed(course: Course) -> None:
+    lesson = course.module("01_softmax").lesson.read_text()
+    for temperature in (0.5, 1, 2, 100):
+        assert f"| {temperature} | {row(softmax(SCORES / temperature))} |" in lesson
+    assert f"| weight | {row(softmax(SCORES))} | 1 |" in lesson
+
+
+def test_what_is_asked_under_use_has_the_answer_it_hints_at() -> None:
+    assert softmax(SCORES / 0.1).max() < 0.99995 < softmax(SCORES / 0.01).max()
+    tied = np.where(np.arange(5) == 2, 2.0, SCORES)
+    assert all(softmax(tied / t)[1] == softmax(tied / t)[2] for t in (0.01, 1, 100))

@@ -1,0 +1,456 @@
+"""The jail from outside: how workers end, what is left of them, which tier a machine gives, what a class survives."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from grader.core.errors import StudentEndedError, StudentGoneError, StudentRaisedError
+from grader.core.report import Report
+from grader.core.tier import Tier
+from grader.course.api import read_api
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.grading.grade import grade
+from grader.grading.workers import NoJailError
+from grader.sandbox.jail import syscalls
+from grader.sandbox.jail.advice import advice
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
+from grader.sandbox.jail.tiers import Attempt, open_spawner, planned, plans, survey, without
+from grader.sandbox.session import Program, Session
+from grader.sandbox.student import Student
+from grader.submission.submission import Source, Submission
+from tests.acceptance.attacks.surroundings import command, without_landlock, without_namespaces
+from tests.conftest import LIMITS, ROOT, needs_tier
+
+TIERS: tuple[Tier, ...] = ("strict", "contained")
+
+
+@pytest.fixture(scope="module", params=TIERS)
+def jailed(request: pytest.FixtureRequest) -> Iterator[ZygoteSpawner]:
+    """A zygote of each tier."""
+    tier = request.param
+    needs_tier(tier)
+    for plan in plans("numpy"):
+        if plan.tier == tier:
+            try:
+                spawner = ZygoteSpawner(plan)
+            except JailError:
+                continue
+            with spawner:
+                yield spawner
+            return
+
+
+def session_of(spawner: ZygoteSpawner, source: str, limits: Limits = LIMITS) -> tuple[Session, Student]:
+    files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
+    api = read_api(source)
+    session = Session(spawner, Program(files, "work", api.names), limits)
+    assert session.load().errors == ()
+    return session, Student(session, api)
+
+
+ENDINGS = {
+    "killing oneself": ("os.kill(os.getpid(), 9)", "syscall", "SIGSYS"),
+    "killing the parent": ("os.kill(os.getppid() or 2, 9)", "syscall", "SIGSYS"),
+    "tracing": ("ctypes.CDLL(None).ptrace(16, 1, 0, 0)", "syscall", "SIGSYS"),
+    "a namespace": ("ctypes.CDLL(None).unshare(0x10000000)", "syscall", "SIGSYS"),
+    "a null pointer": ("ctypes.string_at(0)", "crash", "SIGSEGV"),
+    "leaving": ("os._exit(3)", "exit", "exit status 3"),
+    "leaving as if out of memory": ("os._exit(12)", "memory", "exit status 12"),
+    "for ever": ("while True: pass", "deadline", "CPU time"),
+    "waiting": ("time.sleep(1000)", "deadline", "waited"),
+}
+
+
+@pytest.mark.parametrize(("line", "kind", "evidence"), ENDINGS.values(), ids=ENDINGS.keys())
+def test_how_a_worker_ended_is_told_by_the_kernel(jailed: ZygoteSpawner, line: str, kind: str, evidence: str) -> None:
+    session, student = session_of(jailed, f"import ctypes, os, time\ndef evil():\n    {line}\n")
+    with pytest.raises(StudentEndedError) as caught:
+        student.evil()
+    session.close()
+    assert caught.value.ending.kind == kind
+    assert evidence in caught.value.ending.evidence
+
+
+@pytest.mark.parametrize("line", ["np.ones(3 << 27)", "b'x' * (3 << 30)"])
+def test_memory_is_a_kind_of_ending_though_the_process_lives(jailed: ZygoteSpawner, line: str) -> None:
+    session, student = session_of(jailed, f"import numpy as np\ndef evil():\n    {line}\ndef ok():\n    return 1\n")
+    with pytest.raises(StudentRaisedError) as caught:
+        student.evil()
+    assert student.ok() == 1
+    session.close()
+    assert caught.value.ending is not None
+    assert caught.value.ending.kind == "memory"
+    assert caught.value.public == "your code asked for more memory than allowed"
+
+
+def test_a_worker_killed_by_somebody_else_is_nobodys_verdict(jailed: ZygoteSpawner) -> None:
+    session, student = session_of(jailed, "import time\ndef nap():\n    time.sleep(1000)\n")
+    assert session._worker is not None
+    psutil.Process(session._worker.process.pid).kill()
+    with pytest.raises(WorkerLostError, match="killed by somebody else"):
+        student.nap()
+
+
+HONEST = {
+    "threads": "import threading\ndef f():\n    t = threading.Thread(target=print); t.start(); t.join(); return 1\n",
+    "more modules": "import fractions, json, zoneinfo, unittest, email, xml.dom.minidom\ndef f():\n    return 1\n",
+    "recursion": "def f(n=900):\n    return 1 if n == 0 else f(n - 1)\n",
+    "linear algebra": "import numpy as np\ndef f():\n    return int(np.linalg.det(np.eye(200)).round())\n",
+    "half a gigabyte": "import numpy as np\ndef f():\n    return int(np.ones(1 << 26)[5])\n",
+    "who am I": "import getpass, os\ndef f():\n    return len([getpass.getuser(), os.getcwd(), os.uname()]) // 3\n",
+    "a signal of one's own": (
+        "import signal\nheard = []\nsignal.signal(signal.SIGUSR1, lambda *_: heard.append(1))\n"
+        "def f():\n    signal.raise_signal(signal.SIGUSR1)\n    return sum(heard)\n"
+    ),
+    "the clock": "import time\ndef f():\n    time.sleep(0.01); return int(time.gmtime().tm_year > 2000)\n",
+    "printing": "import sys\ndef f():\n    print('hello', flush=True); sys.stderr.write('x'); return 1\n",
+    "asyncio": (
+        "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return 1\n"
+        "def f():\n    return asyncio.run(g())\n"
+    ),
+    "nowhere to print to": "import os\ndef f():\n    return open(os.devnull, 'w').write('x')\n",
+    "a subprocess it can do without": (
+        "import subprocess\ndef f():\n    try:\n        subprocess.run(['ls'])\n    except OSError:\n        return 1\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", HONEST.values(), ids=HONEST.keys())
+def test_honest_code_notices_nothing(jailed: ZygoteSpawner, source: str) -> None:
+    if "threading" in source and not jailed.plan.may_thread:
+        pytest.skip("root's threads cannot be counted, so it has none")
+    session, student = session_of(jailed, source, Limits())
+    assert student.f() == 1
+    session.close()
+
+
+def test_a_strict_worker_has_a_folder_of_its_own() -> None:
+    needs_tier("strict")
+    source = (
+        "import os, tempfile\ndef leave():\n    open('mine', 'w').write('x' * 1000)\n"
+        "    with tempfile.TemporaryFile() as file:\n        file.write(b'x')\n    return os.listdir('.')\n"
+    )
+    with ZygoteSpawner(planned("numpy", "strict")) as spawner:
+        for _ in range(2):  # the second finds nothing of the first
+            session, student = session_of(spawner, source)
+            assert student.leave() == ["mine"]
+            session.close()
+
+
+def test_a_file_opened_to_be_read_is_not_emptied() -> None:
+    """Landlock sees that only since Linux 6.2; in its own folder, where it allows everything, the filter shows."""
+    needs_tier("strict")
+    source = (
+        "import os\ndef empty():\n    open('mine', 'w').write('x')\n"
+        "    for mode in (os.O_RDONLY, os.O_ACCMODE):\n        try:\n            os.open('mine', mode | os.O_TRUNC)\n"
+        "        except PermissionError:\n            pass\n    return open('mine').read()\n"
+    )
+    with ZygoteSpawner(planned("numpy", "strict")) as spawner:
+        session, student = session_of(spawner, source)
+        assert student.empty() == "x"
+        session.close()
+
+
+def test_a_jail_that_fails_later_is_nobodys_verdict(jailed: ZygoteSpawner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trial went well, then a worker cannot put up its jail: the first byte never comes."""
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    dead = Process(2**22 + 1, ours, lambda: None, lambda _: Exit(1, 0.0), lambda: None)
+    monkeypatch.setattr(jailed, "spawn", lambda: dead)
+    files = {"work": {"file": "work.py", "cells": [b"x = 1"], "notebook": False}}
+    with pytest.raises(WorkerLostError, match="before it was given anything"):
+        Session(jailed, Program(files, "work", ("x",)), LIMITS).load()
+
+
+def test_a_zygote_that_comes_back_late_costs_no_fault(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is lost, cannot be put up again for one submission, and can for the next."""
+    real = ZygoteSpawner.again
+    failed: list[int] = []
+
+    def again(self: ZygoteSpawner) -> ZygoteSpawner:
+        if not failed:
+            failed.append(1)
+            raise JailError("not now")
+        return real(self)
+
+    monkeypatch.setattr(ZygoteSpawner, "again", again)
+    others = set(psutil.Process().children(recursive=True))  # the zygotes that all tests share live on
+
+    def class_of() -> Iterator[Submission]:
+        yield submission(course, "ana")
+        for process in set(psutil.Process().children(recursive=True)) - others:
+            with contextlib.suppress(psutil.Error):
+                process.kill() if "grader.sandbox.jail.zygote" in process.cmdline() else None
+        yield submission(course, "eve")
+        yield submission(course, "zoe")
+
+    reports: list[Report] = []
+    grade(course, course.modules[0], class_of(), reports.append, LIMITS)
+    assert [report.status for report in reports] == ["graded", "not_graded", "graded"]
+
+
+def test_what_a_worker_does_to_its_standard_streams_is_its_own(jailed: ZygoteSpawner) -> None:
+    source = (
+        "import fcntl, os\nbefore = fcntl.fcntl(0, fcntl.F_GETFL)\nfcntl.fcntl(0, fcntl.F_SETFL, os.O_APPEND)\n"
+        "def flags():\n    return before & os.O_APPEND\n"
+    )
+    for _ in range(2):
+        session, student = session_of(jailed, source)
+        assert student.flags() == 0
+        session.close()
+
+
+def test_a_submission_has_so_long_in_all(jailed: ZygoteSpawner) -> None:
+    files = {"work": {"file": "work.py", "cells": [b"def f():\n    return 1\n"], "notebook": False}}
+    session = Session(jailed, Program(files, "work", ("f",)), replace(LIMITS, session_s=0.0))
+    session.load()
+    with pytest.raises(StudentGoneError, match="more than 0 s in all"):
+        Student(session, read_api("def f(): ...\n")).f()
+    session.close()
+
+
+def test_torch_cannot_be_read_by_a_worker_of_a_numpy_module(jailed: ZygoteSpawner) -> None:
+    source = (
+        "import sys, importlib.util\nimport numpy as np\ndef load():\n    sys.meta_path[:] = sys.meta_path[1:]\n"
+        "    import pathlib; folder = pathlib.Path(np.__file__).parent.parent / 'torch'\n"
+        "    return (folder / '__init__.py').read_text()[:10]\n"
+    )
+    session, student = session_of(jailed, source)
+    with pytest.raises(StudentRaisedError, match="PermissionError"):
+        student.load()
+    session.close()
+
+
+def test_a_thousand_sessions_leave_nothing_behind(jailed: ZygoteSpawner) -> None:
+    session, student = session_of(jailed, "def f():\n    return 1\n")
+
+    def again(times: int) -> dict[str, int]:
+        for _ in range(times):
+            session.close()
+            assert student.f() == 1
+        assert session._worker is not None
+        zygote = psutil.Process(psutil.Process(session._worker.process.pid).ppid())
+        return {
+            "descriptors": zygote.num_fds(),
+            "children": len(zygote.children(recursive=True)),
+            "memory": zygote.memory_info().rss,
+            "ours": psutil.Process().num_fds(),
+        }
+
+    before, after = again(20), again(1000)
+    session.close()
+    # The next worker may or may not be on its way: it takes two descriptors while it is handed over.
+    assert after["descriptors"] <= before["descriptors"] + 2
+    assert after["ours"] <= before["ours"] + 1
+    assert after["children"] <= before["children"] + 1
+    assert after["memory"] <= before["memory"] + (1 << 20)
+
+
+class TestTiers:
+    """Which tier a machine gives is found by trying it."""
+
+    def run(self, *words: str) -> list[str]:
+        code = "from grader.sandbox.jail.tiers import survey\n"
+        code += "for one in survey('numpy'): print(one.plan.tier, one.problem)"
+        done = subprocess.run(
+            [*words, sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return done.stdout.splitlines()
+
+    def test_a_container_that_refuses_namespaces_is_contained(self) -> None:
+        needs_tier("contained")
+        found = [line.partition(" ") for line in self.run(*without_namespaces())]
+        assert next(tier for tier, _, problem in found if not problem) == "contained"
+        assert "amespace" in found[0][2]
+
+    def test_without_bubblewrap_it_is_contained(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        needs_tier("contained")
+        monkeypatch.setattr("shutil.which", lambda _: None)
+        with open_spawner("numpy") as spawner:
+            assert spawner.tier == "contained"
+        assert "bubblewrap" in advice(survey("numpy"))[0]
+
+    def test_a_bubblewrap_that_binds_nothing_is_not_strict(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The program is there and runs what it is given, but makes no view: nothing can be mounted at /box."""
+        needs_tier("contained")
+        fake = tmp_path / "bwrap"
+        fake.write_text('#!/bin/sh\nwhile [ "$1" != "--chdir" ]; do shift; done\nshift 2\nexec "$@"\n')
+        fake.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        with open_spawner("numpy") as spawner:
+            assert spawner.tier == "contained"
+        assert survey("numpy")[0].problem
+
+    def test_a_bubblewrap_that_cannot_be_run_is_not_strict(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fake = tmp_path / "bwrap"
+        fake.write_bytes(b"\0not a program")
+        fake.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        assert survey("numpy")[0].problem
+
+    def test_without_landlock_there_is_no_jail(self) -> None:
+        found = [line.partition(" ") for line in self.run(*without_landlock())]
+        assert [tier for tier, _, problem in found if not problem] == ["none"]
+        assert "Landlock" in advice((Attempt(planned("numpy", "strict"), found[0][2]),))[0]
+
+    def test_an_ordinary_user_has_the_strict_tier_too(self) -> None:
+        needs_tier("strict")
+        if os.geteuid() != 0:
+            pytest.skip("the tests themselves are run by one")
+        assert self.run(*command("user"))[0] == "strict "
+
+    @pytest.mark.parametrize(
+        ("problem", "word"),
+        [
+            ("bwrap: No permissions to create new namespace", "user.max_user_namespaces"),
+            ("user 64297 cannot read the module 'this' of the Python in /root", "install it for everybody"),
+            ("[Errno 38] syscall: Function not implemented", "Landlock"),
+            ("[Errno 1] mount: Operation not permitted", "AppArmor"),
+        ],
+    )
+    def test_every_problem_has_advice(self, problem: str, word: str) -> None:
+        assert word in "".join(advice((Attempt(planned("numpy", "strict"), problem),)))
+
+
+def test_the_table_of_system_calls_is_libseccomps() -> None:
+    libseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
+    for machine in ("x86_64", "aarch64"):
+        architecture = getattr(libseccomp.Arch, machine.upper())
+        for name, number in syscalls.numbers(machine).items():
+            assert libseccomp.resolve_syscall(architecture, name) == number, (machine, name)
+
+
+class TestNoJail:
+    """Other people's code is not run without a jail unless somebody says so."""
+
+    @pytest.fixture(autouse=True)
+    def _no_jail(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+
+    def test_grading_is_refused(self, course: Course) -> None:
+        with pytest.raises(NoJailError):
+            grade(course, course.modules[0], [submission(course, "ana")], print, LIMITS)
+
+    def test_unless_told_so(self, course: Course) -> None:
+        reports: list[Report] = []
+        grade(course, course.modules[0], [submission(course, "ana")], reports.append, LIMITS, allow_unjailed=True)
+        assert (reports[0].score, reports[0].sandbox) == (46.0, "none")
+
+
+def test_a_course_among_the_libraries_is_refused(course: Course) -> None:
+    library = Path(np.__file__).parent
+    with pytest.raises(CourseError, match="lies among the libraries"):
+        grade(Course(library, course.modules), course.modules[0], [], print)
+
+
+def submission(course: Course, student: str, extra: str = "") -> Submission:
+    source = course.solution(course.modules[0]).read_text() + extra
+    return Submission(student, "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (source,), False)})
+
+
+# A check, which is trusted, can reach what a submission cannot: it kills, the first time or every time it sees eve.
+KILLS = """
+
+import os, pathlib, psutil
+
+
+@worth(1, "kills")
+def test_kills(student):
+    student.softmax(np.zeros(3))
+    worker = psutil.Process(student._session._worker.process.pid)
+    mark = pathlib.Path({mark!r})
+    eve = b"eve = 1" in student._session.program.files["softmax"]["cells"][0]
+    if eve and ({always} or not mark.exists()):
+        mark.touch()
+        psutil.Process(worker.pid if {child} else worker.ppid()).kill()
+    student.softmax(np.zeros(3))
+"""
+
+
+@pytest.mark.parametrize("child", [True, False], ids=["a child", "the zygote"])
+@pytest.mark.parametrize("always", [True, False], ids=["every time", "once"])
+def test_a_kill_in_the_middle_costs_nobody_a_grade(
+    course_copy: Course, tmp_path: Path, *, child: bool, always: bool
+) -> None:
+    suite = course_copy.hidden_suite(course_copy.modules[0])
+    kills = KILLS.format(mark=str(tmp_path / "mark"), always=always, child=child)
+    checks = suite.read_text()
+    assert checks.count("@worth(1,") >= 2
+    suite.write_text(checks.replace("@worth(1,", "@worth(0.5,", 2) + kills)  # the module's points stay the same
+    class_of = [submission(course_copy, name, "\neve = 1\n" if name == "eve" else "") for name in ("ana", "eve", "zoe")]
+    reports: list[Report] = []
+    started = set(psutil.Process().children(recursive=True))
+    grade(course_copy, course_copy.modules[0], class_of, reports.append, LIMITS)
+    by_name = {report.submission: report for report in reports}
+    assert by_name["ana"].score == by_name["zoe"].score == by_name["ana"].max_score
+    eve = by_name["eve"]
+    assert (eve.status, eve.score) == (("not_graded", None) if always else ("graded", eve.max_score))
+    assert set(psutil.Process().children(recursive=True)) <= started
+
+
+def _at_work(family: list[psutil.Process]) -> bool:
+    """Return whether one of them has begun on the submission, which gives itself a name."""
+    for process in family:
+        with contextlib.suppress(psutil.Error):
+            if process.name() == "at-work":
+                return True
+    return False
+
+
+def test_nothing_outlives_a_killed_grader(tmp_path: Path) -> None:
+    (tmp_path / "ana").mkdir()
+    (tmp_path / "ana" / "softmax.py").write_text(
+        "import ctypes, time\nctypes.CDLL(None).prctl(15, b'at-work', 0, 0, 0)\ntime.sleep(1000)\n"
+    )
+    grader = subprocess.Popen(
+        [Path(sys.executable).with_name("attn"), "grade", str(tmp_path / "ana" / "softmax.py")],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    family: list[psutil.Process] = []
+    while not _at_work(family):
+        assert grader.poll() is None
+        family = psutil.Process(grader.pid).children(recursive=True)
+        time.sleep(0.05)
+    grader.kill()
+    grader.wait()
+    gone, alive = psutil.wait_procs(family, timeout=30)
+    assert alive == []
+    assert len(gone) == len(family)
+
+
+def test_doctor_says_what_it_found() -> None:
+    attn = Path(sys.executable).with_name("attn")
+    done = subprocess.run([attn, "doctor", "--json"], cwd=ROOT, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert found["tier"] in ("strict", "contained", "none")
+    assert done.returncode == (found["tier"] == "none")
+    assert next(one["tier"] for one in found["tried"] if not one["problem"]) == found["tier"]
+    text = subprocess.run([attn, "doctor"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    assert f"in the tier: {found['tier']}" in text
+
+
+def test_a_plan_loses_one_layer_at_a_time() -> None:
+    plan = planned("numpy", "strict")
+    assert set(plan.layers) - set(without(plan, "seccomp").layers) == {"seccomp"}

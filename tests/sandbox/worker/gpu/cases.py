@@ -1,0 +1,131 @@
+"""Submissions for a pretended GPU: the files of submissions/, each cell one for the function its file is named after.
+
+FINDS names what must be found, kind by kind, over all the ways the function is called; besides the kinds of findings
+there is `stray` (a result on another device than it should be) and `blocking` (a copy that holds up the CPU where
+none may). Every line to blame ends with `# <-- here`. POLICY says why we and a real GPU differ.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader.course.percent import split_cells
+from grader.sandbox.protocol.device_findings import OnDevice
+from tests.conftest import DATA
+
+FOLDER = DATA / "device"
+FILE = "work.py"
+HERE = "# <-- here"
+HEAD = """import math
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One submission, and what must be said of it."""
+
+    function: str
+    name: str
+    source: str
+    finds: frozenset[str]
+    policy: str
+
+    @property
+    def lines(self) -> set[int]:
+        """The lines to blame."""
+        return {number for number, line in enumerate(self.source.splitlines(), 1) if line.endswith(HERE)}
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to call the function: what is not on the GPU, whether there is one, where the result belongs."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    elsewhere: tuple[int | str, ...] = ()
+    gpu: bool = True
+    device: str = "cuda"
+    non_blocking: bool = False
+
+
+def cases() -> Iterator[Case]:
+    for path in sorted(FOLDER.glob("*.py")):
+        for mark, code in split_cells(re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE), path.read_text())[1]:
+            said = {
+                ast.unparse(node.targets[0]): node.value
+                for node in ast.parse(code).body
+                if isinstance(node, ast.Assign)
+            }
+            finds = frozenset(str(ast.literal_eval(said["FINDS"])).split())
+            policy = str(ast.literal_eval(said["POLICY"])) if "POLICY" in said else ""
+            yield Case(path.stem, mark["name"], HEAD + code, finds, policy)
+
+
+def ways(function: str) -> list[Way]:
+    """Return the ways to call a function, with tensors of their own."""
+    numbers = torch.Generator().manual_seed(0)
+    if function == "pick_device":
+        return [
+            Way("a GPU", ("cuda",)),
+            Way("no GPU", ("cuda",), gpu=False, device="cpu"),
+            Way("the CPU wanted", ("cpu",), device="cpu"),
+        ]
+    if function == "move_batch":
+        return [
+            Way("to the GPU", (_batch(), "cuda"), elsewhere=(0,), non_blocking=True),
+            Way("to the CPU", (_batch(), "cpu"), elsewhere=(0,), device="cpu"),
+        ]
+    q, k, v = (torch.randn(shape, generator=numbers) for shape in ((4, 3), (5, 3), (5, 6)))
+    return [
+        Way("mask on the GPU", (q, k, v), {"mask": _mask()}),
+        Way("mask on the CPU", (q.clone(), k.clone(), v.clone()), {"mask": _mask()}, elsewhere=("mask",)),
+        Way("no mask", (q.clone(), k.clone(), v.clone())),
+        Way("all on the CPU", (q.clone(), k.clone(), v.clone()), {"mask": _mask()}, (0, 1, 2, "mask"), device="cpu"),
+    ]
+
+
+def kinds_of(way: Way, found: OnDevice) -> tuple[set[str], set[int]]:
+    """Return what was found in one way to call, in the words of FINDS, and the lines to blame."""
+    kinds = {finding.kind for finding in found.findings}
+    lines = {finding.line for finding in found.findings}
+    value = found.value
+    devices: Sequence[str] = [str(value)] if isinstance(value, torch.device) else found.devices
+    if not kinds and any(device.partition(":")[0] != way.device for device in devices):
+        kinds = {"stray"}
+    if way.non_blocking and (waiting := [copy for copy in found.copies if not copy.non_blocking]):
+        kinds.add("blocking")
+        lines |= {copy.line for copy in waiting}
+    return kinds, lines - {0}
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: Any = None) -> tuple[torch.Tensor, ...]:
+    """Return what every right submission for either attention returns, but for precision."""
+    scores = q.double() @ k.double().T / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v.double(), weights
+
+
+def _mask() -> torch.Tensor:
+    return torch.ones(4, 5).tril()
+
+
+def _batch() -> dict[str, Any]:
+    return {
+        "tokens": torch.arange(6).reshape(2, 3),
+        "more": [torch.ones(2), (torch.zeros(1, dtype=torch.bool), "a text")],
+        "number": 3,
+        "nothing": None,
+    }
