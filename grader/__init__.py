@@ -1,3 +1,7 @@
-"""The grading engine: a submission in, a report out. Nothing here prints."""
+"""AttnLab's grader: the engine behind the `attn` command."""
+
+from grader.core.old_names import accept_old_names
 
 __version__ = "0.1.0"
+
+accept_old_names()

@@ -22,7 +22,7 @@ from grader.grading.grade import grade
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
-from grader.sandbox.jail.tiers import Attempt, best, open_spawner, survey
+from grader.sandbox.jail.tiers import TierAttempt, best, open_spawner, survey
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
@@ -47,7 +47,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 
 @cache
-def _survey() -> tuple[Attempt, ...]:
+def _survey() -> tuple[TierAttempt, ...]:
     return survey("numpy")
 
 

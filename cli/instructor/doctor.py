@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from grader.sandbox.jail.tiers import Attempt
+    from grader.sandbox.jail.tiers import TierAttempt
 
 
 @click.command()
@@ -51,7 +51,9 @@ def doctor(as_json: bool) -> None:
     sys.exit("none" in (tier, torch_tier))
 
 
-def _screen(tier: str, attempts: tuple[Attempt, ...], todo: tuple[str, ...], versions: dict[str, str | None]) -> str:
+def _screen(
+    tier: str, attempts: tuple[TierAttempt, ...], todo: tuple[str, ...], versions: dict[str, str | None]
+) -> str:
     lines = [f"This machine jails graded code in the tier: {tier}", ""]
     lines += [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in attempts]
     if todo:
@@ -60,11 +62,11 @@ def _screen(tier: str, attempts: tuple[Attempt, ...], todo: tuple[str, ...], ver
     return "\n".join(lines)
 
 
-def _tried(attempts: tuple[Attempt, ...]) -> list[dict[str, object]]:
+def _tried(attempts: tuple[TierAttempt, ...]) -> list[dict[str, object]]:
     return [{"tier": one.plan.tier, "user": one.plan.uid, "problem": one.problem} for one in attempts]
 
 
-def _found(attempt: Attempt) -> str:
+def _found(attempt: TierAttempt) -> str:
     if attempt.problem:
         return f"no: {attempt.problem}"
     if not attempt.plan.layers:

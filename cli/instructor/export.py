@@ -85,13 +85,13 @@ def gradescope(
     from grader.course.course import find_course
     from grader.platforms.gradescope.autograder import Settings
     from grader.platforms.gradescope.package import AutograderError, make_autograder, try_autograder, write_autograder
-    from grader.platforms.gradescope.results import Manner
+    from grader.platforms.gradescope.results import GradescopeOptions
 
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0]
     if course.is_bundle:
         raise click.UsageError("this is a student's bundle; an autograder is made from the full course")
-    data = make_autograder(course, Settings(module.name, minutes, Manner(hidden, leaderboard)))
+    data = make_autograder(course, Settings(module.name, minutes, GradescopeOptions(hidden, leaderboard)))
     if tried:
         click.echo("trying it on the solution ...", err=True)
         try:

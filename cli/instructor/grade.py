@@ -15,10 +15,10 @@ import click
 from cli.author.dev import chosen
 
 if TYPE_CHECKING:
-    from grader.classroom.batch import Batch, Settled
+    from grader.classroom.batch import Batch, BatchResult
     from grader.classroom.marks import Marking
     from grader.classroom.rules import Rules
-    from grader.submission.finder import Found
+    from grader.submission.finder import FoundSubmissions
 
 NO_JAIL = (
     "NOT SANDBOXED: this machine gives no jail, so other people's code could read and change all that you can. "
@@ -161,16 +161,16 @@ def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
     return said
 
 
-def _tell(found: Found, marking: Marking) -> None:
+def _tell(found: FoundSubmissions, marking: Marking) -> None:
     """Say what is passed over, and who is not on the roster."""
-    from grader.classroom.roster import folded
+    from grader.classroom.roster import normalize_name
     from grader.core.safe_text import one_line
 
     for path, reason in (*found.refused, *found.passed_over):
         click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
     students = {handed_in.student for handed_in in found.handed_in}
-    folded_students = {folded(student) for student in students}
-    for who in marking.deadlines.unknown(lambda name: name in folded_students or marking.person(name) is not None):
+    known_names = {normalize_name(student) for student in students}
+    for who in marking.deadlines.unknown(lambda name: name in known_names or marking.person(name) is not None):
         click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
     unknown = sum(handed_in.piece.handed_in is None for handed_in in found.handed_in)
     if unknown and marking.deadlines.due and not marking.deadlines.handed_in:
@@ -223,7 +223,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         click.echo(f"attn: the report of {key.student} could not be written, nor its grade: {problem}", err=True)
 
 
-def _show(batch: Batch, settled: Settled, *, as_json: bool, whole: bool) -> None:
+def _show(batch: Batch, settled: BatchResult, *, as_json: bool, whole: bool) -> None:
     """Print the reports as JSON, as a class table, or the only one as a whole screen."""
     from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
 
@@ -239,7 +239,7 @@ def _show(batch: Batch, settled: Settled, *, as_json: bool, whole: bool) -> None
         click.echo(line, err=as_json)
 
 
-def _notes(batch: Batch, settled: Settled, found: Found, to: Path | None) -> None:
+def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path | None) -> None:
     """Say on the side what else there is to know."""
     from grader.core.safe_text import one_line
 
@@ -263,7 +263,7 @@ def _notes(batch: Batch, settled: Settled, found: Found, to: Path | None) -> Non
     click.echo(f"one report a submission, grades.csv and the class's misconceptions are in {to}/", err=True)
 
 
-def _exit_code(settled: Settled, *, refused: bool) -> int:
+def _exit_code(settled: BatchResult, *, refused: bool) -> int:
     if any(summary.score is None for summary in settled.summaries):
         return 3
     return 0 if all(summary.is_full for summary in settled.summaries) and not refused else 1

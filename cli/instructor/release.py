@@ -81,19 +81,19 @@ def _assignments(
     course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool
 ) -> list[dict[str, Any]]:
     from grader.authoring.bundle import BundleError
-    from grader.core.times import WhenError, read_when
+    from grader.core.times import TimeError, read_time
     from grader.platforms.nbgrader.course_dir import require_nbgrader
     from grader.platforms.nbgrader.errors import CourseDirError
 
     try:
-        when = read_when(due) if due else None
+        when = read_time(due) if due else None
         require_nbgrader()
         from grader.platforms.nbgrader.release import ReleaseError, release_modules, require_place
 
         require_place(course, modules, to, force=force)  # before anything that takes its time
         _require_sound(course, modules)
         made = release_modules(course, modules, to, due=when, force=force)
-    except (CourseDirError, WhenError) as error:
+    except (CourseDirError, TimeError) as error:
         raise click.UsageError(str(error)) from None
     except (BundleError, ReleaseError) as error:
         _give_up(str(error))

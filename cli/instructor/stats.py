@@ -70,7 +70,7 @@ def _names(folder: Path) -> dict[str, str]:
 
 def _lines(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]:
     from cli.ui.report_screens import misconception_lines, wrapped
-    from grader.classroom.misconception_counts import Shared
+    from grader.classroom.misconception_counts import MisconceptionCount
 
     lines = [f"{one.module}: {one.submissions} submissions", "", *_scores(one), ""]
     failing = [check for check in one.checks if every or check.failed]
@@ -84,7 +84,9 @@ def _lines(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]
         lines.append(f"  and {len(failing) - len(shown)} more that somebody fails (--all)")
     lines += [""] if shown else []
     named = [
-        Shared(two.module, two.misconception, two.likely, tuple(names.get(who, who) for who in two.submissions))
+        MisconceptionCount(
+            two.module, two.misconception, two.likely, tuple(names.get(who, who) for who in two.submissions)
+        )
         for two in one.misconceptions
     ]
     lines += misconception_lines(named)

@@ -137,7 +137,7 @@ def _query(token: str) -> int:
 
 def _with_attention(course: Course, name: str | None) -> Module:
     """Return the module that was named, else the latest with attention that was begun, else the first with any."""
-    from grader.workspace.progress import standings
+    from grader.workspace.progress import all_progress
     from grader.workspace.trace import STEPS
 
     known = " and ".join(STEPS)
@@ -146,7 +146,7 @@ def _with_attention(course: Course, name: str | None) -> Module:
         if module.name not in STEPS:
             raise click.UsageError(f"{module.name} has no attention to look at. Those that have it are {known}.")
         return module
-    able = [one for one in standings(course) if one.module.name in STEPS]
+    able = [one for one in all_progress(course) if one.module.name in STEPS]
     if not able:
         raise click.UsageError(f"there is no module with attention here. Those that have it are {known}.")
     begun = [one.module for one in able if one.state != "untouched"]

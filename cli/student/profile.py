@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.course.course import Course
     from grader.course.module import Module
     from grader.workspace.own_costs import OwnCost
-    from grader.workspace.own_gpu import Point
+    from grader.workspace.own_gpu import GpuMeasurement
 
 
 @click.command()
@@ -86,11 +86,11 @@ def _on_gpu(course: Course, module: Module, function: str | None, svg: Path | No
     from grader.core.safe_text import printable
     from grader.core.versions import environment, gpu_name
     from grader.grading.workers import NoGpuError
-    from grader.workspace.own_gpu import SIZES, own_points
+    from grader.workspace.own_gpu import SIZES, gpu_measurements
 
-    points: list[Point] = []
+    points: list[GpuMeasurement] = []
     try:
-        for point in own_points(course, module, function):
+        for point in gpu_measurements(course, module, function):
             if not points or points[-1].n != point.n:
                 click.echo(f"n = {point.n} of {SIZES[-1]}", err=True)
             points.append(point)

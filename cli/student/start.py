@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.author.dev import chosen
-from cli.student.test import at_hand, checked, in_words, next_up, noted, tell_which_counts, what_to_do
+from cli.student.test import checked, current_module, in_words, next_up, noted, tell_which_counts, what_to_do
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grader.course.course import Course
     from grader.course.module import Module
     from grader.workspace.own_costs import OwnCost
-    from grader.workspace.progress import Standing
+    from grader.workspace.progress import ModuleProgress
 
 ANYWAY = click.option("--anyway", is_flag=True, help="Even if what it builds on, or this, is not all right yet.")
 
@@ -41,11 +41,11 @@ def start(module_name: str, notebook: bool, anyway: bool) -> None:
     Exit status: 0 ready, 2 no such module, or locked.
     """
     from grader.course.course import find_course
-    from grader.workspace.progress import standing
+    from grader.workspace.progress import progress_of
 
     course = find_course(Path.cwd())
     module = chosen(course, (module_name,))[0]
-    _begin(course, standing(course, module), notebook=notebook, anyway=anyway)
+    _begin(course, progress_of(course, module), notebook=notebook, anyway=anyway)
 
 
 @click.command("next")
@@ -54,31 +54,31 @@ def start(module_name: str, notebook: bool, anyway: bool) -> None:
 def next_module(notebook: bool, anyway: bool) -> None:
     """Begin the first module that is not complete yet."""
     from grader.course.course import find_course
-    from grader.workspace.progress import standings
+    from grader.workspace.progress import all_progress
 
     course = find_course(Path.cwd())
-    ahead = next_up(standings(course))
+    ahead = next_up(all_progress(course))
     if ahead is None:
         click.echo("Every module is complete. Hand in your work: attn submit")
         return
     _begin(course, ahead, notebook=notebook, anyway=anyway)
 
 
-def _begin(course: Course, standing: Standing, *, notebook: bool, anyway: bool) -> None:
-    module = standing.module
+def _begin(course: Course, progress: ModuleProgress, *, notebook: bool, anyway: bool) -> None:
+    module = progress.module
     if not module.stub.is_file() and not module.notebook.is_file():
         raise click.UsageError(f"{module.stub.name} is gone; bring it back with `attn reset {module.slug}`")
-    _require_unlocked(standing, anyway=anyway)
+    _require_unlocked(progress, anyway=anyway)
     if notebook:
         _make_notebook(module)
-    click.echo(f"{module.name}, {module.title} ({module.minutes} min): {in_words(standing)}")
-    click.echo("\n".join(what_to_do(course, standing)))
+    click.echo(f"{module.name}, {module.title} ({module.minutes} min): {in_words(progress)}")
+    click.echo("\n".join(what_to_do(course, progress)))
 
 
-def _require_unlocked(standing: Standing, *, anyway: bool) -> None:
-    if standing.missing and not anyway:
-        first = ", ".join(standing.missing)
-        raise click.UsageError(f"{standing.module.name} builds on {first}; complete it, or say --anyway")
+def _require_unlocked(progress: ModuleProgress, *, anyway: bool) -> None:
+    if progress.missing and not anyway:
+        first = ", ".join(progress.missing)
+        raise click.UsageError(f"{progress.module.name} builds on {first}; complete it, or say --anyway")
 
 
 def _make_notebook(module: Module) -> None:
@@ -107,23 +107,23 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     Exit status: 0 complete, 1 a check or a cost fails, 2 no such module, or locked, 3 a fault of the grader.
     """
     from grader.course.course import find_course
-    from grader.workspace.progress import record_completed, record_report, standing, standings
+    from grader.workspace.progress import all_progress, progress_of, record_completed, record_report
 
     course = find_course(Path.cwd())
-    module = chosen(course, (module_name,))[0] if module_name else at_hand(course)
-    _require_unlocked(standing(course, module), anyway=anyway)
+    module = chosen(course, (module_name,))[0] if module_name else current_module(course)
+    _require_unlocked(progress_of(course, module), anyway=anyway)
     report = checked(course, module)
     noted(lambda: record_report(course, module, report))
     tell_which_counts(module)
     costs = _costs(course, module) if all(check.outcome == "passed" for check in report.checks) else []
     done = _is_done(report, costs) and (anyway or not report.diagnoses)
-    locked = [one.module.name for one in standings(course) if one.missing]
+    locked = [one.module.name for one in all_progress(course) if one.missing]
     if done:
         from grader.workspace.mylab import export
 
         export(course, module)
         record_completed(course, module)
-    unlocked = [one.module.name for one in standings(course) if not one.missing and one.module.name in locked]
+    unlocked = [one.module.name for one in all_progress(course) if not one.missing and one.module.name in locked]
     if as_json:
         entry = {"module": module.name, "complete": done, "unlocked": unlocked, "report": report.as_json()}
         click.echo(json.dumps(entry | {"costs": [_cost_json(cost) for cost in costs]}, indent=1, ensure_ascii=False))

@@ -14,8 +14,8 @@ from cli.author.dev import chosen
 if TYPE_CHECKING:
     from grader.course.course import Course
     from grader.course.module import Module
-    from grader.workspace.backup import Change
-    from grader.workspace.submit import Outcome
+    from grader.workspace.backup import FileChange
+    from grader.workspace.submit import ModuleReadiness
     from grader.workspace.update import ModuleUpdate, Update
 
 
@@ -45,7 +45,7 @@ def reset(module_name: str, yes: bool, undoing: bool, as_json: bool) -> None:
             raise click.UsageError(str(error)) from None
         words = "is already as in its newest backup; nothing was done"
     elif backup.is_pristine(module):
-        change, words = backup.Change((), (), None), "is untouched; there is nothing to reset"
+        change, words = backup.FileChange((), (), None), "is untouched; there is nothing to reset"
     else:
         if backup.has_files(module) and not yes:
             _ask(f"Put the empty stub of {module.name} back? What you have is kept in a backup.", "--yes")
@@ -56,14 +56,14 @@ def reset(module_name: str, yes: bool, undoing: bool, as_json: bool) -> None:
     click.echo("\n".join(_change_lines(course, module, change) or [f"{module.name} {words}."]))
 
 
-def _change_entry(course: Course, module: Module, change: Change) -> dict[str, object]:
+def _change_entry(course: Course, module: Module, change: FileChange) -> dict[str, object]:
     places = {"backup": change.kept, "restored": change.restored}
     return {"module": module.name, "written": change.written, "removed": change.removed} | {
         name: path.relative_to(course.root).as_posix() if path else None for name, path in places.items()
     }
 
 
-def _change_lines(course: Course, module: Module, change: Change) -> list[str]:
+def _change_lines(course: Course, module: Module, change: FileChange) -> list[str]:
     if not change.written:
         return []
     folder = module.folder.relative_to(course.root)
@@ -151,7 +151,7 @@ def submit(student: str | None, to: Path | None, anyway: bool, as_json: bool) ->
     except (handin.StudentNameError, handin.TargetError) as error:
         raise click.UsageError(str(error)) from None
     record_student(course, name)
-    done: list[Outcome] = []
+    done: list[ModuleReadiness] = []
     try:
         for one in handin.outcomes(course, name, handin.pieces(course)):
             done.append(one)
@@ -185,7 +185,7 @@ def _student(course: Course, given: str | None) -> str:
     return checked_student(course, name)
 
 
-def _outcome_lines(one: Outcome) -> list[str]:
+def _outcome_lines(one: ModuleReadiness) -> list[str]:
     words = f"{one.passed} of {one.total} visible checks pass"
     if one.state == "untouched":
         words = "not started"
@@ -197,7 +197,7 @@ def _outcome_lines(one: Outcome) -> list[str]:
     return lines
 
 
-def _go_ahead(done: list[Outcome], *, anyway: bool) -> bool:
+def _go_ahead(done: list[ModuleReadiness], *, anyway: bool) -> bool:
     """Whether there is something to hand in, and the student knows what is wrong with it."""
     if not any(one.piece for one in done):
         click.echo("attn: nothing was written: no module has been started", err=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.core.report import Report
     from grader.course.course import Course
     from grader.course.module import Module
-    from grader.workspace.progress import Given, Standing
+    from grader.workspace.progress import HintGiven, ModuleProgress
 
 WORDS = {
     "untouched": "not started",
@@ -34,10 +34,10 @@ WORDS = {
 def where_am_i() -> None:
     """Print where the student is and what comes next."""
     from grader.course.course import find_course
-    from grader.workspace.progress import standings
+    from grader.workspace.progress import all_progress
 
     course = find_course(Path.cwd())
-    ahead = next_up(standings(course))
+    ahead = next_up(all_progress(course))
     click.echo(f"AttnLab in {course.root}" + (" (a student's bundle)" if course.is_bundle else " (a full course)"))
     if ahead is None:
         click.echo("Every module is complete. Hand in your work: attn submit")
@@ -46,12 +46,12 @@ def where_am_i() -> None:
     click.echo("\n".join(what_to_do(course, ahead)))
 
 
-def what_to_do(course: Course, standing: Standing) -> list[str]:
+def what_to_do(course: Course, progress: ModuleProgress) -> list[str]:
     """Return the lesson to read, the file to edit and the command to run."""
     from grader.submission.own_file import own_file
 
-    module = standing.module
-    command = "complete" if standing.state == "passing" else "test"
+    module = progress.module
+    command = "complete" if progress.state == "passing" else "test"
     return [
         f"  read   {module.lesson.relative_to(course.root)}",
         f"  edit   {own_file(module).relative_to(course.root)}",
@@ -64,9 +64,9 @@ def what_to_do(course: Course, standing: Standing) -> list[str]:
 def status(as_json: bool) -> None:
     """Show how far you are with every module. Nothing is run: `attn test` does that."""
     from grader.course.course import find_course
-    from grader.workspace.progress import standings
+    from grader.workspace.progress import all_progress
 
-    found = standings(find_course(Path.cwd()))
+    found = all_progress(find_course(Path.cwd()))
     if as_json:
         entries = [
             {
@@ -105,7 +105,7 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
     from grader.course.course import find_course
 
     course = find_course(Path.cwd())
-    module = chosen(course, (module_name,))[0] if module_name else at_hand(course)
+    module = chosen(course, (module_name,))[0] if module_name else current_module(course)
     report = checked(course, module, case)
     from cli.ui.report_screens import own_screen
     from grader.workspace.progress import record_report
@@ -129,9 +129,9 @@ def noted(write: Callable[[], None]) -> None:
 
 def tell_which_counts(module: Module) -> None:
     """Say so where there are two versions of a student's work."""
-    from grader.submission.own_file import left_behind, own_file
+    from grader.submission.own_file import own_file, stale_twin
 
-    if (older := left_behind(module)) is not None:
+    if (older := stale_twin(module)) is not None:
         newer = own_file(module).name
         click.echo(f"attn: {newer} counts: it is newer than {older.name}, and they differ", err=True)
 
@@ -169,7 +169,7 @@ def hint(module_name: str | None, as_json: bool) -> None:
     from grader.workspace.progress import next_hint, record_hint
 
     course = find_course(Path.cwd())
-    module = chosen(course, (module_name,))[0] if module_name else at_hand(course)
+    module = chosen(course, (module_name,))[0] if module_name else current_module(course)
     given = next_hint(course, module)
     if given is None:
         click.echo(f"A hint is about a run that failed. Run `attn test {module.slug}` first.", err=True)
@@ -187,7 +187,7 @@ def hint(module_name: str | None, as_json: bool) -> None:
     click.echo("\n".join(hint_lines(module, given, function, text)))
 
 
-def hint_text(module: Module, given: Given) -> tuple[str, str] | None:
+def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:
     """Return the function that a hint is about, and the hint."""
     from grader.course.hints import read_hints
 
@@ -196,7 +196,7 @@ def hint_text(module: Module, given: Given) -> tuple[str, str] | None:
     return None if function is None else (function, hints[function].tier(given.tier))
 
 
-def hint_lines(module: Module, given: Given, function: str, text: str) -> list[str]:
+def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> list[str]:
     """Return a hint as it is shown."""
     from grader.course.hints import TIERS
 
@@ -213,29 +213,29 @@ def _stands_for(target: str, known: tuple[str, ...]) -> str | None:
     return next((name for name in known if name.startswith(f"{target}.")), None)
 
 
-def next_up(found: list[Standing]) -> Standing | None:
+def next_up(found: list[ModuleProgress]) -> ModuleProgress | None:
     """Return the first module that is not complete, or no longer passes."""
     return next((one for one in found if not one.completed or one.state != "passing"), None)
 
 
-def in_words(standing: Standing) -> str:
+def in_words(progress: ModuleProgress) -> str:
     """Return a standing as a phrase."""
-    counts = {} if standing.tested is None else {"passed": standing.tested.passed, "total": standing.tested.total}
-    words = WORDS[standing.state].format(**counts)
-    if standing.missing and not standing.completed:
-        return f"{words}; locked, needs {', '.join(standing.missing)}"
-    if standing.completed:
-        return f"complete; {words}" if standing.state == "passing" else f"was complete; now {words}"
+    counts = {} if progress.tested is None else {"passed": progress.tested.passed, "total": progress.tested.total}
+    words = WORDS[progress.state].format(**counts)
+    if progress.missing and not progress.completed:
+        return f"{words}; locked, needs {', '.join(progress.missing)}"
+    if progress.completed:
+        return f"complete; {words}" if progress.state == "passing" else f"was complete; now {words}"
     return words
 
 
-def at_hand(course: Course) -> Module:
+def current_module(course: Course) -> Module:
     """Return the module whose folder this is, else the next one to do, else the first."""
-    from grader.workspace.progress import standings
+    from grader.workspace.progress import all_progress
 
     here = Path.cwd().resolve()
     for module in course.modules:
         if here.is_relative_to(module.folder):
             return module
-    ahead = next_up(standings(course))
+    ahead = next_up(all_progress(course))
     return ahead.module if ahead else course.modules[0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.author.dev import chosen
-from cli.student.test import at_hand, hint_lines, hint_text, next_up, noted
+from cli.student.test import current_module, hint_lines, hint_text, next_up, noted
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.keys import Keys
@@ -42,7 +42,7 @@ def watch(module_name: str | None) -> None:
     from grader.course.course import find_course
 
     course = find_course(Path.cwd())
-    module: Module | None = chosen(course, (module_name,))[0] if module_name else at_hand(course)
+    module: Module | None = chosen(course, (module_name,))[0] if module_name else current_module(course)
     with Keys() as keys:
         while module is not None:
             watching = _Watching(course, module, keys)
@@ -163,9 +163,9 @@ class _Watching:
 
     def following(self) -> Module | None:
         """Return the first later module that is not complete, else the one behind this; None if it is locked."""
-        from grader.workspace.progress import standings
+        from grader.workspace.progress import all_progress
 
-        later = [one for one in standings(self.course) if one.module.order > self.module.order]
+        later = [one for one in all_progress(self.course) if one.module.order > self.module.order]
         ahead = next_up(later) or (later[0] if later else None)
         if ahead is None:
             click.echo("This is the last module.")

@@ -45,7 +45,7 @@ def cost_lines(own: OwnCost) -> list[str]:
 def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
     """Yield the curves of each meter that has a polynomial, those that fail first."""
     fails = {cost.meter for cost in own.account.costs if cost.verdict == "fail"}
-    for law in sorted(own.contract.laws, key=lambda law: (law.meter not in fails, _ORDER.index(law.meter))):
+    for law in sorted(own.contract.limits, key=lambda law: (law.meter not in fails, _ORDER.index(law.meter))):
         measured = own.account.profile.exact.get(law.meter)
         if measured is None:
             continue

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from grader.complexity.plot import Curve, text_plot
 
 if TYPE_CHECKING:
-    from grader.workspace.own_gpu import Point
+    from grader.workspace.own_gpu import GpuMeasurement
 
 WIDTH = 80
 MARKS = "*o+x#"
 SHORT = {"attention_on_device": "manual", "half_precision_attention": "half", "fused_attention": "fused"}
 
 
-def gpu_lines(points: Sequence[Point], machine: str) -> list[str]:
+def gpu_lines(points: Sequence[GpuMeasurement], machine: str) -> list[str]:
     """Return a table of times and memory by size, and a plot of each."""
     functions = list(dict.fromkeys(point.function for point in points))
     by_place = {(point.function, point.n): point for point in points}
@@ -32,7 +32,7 @@ def gpu_lines(points: Sequence[Point], machine: str) -> list[str]:
     return lines
 
 
-def curves(points: Sequence[Point], value: Callable[[Point], float | None]) -> list[Curve]:
+def curves(points: Sequence[GpuMeasurement], value: Callable[[GpuMeasurement], float | None]) -> list[Curve]:
     """Return one curve a function, of those that have more than one point."""
     found = []
     for number, name in enumerate(dict.fromkeys(point.function for point in points)):
@@ -42,15 +42,15 @@ def curves(points: Sequence[Point], value: Callable[[Point], float | None]) -> l
     return found
 
 
-def _bytes(point: Point) -> float | None:
+def _bytes(point: GpuMeasurement) -> float | None:
     return point.peak_bytes
 
 
-def _microseconds(point: Point) -> float | None:
+def _microseconds(point: GpuMeasurement) -> float | None:
     return None if point.ms is None else 1000 * point.ms
 
 
-def _cell(point: Point) -> str:
+def _cell(point: GpuMeasurement) -> str:
     if point.ms is None or point.peak_bytes is None:
         return f"{'-':>9}{'-':>9}"
     return f"{point.ms:>9.3f}{point.peak_bytes / 2**20:>9.1f}"

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.authoring.soundness import Soundness
-    from grader.classroom.batch import Settled
-    from grader.classroom.changes import Change
+    from grader.classroom.batch import BatchResult
+    from grader.classroom.changes import GradeChange
     from grader.classroom.marks import Mark
-    from grader.classroom.misconception_counts import Shared
+    from grader.classroom.misconception_counts import MisconceptionCount
     from grader.core.summary import Summary
 
 WIDTH = 80
@@ -34,7 +34,7 @@ _WORDS = {
 _VERDICTS = {"pass": "within law", "fail": "TOO MUCH", "inconclusive": "not decided"}
 
 
-def class_table(settled: Settled) -> str:
+def class_table(settled: BatchResult) -> str:
     """Return a class at a glance: one line a submission, the misconceptions, and a summary."""
     reports = settled.summaries
     lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks if mark.late_s}
@@ -73,7 +73,7 @@ def _missing(marks: Sequence[Mark]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def change_lines(changes: Sequence[Change]) -> list[str]:
+def change_lines(changes: Sequence[GradeChange]) -> list[str]:
     """Return whose grade is another than before, by which checks, and why."""
     lines = []
     for change in (one for one in changes if one.is_of_grade):
@@ -99,7 +99,7 @@ def remark_lines(remarked: Sequence[tuple[Mark, Mark]]) -> list[str]:
     return lines
 
 
-def misconception_lines(shared: Sequence[Shared]) -> list[str]:
+def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
     """Return what a class believes that is not so, and who does."""
     lines = ["What they believe that is not so:"] if shared else []
     for one in shared:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from grader.authoring.fingerprinting import Learnt, learn
+from grader.authoring.fingerprinting import Fingerprinting, learn_fingerprints
 from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
-from grader.complexity.accounts import Account
+from grader.complexity.accounts import FunctionCosts
 from grader.core.report import Report
 from grader.course.api import Api
 from grader.course.course import Course
 from grader.course.hints import Hints, read_hints
 from grader.course.module import Module, read_text
 from grader.grading.checks import Check
-from grader.grading.grade import account_submission, full_suite, run_grading
+from grader.grading.grade import full_suite, measure_submission, run_grading
 from grader.grading.run_suite import run_suite
 from grader.grading.suite import Suite
 from grader.submission.submission import Source, Submission
@@ -59,8 +59,8 @@ class Evidence:
     reference_again: tuple[Report, ...]  # with other random inputs
     misconceptions: tuple[tuple[Misconception, Report], ...]
     liars: tuple[Report, ...]
-    accounts: tuple[Account, ...]  # of the solution
-    fingerprints: Learnt
+    accounts: tuple[FunctionCosts, ...]  # of the solution
+    fingerprints: Fingerprinting
     hints: Mapping[str, Hints]
 
 
@@ -89,8 +89,8 @@ def gather(course: Course, module: Module) -> Evidence:
         reference_again=tuple(report for salt in SALTS for report in _graded(replace(suite, salt=salt), [solution])),
         misconceptions=tuple((wrong, reports[wrong.name]) for wrong in wrong_ways),
         liars=tuple(rest[-len(liars) :]),
-        accounts=account_submission(suite, solution),
-        fingerprints=learn(suite, solution, {wrong: submissions[wrong.name] for wrong in wrong_ways}),
+        accounts=measure_submission(suite, solution),
+        fingerprints=learn_fingerprints(suite, solution, {wrong: submissions[wrong.name] for wrong in wrong_ways}),
         hints=read_hints(module),
     )
 

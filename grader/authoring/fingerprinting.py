@@ -13,7 +13,7 @@ from grader.diagnosis.cost_growth import growth
 from grader.diagnosis.fingerprints import Fingerprints, answer_data, fingerprint_data, ways_of
 from grader.diagnosis.likely_line import telling_words
 from grader.diagnosis.observe import observe, observe_constants
-from grader.diagnosis.outcome import Outcome
+from grader.diagnosis.outcome import ProbeOutcome
 from grader.diagnosis.probe import Probe, read_probes
 from grader.grading.load_student import load, program_of
 from grader.grading.suite import Suite
@@ -25,7 +25,7 @@ from grader.submission.submission import Submission
 
 
 @dataclass(frozen=True)
-class Learnt:
+class Fingerprinting:
     """The part of a golden file that diagnosis is made from, as plain data."""
 
     table: list[list[dict[str, Any]]]
@@ -33,12 +33,12 @@ class Learnt:
     prints: Fingerprints
 
 
-def learn(suite: Suite, solution: Submission, wrong: Mapping[Misconception, Submission]) -> Learnt:
+def learn_fingerprints(suite: Suite, solution: Submission, wrong: Mapping[Misconception, Submission]) -> Fingerprinting:
     """Run a module's probes on its solution and on every wrong way of it."""
     probes = read_probes(suite.module, suite.api)
     text = "\n".join(solution.sources[suite.module.slug].cells)
     with open_spawner(suite.module.backend) as spawner:
-        observer = Observer(suite, spawner, probes)
+        observer = ProbeRunner(suite, spawner, probes)
         reference, answers = observer.of(solution)
         found = {one.name: observer.of(submission) for one, submission in wrong.items() if not one.costly}
         grows = {one.name: observer.growth(submission) for one, submission in wrong.items() if one.costly}
@@ -53,10 +53,10 @@ def learn(suite: Suite, solution: Submission, wrong: Mapping[Misconception, Subm
         ways[name] |= {"behaves": behaves[name], "answers": answer_data(suite.api.constants, answers, given)}
     for name, grown in grows.items():
         ways[name] |= {"grows": grown}
-    return Learnt(table, ways, Fingerprints(suite.api, probes, tuple(map(tuple, table)), ways_of(ways)))
+    return Fingerprinting(table, ways, Fingerprints(suite.api, probes, tuple(map(tuple, table)), ways_of(ways)))
 
 
-class Observer:
+class ProbeRunner:
     """Runs the probes of a module on one submission after another."""
 
     def __init__(self, suite: Suite, spawner: Spawner, probes: tuple[Probe, ...]) -> None:
@@ -64,7 +64,7 @@ class Observer:
         self.spawner = spawner
         self.probes = probes
 
-    def of(self, submission: Submission) -> tuple[dict[int, Outcome], dict[str, Any]]:
+    def of(self, submission: Submission) -> tuple[dict[int, ProbeOutcome], dict[str, Any]]:
         """Return what came of each probe, and the answers under Reflect; nothing of what cannot be loaded."""
         session = self.session(submission)
         try:

@@ -40,7 +40,7 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
         "targets": targets,
         "costs": {
             account.profile.contract.function: {
-                law.meter: account.profile.polynomials[law.meter].as_data() for law in account.profile.contract.laws
+                law.meter: account.profile.polynomials[law.meter].as_data() for law in account.profile.contract.limits
             }
             for account in evidence.accounts
         },

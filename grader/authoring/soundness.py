@@ -105,7 +105,7 @@ def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterato
     by_property = [check.name for check in failed if check.name not in oracles]
     name = f"the misconception {wrong.name}"
     if wrong.costly:
-        yield from _too_dear(wrong, report)
+        yield from _too_expensive(wrong, report)
     elif report.status != "graded":
         yield Problem(f"{name} could not be graded: {report.message}", "Mend its code")
     elif not failed:
@@ -123,7 +123,7 @@ def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterato
         yield Problem(f"{name} is caught by one check only: {failed[0].name}", "Write a second check that fails for it")
 
 
-def _too_dear(wrong: Misconception, report: Report) -> Iterator[Problem]:
+def _too_expensive(wrong: Misconception, report: Report) -> Iterator[Problem]:
     name = f"the misconception {wrong.name}"
     for check in _not_passed(report):
         yield Problem(f"{name} says COSTLY, but fails {check.name}", "Mend its code, or take that line out")

@@ -7,31 +7,31 @@ from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from grader.classroom.changes import Change
-from grader.classroom.journal import Key
+from grader.classroom.changes import GradeChange
+from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
-from grader.classroom.misconception_counts import Shared, shared_misconceptions
-from grader.classroom.provenance import Bases
+from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
+from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results, ResultsError
 from grader.core.report import Report
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
-from grader.grading.pool import Graded, grade_side_by_side
-from grader.submission.submission import HandedIn
+from grader.grading.pool import Graded, grade_in_pool
+from grader.submission.submission import SubmissionRef
 
 # With these nothing more can be written at all: to go on grading would be in vain.
 _HOPELESS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 @dataclass(frozen=True)
-class Settled:
+class BatchResult:
     """What a batch came to: one summary and mark for each student and module, and what is new in them."""
 
     summaries: tuple[Summary, ...]
     marks: tuple[Mark, ...]
-    shared: tuple[Shared, ...]
-    changes: tuple[Change, ...]
+    shared: tuple[MisconceptionCount, ...]
+    changes: tuple[GradeChange, ...]
     remarked: tuple[tuple[Mark, Mark], ...] = ()  # before and after, where only lateness made the difference
 
 
@@ -40,16 +40,16 @@ class Batch:
     """The submissions of a class on their way to reports and marks."""
 
     course: Course
-    work: tuple[HandedIn, ...]
+    work: tuple[SubmissionRef, ...]
     results: Results
     marking: Marking = field(default_factory=Marking)
     gpu: bool = False
-    unwritten: dict[Key, tuple[Report, str]] = field(default_factory=dict)  # with the reason
-    _summaries: dict[Key, Summary] = field(default_factory=dict)
-    _marks: dict[Key, Mark] = field(default_factory=dict)
+    unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
+    _summaries: dict[ReportKey, Summary] = field(default_factory=dict)
+    _marks: dict[ReportKey, Mark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._bases = Bases(self.course, {handed_in.module for handed_in in self.work}, gpu=self.gpu)
+        self._bases = ProvenanceReader(self.course, {handed_in.module for handed_in in self.work}, gpu=self.gpu)
 
     def keep(self) -> int:
         """Take over the reports that are there and would come out the same; return how many."""
@@ -66,7 +66,7 @@ class Batch:
         if not todo:
             return
         jobs = 1 if self.gpu else jobs  # two at a GPU would share its memory, and spoil each other's times
-        graded_now = grade_side_by_side(self.course, todo, jobs, allow_unjailed=allow_unjailed, gpu=self.gpu)
+        graded_now = grade_in_pool(self.course, todo, jobs, allow_unjailed=allow_unjailed, gpu=self.gpu)
         with closing(graded_now) as all_graded:
             for graded in all_graded:
                 self._write(graded)
@@ -82,15 +82,15 @@ class Batch:
             self.unwritten[key] = graded.report, str(error)
         self._note(key, graded.handed_in, graded.report)
 
-    def settle(self) -> Settled:
+    def settle(self) -> BatchResult:
         """Decide which attempts count, and write down what all of it comes to."""
-        groups: dict[Key, dict[str, Mark]] = {}
+        groups: dict[ReportKey, dict[str, Mark]] = {}
         for key, mark in self._marks.items():
-            groups.setdefault(Key(key.module, key.student), {})[key.attempt] = mark
+            groups.setdefault(ReportKey(key.module, key.student), {})[key.attempt] = mark
             if key not in self.unwritten:
                 self.results.mark(key, mark)
         for counting, marks in groups.items():
-            chosen = Key(counting.module, counting.student, best_of(marks))
+            chosen = ReportKey(counting.module, counting.student, best_of(marks))
             if chosen != counting:
                 self._summaries[counting] = self._summaries[chosen]
                 self.results.count(chosen)
@@ -100,24 +100,24 @@ class Batch:
         everybody = (*summaries, *self._others(groups))
         marks_now = self._class_list()
         tables = {
-            "misconceptions": [one.as_json() for one in shared_misconceptions(self.course, everybody)],
+            "misconceptions": [one.as_json() for one in count_misconceptions(self.course, everybody)],
             "changes": [change.as_json() for change in changes],
         }
         written = [key for key in mine if key not in self.unwritten]
         self.results.finish(marks_now, written, **tables)
-        shared = shared_misconceptions(self.course, summaries)
-        return Settled(summaries, tuple(marks_now), tuple(shared), tuple(changes), tuple(self.results.remarked))
+        shared = count_misconceptions(self.course, summaries)
+        return BatchResult(summaries, tuple(marks_now), tuple(shared), tuple(changes), tuple(self.results.remarked))
 
-    def reports(self, settled: Settled) -> Iterator[Report]:
+    def reports(self, settled: BatchResult) -> Iterator[Report]:
         """Yield the report of every student and module, one at a time."""
         for summary in settled.summaries:
-            key = Key(summary.module, summary.submission)
+            key = ReportKey(summary.module, summary.submission)
             report = self.unwritten[key][0] if key in self.unwritten else self.results.report(key)
             if report is None:
                 raise ResultsError(f"the report of {key.student} has gone, or was changed, since it was written")
             yield report
 
-    def _others(self, mine: Collection[Key]) -> Iterator[Summary]:
+    def _others(self, mine: Collection[ReportKey]) -> Iterator[Summary]:
         """Yield what other runs graded into this folder."""
         for key in self.results.counted():
             if key not in mine and (report := self.results.report(key)) is not None:
@@ -130,10 +130,10 @@ class Batch:
         absent = [one for name, most in possible.items() for one in self.marking.missing(name, most, marks)]
         return sorted(marks + absent, key=lambda mark: (mark.module, mark.id, mark.submission))
 
-    def _note(self, key: Key, handed_in: HandedIn, report: Report) -> None:
+    def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
         self._summaries[key] = summary_of(report)
         self._marks[key] = self.marking.mark(handed_in, report)
 
 
-def _key(handed_in: HandedIn) -> Key:
-    return Key(handed_in.module, plain_name(handed_in.student), handed_in.attempt)
+def _key(handed_in: SubmissionRef) -> ReportKey:
+    return ReportKey(handed_in.module, plain_name(handed_in.student), handed_in.attempt)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.classroom.provenance import Basis
+from grader.classroom.provenance import Provenance
 from grader.core.report import Report
 
 BY_HAND = "the earlier report was not as it was written: somebody changed it, or it was damaged"
@@ -14,7 +14,7 @@ UNKNOWN = "how the earlier report came about is not known"
 
 
 @dataclass(frozen=True)
-class Part:
+class ChangedItem:
     """A check or a cost that comes out otherwise than before."""
 
     name: str
@@ -24,7 +24,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Change:
+class GradeChange:
     """One report that differs from its earlier one."""
 
     module: str
@@ -32,7 +32,7 @@ class Change:
     before: float | None
     after: float | None
     why: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ChangedItem, ...]
 
     @property
     def is_of_grade(self) -> bool:
@@ -44,7 +44,9 @@ class Change:
         return asdict(self)
 
 
-def change_between(before: Report, after: Report, was: Basis | None, now: Basis, *, by_hand: bool = False) -> Change:
+def change_between(
+    before: Report, after: Report, was: Provenance | None, now: Provenance, *, by_hand: bool = False
+) -> GradeChange:
     """Return what is different in a later report of the same submission."""
     why = [BY_HAND] if by_hand else [] if was else [UNKNOWN]
     why += was.changes_to(now) if was else []
@@ -53,14 +55,14 @@ def change_between(before: Report, after: Report, was: Basis | None, now: Basis,
     if before.status != after.status:
         why.append(f"{before.status.replace('_', ' ')} before, {after.status.replace('_', ' ')} now")
     parts = tuple(_parts(_outcomes(before), _outcomes(after)))
-    return Change(after.module, after.submission, before.score, after.score, tuple(why), parts)
+    return GradeChange(after.module, after.submission, before.score, after.score, tuple(why), parts)
 
 
-def _parts(before: dict[str, tuple[str, float]], after: dict[str, tuple[str, float]]) -> Iterator[Part]:
+def _parts(before: dict[str, tuple[str, float]], after: dict[str, tuple[str, float]]) -> Iterator[ChangedItem]:
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name, ("not there", 0.0)), after.get(name, ("not there", 0.0))
         if old != new:
-            yield Part(name, old[0], new[0], round(new[1] - old[1], 6))
+            yield ChangedItem(name, old[0], new[0], round(new[1] - old[1], 6))
 
 
 def _outcomes(report: Report) -> dict[str, tuple[str, float]]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from grader.classroom.roster import folded
-from grader.core.csv_table import SheetError, read_sheet
-from grader.core.times import WhenError, read_length, read_when
+from grader.classroom.roster import normalize_name
+from grader.core.csv_table import CsvError, read_csv
+from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
 from grader.course.module import CourseError
 
@@ -19,7 +19,7 @@ _PENALTY = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)\s*/\s*(\d*(?:\.\d+)?\s*[a-z]+)", 
 _WHO = ("id", "student", "student id", "student_id", "username", "login", "email")
 
 # When something is due, or was handed in: by student and module, each "" for all.
-Moments = Mapping[tuple[str, str], datetime]
+TimesByStudent = Mapping[tuple[str, str], datetime]
 
 
 class LateError(Exception):
@@ -44,9 +44,9 @@ class Penalty:
 class Deadlines:
     """When each student's work is due, when it came, and what it costs to be late."""
 
-    due: Moments = field(default_factory=dict)
-    extensions: Moments = field(default_factory=dict)
-    handed_in: Moments = field(default_factory=dict)  # told by others, where the files' own times mean nothing
+    due: TimesByStudent = field(default_factory=dict)
+    extensions: TimesByStudent = field(default_factory=dict)
+    handed_in: TimesByStudent = field(default_factory=dict)  # told by others, where the files' own times mean nothing
     penalty: Penalty | None = None
     grace: timedelta = timedelta()
 
@@ -72,9 +72,9 @@ class Deadlines:
         return late if late > self.grace else timedelta()
 
 
-def _moments(moments: Moments, names: Iterable[str], module: str) -> list[datetime]:
+def _moments(moments: TimesByStudent, names: Iterable[str], module: str) -> list[datetime]:
     """Return the moments that are said for a student: for the module first, then for all modules."""
-    keys = dict.fromkeys((folded(name), one) for one in (module, "") for name in names)
+    keys = dict.fromkeys((normalize_name(name), one) for one in (module, "") for name in names)
     return [moments[key] for key in keys if key in moments]
 
 
@@ -83,47 +83,47 @@ def read_penalty(text: str) -> Penalty:
     match = _PENALTY.fullmatch(text.strip())
     try:
         if match is None:
-            raise WhenError
+            raise TimeError
         period = read_length(match[3] if match[3][0].isdigit() else f"1{match[3]}")
-    except WhenError:
+    except TimeError:
         period = timedelta()
     if match is None or not period:
         raise LateError(f"{text!r} is no late penalty: write 10%/day (of the points possible) or 2/12h (points)")
     return Penalty(float(match[1]), bool(match[2]), period)
 
 
-def read_due(course: Course, texts: Iterable[str]) -> Moments:
+def read_due(course: Course, texts: Iterable[str]) -> TimesByStudent:
     """Return due dates from texts such as `2026-10-01 23:59`, for all modules, or `softmax=2026-10-01`."""
     due: dict[tuple[str, str], datetime] = {}
     for text in texts:
         module, equals, when = text.rpartition("=")
         name = course.module(module.strip()).name if equals else ""
         try:
-            moment = read_when(when)
-        except WhenError as error:
+            moment = read_time(when)
+        except TimeError as error:
             raise LateError(str(error)) from None
         if due.setdefault(("", name), moment) != moment:
             raise LateError(f"there are two due dates for {name or 'all modules'}")
     return due
 
 
-def read_moments(course: Course, path: Path, column: str) -> Moments:
+def read_moments(course: Course, path: Path, column: str) -> TimesByStudent:
     """Read a CSV file of moments: who (`id`), when (a column of its own name), and `module` where it is not all."""
     moments: dict[tuple[str, str], datetime] = {}
     try:
-        for line, row in read_sheet(path.read_bytes()):
+        for line, row in read_csv(path.read_bytes()):
             who = next((row[name] for name in _WHO if row.get(name)), "")
             if not who or not row.get(column):
                 raise LateError(f"{path}, line {line}: it needs the columns id and {column}, and may have module")
             name = course.module(row["module"]).name if row.get("module") else ""
             try:
-                when = read_when(row[column])
-            except WhenError as error:
+                when = read_time(row[column])
+            except TimeError as error:
                 raise LateError(f"{path}, line {line}: {error}") from None
-            if moments.setdefault((folded(who), name), when) != when:
+            if moments.setdefault((normalize_name(who), name), when) != when:
                 raise LateError(f"{path}, line {line}: {who} has another {column} above")
     except OSError as error:
         raise LateError(f"{path} cannot be read: {error.strerror}") from None
-    except (SheetError, CourseError) as error:
+    except (CsvError, CourseError) as error:
         raise LateError(f"{path}: {error}") from None
     return moments

@@ -10,9 +10,9 @@ from typing import Any
 
 from grader.classroom.lateness import Deadlines
 from grader.classroom.roster import Person, Roster
-from grader.core.csv_table import sheet_text
+from grader.core.csv_table import csv_text
 from grader.core.report import Report
-from grader.submission.submission import HandedIn
+from grader.submission.submission import SubmissionRef
 
 MISSING = "missing"
 
@@ -57,7 +57,7 @@ class Marking:
         """Return who on the roster a student is."""
         return self.roster.find(student) if self.roster else None
 
-    def mark(self, handed_in: HandedIn, report: Report) -> Mark:
+    def mark(self, handed_in: SubmissionRef, report: Report) -> Mark:
         """Return what one report counts for."""
         # A name as it is, but for what no file can hold; that of the report is made for terminals.
         own = handed_in.student.encode("utf-8", "replace").decode()
@@ -127,7 +127,7 @@ def _rank(mark: Mark) -> tuple[bool, float, float]:
 
 def marks_text(marks: Iterable[Mark]) -> str:
     """Return the class list as CSV."""
-    return sheet_text(HEADER, [[getattr(mark, name) for name in HEADER] for mark in marks])
+    return csv_text(HEADER, [[getattr(mark, name) for name in HEADER] for mark in marks])
 
 
 def _iso(when: datetime) -> str:

@@ -13,7 +13,7 @@ from grader.course.module import Module
 
 
 @dataclass(frozen=True)
-class Shared:
+class MisconceptionCount:
     """A misconception, and the submissions that have it."""
 
     module: str
@@ -26,7 +26,7 @@ class Shared:
         return asdict(self) | {"count": len(self.submissions), "submissions": list(self.submissions)}
 
 
-def shared_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[Shared]:
+def count_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[MisconceptionCount]:
     """Return every misconception that was named, the most frequent first."""
     found: dict[tuple[str, str], list[str]] = {}
     for summary in summaries:
@@ -35,7 +35,7 @@ def shared_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[
     known = {module.name: read_golden(module).misconceptions for module in _modules(course, {one for one, _ in found})}
     # A report may be older than the course: what it names is told even if the course knows it no more.
     entries = [
-        Shared(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(who))
+        MisconceptionCount(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(who))
         for (module, name), who in found.items()
     ]
     return sorted(entries, key=lambda one: (-len(one.submissions), one.module, one.misconception))

@@ -24,7 +24,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Basis:
+class Provenance:
     """What a report was made from, as hashes, and the versions of what it was made with."""
 
     submission: str
@@ -36,7 +36,7 @@ class Basis:
         """Return it as plain data."""
         return asdict(self)
 
-    def changes_to(self, later: Basis) -> list[str]:
+    def changes_to(self, later: Provenance) -> list[str]:
         """Say in words what is different in a later basis."""
         changed = [words for name, words in _WORDS.items() if getattr(self, name) != getattr(later, name)]
         names = dict.fromkeys([*self.environment, *later.environment])
@@ -48,7 +48,7 @@ class Basis:
         ]
 
 
-class Bases:
+class ProvenanceReader:
     """What the reports of a class will rest on: the course as it is when grading begins."""
 
     def __init__(self, course: Course, modules: Iterable[str], *, gpu: bool = False) -> None:
@@ -56,17 +56,17 @@ class Bases:
         self._grader = _grader_hash()
         self._environments = {name: _environment(course.module(name), gpu=gpu) for name in modules}
 
-    def of(self, submission: Submission) -> Basis:
+    def of(self, submission: Submission) -> Provenance:
         """Return the basis of one report."""
         name = submission.module
-        return Basis(submission_hash(submission), self._checks[name], self._grader, self._environments[name])
+        return Provenance(submission_hash(submission), self._checks[name], self._grader, self._environments[name])
 
 
-def basis_from(data: Any) -> Basis:
+def provenance_from(data: Any) -> Provenance:
     """Return a basis from plain data; ValueError if it is none."""
     match data:
         case {"submission": str(own), "checks": str(checks), "grader": str(grader), "environment": dict(versions)}:
-            return Basis(own, checks, grader, versions)
+            return Provenance(own, checks, grader, versions)
     raise ValueError("no basis")
 
 

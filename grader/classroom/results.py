@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Self
 
-from grader.classroom.changes import Change, change_between
-from grader.classroom.journal import Entry, Key, append, read_journal
+from grader.classroom.changes import GradeChange, change_between
+from grader.classroom.journal import JournalEntry, ReportKey, append, read_journal
 from grader.classroom.marks import Mark, marks_text
-from grader.classroom.provenance import Basis
+from grader.classroom.provenance import Provenance
 from grader.core.atomic_file import write_atomically
 from grader.core.report import Report, file_name, report_from, report_text
 from grader.course.golden import sha256
@@ -64,7 +64,7 @@ class Results:
         self._journal.close()
         self._lock.close()
 
-    def kept(self, key: Key, basis: Basis) -> Report | None:
+    def kept(self, key: ReportKey, basis: Provenance) -> Report | None:
         """Return the report that is there, if it rests on just this and gives a verdict."""
         entry = self._entries.get(key)
         if entry is None or entry.basis != basis:
@@ -75,7 +75,7 @@ class Results:
         report = _parsed(data)
         return report if report is not None and report.score is not None else None
 
-    def write(self, key: Key, report: Report, basis: Basis) -> None:
+    def write(self, key: ReportKey, report: Report, basis: Provenance) -> None:
         """Write a report to its place; what it replaces is kept if it says something else."""
         self._begin()
         text = report_text(report)
@@ -89,32 +89,32 @@ class Results:
                 by_hand = entry is None or sha256(old) != entry.report
                 was = {"basis": entry.basis.as_json() if entry else None, "by_hand": by_hand}
         write_atomically(self._place(key), text)
-        self._append(Entry(key, sha256(text.encode()), basis, was))
+        self._append(JournalEntry(key, sha256(text.encode()), basis, was))
 
-    def mark(self, key: Key, mark: Mark) -> None:
+    def mark(self, key: ReportKey, mark: Mark) -> None:
         """Note what a report counts for."""
         entry = self._entries[key]
         if entry.mark is not None and entry.mark.final != mark.final and not key.attempt:
             self.remarked.append((entry.mark, mark))
         if entry.mark != mark:
-            self._append(Entry(key, entry.report, entry.basis, entry.was, mark))
+            self._append(JournalEntry(key, entry.report, entry.basis, entry.was, mark))
 
-    def count(self, key: Key) -> None:
+    def count(self, key: ReportKey) -> None:
         """Have one of several attempts be the report of its student."""
         chosen = self._entries[key]
         report = _parsed(self._read(key) or b"")
         if report is None:
             raise ResultsError(f"the report of attempt {key.attempt!r} of {key.student} has gone")
-        alone = Key(key.module, key.student)
+        alone = ReportKey(key.module, key.student)
         self.write(alone, report, chosen.basis)
         if chosen.mark is not None:
             self.mark(alone, chosen.mark)
 
-    def report(self, key: Key) -> Report | None:
+    def report(self, key: ReportKey) -> Report | None:
         """Return one report, if it is there and whole."""
         return _parsed(self._read(key) or b"")
 
-    def counted(self) -> list[Key]:
+    def counted(self) -> list[ReportKey]:
         """Return what reports there are of students, whichever run wrote them; not those of single attempts."""
         return sorted(key for key in self._entries if not key.attempt and self._place(key).is_file())
 
@@ -129,7 +129,7 @@ class Results:
         there = (path for module in sorted(modules) for path in sorted((self.folder / module).glob("*.json")))
         return [f"{path.parent.name}/{path.name}" for path in there if path not in marked]
 
-    def changes(self, keys: Iterable[Key]) -> list[Change]:
+    def changes(self, keys: Iterable[ReportKey]) -> list[GradeChange]:
         """Return what this round of grading changed."""
         self._begin()
         found = []
@@ -140,11 +140,11 @@ class Results:
                 continue
             before, after = _parsed(earlier.read_bytes()), _parsed(self._read(key) or b"")
             if before is not None and after is not None:
-                was, by_hand = entry.was_basis()
+                was, by_hand = entry.was_provenance()
                 found.append(change_between(before, after, was, entry.basis, by_hand=by_hand))
         return found
 
-    def finish(self, marks: list[Mark], keys: Iterable[Key], **tables: Any) -> None:
+    def finish(self, marks: list[Mark], keys: Iterable[ReportKey], **tables: Any) -> None:
         """Write what is derived from all of it, the class list last; not if what it is derived from has gone."""
         gone = next((self._place(key) for key in keys if not self._place(key).is_file()), None)
         if gone is None and not (self.folder / JOURNAL).is_file():
@@ -169,18 +169,18 @@ class Results:
                 path.replace(self.folder / EARLIER / name)
         self._settled = False
 
-    def _append(self, entry: Entry) -> None:
+    def _append(self, entry: JournalEntry) -> None:
         append(self._journal, entry)
         self._entries[entry.key] = entry
 
-    def _place(self, key: Key, folder: Path | None = None) -> Path:
+    def _place(self, key: ReportKey, folder: Path | None = None) -> Path:
         """Return where a report belongs; of several attempts only the one that counts has the student's name."""
         root = folder or self.folder
         if not key.attempt:
             return root / key.module / f"{file_name(key.student)}.json"
         return root / ATTEMPTS / key.module / file_name(key.student) / f"{file_name(key.attempt)}.json"
 
-    def _read(self, key: Key) -> bytes | None:
+    def _read(self, key: ReportKey) -> bytes | None:
         try:
             return self._place(key).read_bytes()
         except (FileNotFoundError, IsADirectoryError):

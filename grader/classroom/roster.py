@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grader.core.csv_table import SheetError, read_sheet
+from grader.core.csv_table import CsvError, read_csv
 
 # The columns we look for, by what registrars and learning platforms call them.
 _COLUMNS = {
@@ -59,17 +59,17 @@ class Roster:
     def _by_name(self) -> dict[str, Person | None]:
         by_name: dict[str, Person | None] = {}
         for person in self.people:
-            for name in dict.fromkeys(map(folded, person.other_names)):
+            for name in dict.fromkeys(map(normalize_name, person.other_names)):
                 by_name[name] = None if name in by_name else person  # a name that two have finds nobody
-        return by_name | {folded(person.id): person for person in self.people}
+        return by_name | {normalize_name(person.id): person for person in self.people}
 
     def find(self, student: str) -> Person | None:
         """Return who a submission is from, by id, or by address or name where only one has it."""
         parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
-        return next((person for name in (student, *parts) if (person := self._by_name.get(folded(name)))), None)
+        return next((person for name in (student, *parts) if (person := self._by_name.get(normalize_name(name)))), None)
 
 
-def folded(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return a name as it is compared: without case, and however its accents were typed."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
 
@@ -77,19 +77,19 @@ def folded(name: str) -> str:
 def read_roster(path: Path) -> Roster:
     """Read a class list: a CSV file with a column `id`, and `name` and `section` if it has them."""
     try:
-        rows = read_sheet(path.read_bytes())
+        rows = read_csv(path.read_bytes())
     except OSError as error:
         raise RosterError(f"{path} cannot be read: {error.strerror}") from None
-    except SheetError as error:
+    except CsvError as error:
         raise RosterError(f"{path} {error}") from None
     people: dict[str, tuple[int, Person]] = {}
     for line, row in rows:
         person = _person(row)
-        if folded(person.name) == _POINTS_POSSIBLE or not (person.id or person.name):
+        if normalize_name(person.name) == _POINTS_POSSIBLE or not (person.id or person.name):
             continue
         if not person.id:
             raise RosterError(f"{path}, line {line}: there is no id; the first line must name a column `id`")
-        twin = people.setdefault(folded(person.id), (line, person))
+        twin = people.setdefault(normalize_name(person.id), (line, person))
         if twin[0] != line:
             raise RosterError(f"{path}, line {line}: the id {person.id!r} is in line {twin[0]} already")
     if not people:

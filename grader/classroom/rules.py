@@ -12,7 +12,7 @@ from grader.classroom.lateness import Deadlines, LateError, read_due, read_momen
 from grader.classroom.marks import Marking
 from grader.classroom.roster import RosterError, read_roster
 from grader.core.atomic_file import write_atomically
-from grader.core.times import WhenError, read_length
+from grader.core.times import TimeError, read_length
 from grader.course.course import Course
 from grader.submission.finder import Policy
 
@@ -62,7 +62,7 @@ class Rules:
                 grace=read_length(self.grace) if self.grace else timedelta(),
             )
             return Marking(read_roster(Path(self.roster)) if self.roster else None, deadlines)
-        except (LateError, RosterError, WhenError) as error:
+        except (LateError, RosterError, TimeError) as error:
             raise RulesError(str(error)) from None
 
 

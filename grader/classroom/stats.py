@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.misconception_counts import Shared, shared_misconceptions
-from grader.complexity.gpu_speed import Entry, entries
+from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
+from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.report import Report, report_from
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
@@ -51,9 +51,9 @@ class ModuleStats:
     submissions: int
     scores: tuple[float, ...]  # of those that have one, lowest first
     checks: tuple[CheckRate, ...]  # the one most fail first
-    misconceptions: tuple[Shared, ...]
+    misconceptions: tuple[MisconceptionCount, ...]
     to_look_at: tuple[tuple[str, str], ...]  # a submission, and why
-    speeds: tuple[Entry, ...] = ()  # on a GPU, the fastest first
+    speeds: tuple[LeaderboardEntry, ...] = ()  # on a GPU, the fastest first
 
     @property
     def distribution(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> lis
         if known and (not wanted or below.name in wanted):
             summaries: list[Summary] = []
             rates: dict[str, CheckRate] = {}
-            speeds: list[Entry] = []
+            speeds: list[LeaderboardEntry] = []
             for path in sorted(below.glob("*.json")):
                 report = _read(path)
                 summaries.append(summary_of(report))
@@ -111,7 +111,7 @@ def _module_stats(course: Course, summaries: list[Summary], rates: Mapping[str, 
         submissions=len(summaries),
         scores=tuple(sorted(one.score for one in summaries if one.score is not None)),
         checks=tuple(sorted(rates.values(), key=lambda check: -check.rate())),
-        misconceptions=tuple(shared_misconceptions(course, summaries)),
+        misconceptions=tuple(count_misconceptions(course, summaries)),
         to_look_at=tuple((one.submission, one.to_look_at) for one in summaries if one.to_look_at),
     )
 

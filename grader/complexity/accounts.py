@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from grader.complexity.contract import Contract, read_contracts
-from grader.complexity.cost import Cost, Event, Place
-from grader.complexity.evasion import hatches
+from grader.complexity.cost import CodeLine, Cost, Event
+from grader.complexity.evasion import evasions
 from grader.complexity.profile import Profile, profile
-from grader.course.module import Module, Rule
+from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.call_names import PREFIX, is_attention
-from grader.sandbox.protocol.recipe import NOTHING, Made, make
+from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
 from grader.sandbox.session import Session
 
 EXECUTING = ("exec", "eval", "compile")
@@ -31,7 +31,7 @@ class Forbidden:
 
 
 @dataclass(frozen=True)
-class Account:
+class FunctionCosts:
     """What one function costs, and what it calls that it may not."""
 
     profile: Profile
@@ -40,11 +40,11 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Accounts:
+class CostMeasurer:
     """How the functions of a module are measured; `reference` is None where there is no solution to compare with."""
 
     contracts: tuple[Contract, ...]
-    forbidden: Mapping[str, Rule]
+    forbidden: Mapping[str, ForbiddenRule]
     module: str
     salt: str
     reference: ModuleType | None
@@ -54,29 +54,30 @@ class Accounts:
         """What all contracts together are worth."""
         return sum(contract.points for contract in self.contracts)
 
-    def of(self, session: Session, contract: Contract) -> Account:
+    def of(self, session: Session, contract: Contract) -> FunctionCosts:
         """Measure one function; what a worker has measured before does no harm, as each time all is loaded anew."""
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
-        expected = None if self.reference is None else Answers(self.reference, contract.function)
+        expected = None if self.reference is None else ReferenceAnswers(self.reference, contract.function)
         found = _doubted(profile(session, at_secret_sizes(contract, seed), seed, expected), session.program.files)
         forbidden = tuple(
             Forbidden(event, rule.why)
             for event in found.events
             if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
-        return Account(found, _without_forbidden(_in_further_calls(found), forbidden), forbidden)
+        return FunctionCosts(found, _without_forbidden(_in_further_calls(found), forbidden), forbidden)
 
-    def unmeasured(self, contract: Contract) -> Account:
+    def unmeasured(self, contract: Contract) -> FunctionCosts:
         """Return the account of a function whose results are wrong or never come: its cost means nothing."""
         message = "not measured: its checks do not pass"
         costs = tuple(
-            Cost(contract.function, law.meter, law.text, "", "fail", law.points, None, message) for law in contract.laws
+            Cost(contract.function, law.meter, law.text, "", "fail", law.points, None, message)
+            for law in contract.limits
         )
-        return Account(Profile(contract, costs, (), {}, {}), costs, ())
+        return FunctionCosts(Profile(contract, costs, (), {}, {}), costs, ())
 
 
 @dataclass(frozen=True)
-class Answers:
+class ReferenceAnswers:
     """The reference's results for one function or method."""
 
     reference: ModuleType
@@ -93,7 +94,7 @@ class Answers:
             made = getattr(self.reference, self.name)(*init)
         return {name: parameter.detach() for name, parameter in made.named_parameters()}
 
-    def value(self, made: Made, args: tuple[Any, ...]) -> Any:
+    def value(self, made: Recipe, args: tuple[Any, ...]) -> Any:
         """Return the result of a call."""
         method = self.function.partition(".")[2]
         owner = getattr(self.reference, self.name)
@@ -104,10 +105,10 @@ class Answers:
         return self.function.partition(".")[0]
 
 
-def accounts_of(module: Module, salt: str, reference: ModuleType | None) -> Accounts:
+def cost_measurer(module: Module, salt: str, reference: ModuleType | None) -> CostMeasurer:
     """Return how a module's functions are measured, by its `module.toml`."""
     contracts = read_contracts(module.folder, module.complexity)
-    return Accounts(contracts, module.forbidden, module.name, salt, reference)
+    return CostMeasurer(contracts, module.forbidden, module.name, salt, reference)
 
 
 def at_secret_sizes(contract: Contract, seed: int) -> Contract:
@@ -128,10 +129,10 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
 
 def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
     """Leave the costs of code that looks at its own measurement to a person, unless they fail anyway."""
-    for name, (file, line) in hatches(files).items():
+    for name, (file, line) in evasions(files).items():
         message = f"it uses {name}, by which code can see how it is measured"
         costs = (
-            replace(cost, verdict="inconclusive", place=Place(file, line), message=message)
+            replace(cost, verdict="inconclusive", place=CodeLine(file, line), message=message)
             if cost.verdict == "pass"
             else cost
             for cost in found.costs

@@ -30,7 +30,7 @@ _KEYS = {"args", "init", "also", "needs", "sizes", "large", "points", "tolerance
 
 
 @dataclass(frozen=True)
-class Law:
+class CostLimit:
     """What one meter may show: an upper bound, and with `exact` a range for its leading coefficients."""
 
     meter: str
@@ -54,7 +54,7 @@ class Contract:
     also: tuple[tuple[str, ...], ...]  # further calls, for what they call rather than what they cost
     lattice: Lattice
     large: tuple[Sizes, ...]
-    laws: tuple[Law, ...]
+    limits: tuple[CostLimit, ...]
     needs: str | None = None  # what each of these calls must call; the last law's points depend on it
     tolerance: Tolerance | None = None  # of results, where right ones differ by more than rounding in their dtype
 
@@ -65,8 +65,8 @@ class Contract:
 
     @property
     def quick(self) -> Lattice:
-        """The sizes that are enough for code whose powers are no higher than those of the laws."""
-        powers = [powers for law in self.laws for powers in law.bound.terms]
+        """The sizes that are enough for code whose powers are no higher than those of the limits."""
+        powers = [powers for law in self.limits for powers in law.bound.terms]
         highest = tuple(max(1, *of_one) for of_one in zip(*powers, strict=True))
         return replace(self.lattice, highest=highest)
 
@@ -76,7 +76,7 @@ class Contract:
 
     @property
     def points(self) -> float:
-        return sum(law.points for law in self.laws)
+        return sum(law.points for law in self.limits)
 
 
 def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ...]:
@@ -103,8 +103,8 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
         share = table["points"] / len(meters)
         if abs(100 * share - round(100 * share)) > 1e-9:
             raise ValueError(f"{table['points']} points do not share out evenly among {', '.join(meters)}")
-        laws = tuple(_law(meter, table[meter], names, share) for meter in meters)
-        degree = 1 + max(law.bound.degree for law in laws)
+        limits = tuple(_limit(meter, table[meter], names, share) for meter in meters)
+        degree = 1 + max(law.bound.degree for law in limits)
         return Contract(
             function=name,
             init=_specs(table.get("init", []), names),
@@ -112,7 +112,7 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
             also=tuple(_specs(call, names) for call in table.get("also", [])),
             lattice=Lattice(names, base, step, degree),
             large=_large(table["large"], names),
-            laws=laws,
+            limits=limits,
             needs=_needs(table["needs"]) if "needs" in table else None,
             tolerance=_tolerance(table["tolerance"]) if "tolerance" in table else None,
         )
@@ -126,13 +126,13 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
         raise module_error(folder, where, f"cannot be read: {error}", mend) from None
 
 
-def _law(meter: str, entry: Any, names: tuple[str, ...], points: float) -> Law:
+def _limit(meter: str, entry: Any, names: tuple[str, ...], points: float) -> CostLimit:
     if type(entry) is str:
-        return Law(meter, parse(entry, names), None, points)
+        return CostLimit(meter, parse(entry, names), None, points)
     if type(entry) is not dict or entry.keys() != {"law", "exact"}:
         raise ValueError(f'{meter} is neither a law such as "n^2" nor {{law = "n^2", exact = 1}}')
     _require_counts("exact", [entry["exact"]])
-    return Law(meter, parse(entry["law"], names), entry["exact"], points)
+    return CostLimit(meter, parse(entry["law"], names), entry["exact"], points)
 
 
 def _needs(kind: Any) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["pass", "fail", "inconclusive"]
+CostVerdict = Literal["pass", "fail", "inconclusive"]
 
 
 @dataclass(frozen=True)
-class Place:
+class CodeLine:
     """A line of a student's file."""
 
     file: str
@@ -24,9 +24,9 @@ class Cost:
     meter: str
     law: str
     measured: str
-    verdict: Verdict
+    verdict: CostVerdict
     points: float
-    place: Place | None
+    place: CodeLine | None
     message: str
     too_little: bool = False  # failed for what is not there
 
@@ -46,7 +46,7 @@ class Event:
 
     function: str
     call: str
-    place: Place
+    place: CodeLine
 
     @property
     def target(self) -> str:

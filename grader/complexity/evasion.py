@@ -31,7 +31,7 @@ _HATCH = re.compile(
 )
 
 
-def hatches(files: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
+def evasions(files: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
     """Return what looks at its own measurement in a student's files: its name, and the file and line."""
     found: dict[str, tuple[str, int]] = {}
     for source in files.values():

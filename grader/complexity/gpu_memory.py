@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.complexity.accounts import at_secret_sizes
 from grader.complexity.contract import Contract, read_contracts
-from grader.complexity.cost import Cost, Verdict
+from grader.complexity.cost import Cost, CostVerdict
 from grader.complexity.gpu_speed import Speed
 from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.profile import FAILS_ABOVE
@@ -39,7 +39,7 @@ def built_in(q, k, v):
 
 
 @dataclass
-class Peaks:
+class GpuMeasurer:
     """How the functions of a module are measured on a GPU, by the `gpu` tables of its `module.toml`."""
 
     module: Module
@@ -56,11 +56,11 @@ class Peaks:
         """What all of them together are worth, where there is a GPU."""
         return sum(contract.points for contract in self.contracts)
 
-    def costs(self, student: Student, hopeless: Collection[str]) -> tuple[Cost, ...]:
+    def costs(self, student: Student, not_worth_measuring: Collection[str]) -> tuple[Cost, ...]:
         """Hold the memory of every function against its law; those that pass nothing are not worth it."""
         return tuple(
             _failed(contract, "its checks do not pass")
-            if contract.target in hopeless
+            if contract.target in not_worth_measuring
             else self._cost(student, contract)
             for contract in self.contracts
         )
@@ -71,7 +71,7 @@ class Peaks:
         return tuple(self._speed(student, contract) for contract in self.contracts if contract.function in right)
 
     def _cost(self, student: Student, contract: Contract) -> Cost:
-        (law,) = contract.laws
+        (law,) = contract.limits
         hidden = at_secret_sizes(contract, seed_of(self.salt, self.module.name, f"gpu.{contract.function}"))
         function = getattr(student, contract.function)
         try:
@@ -110,9 +110,9 @@ class WrongError(Exception):
     """A result that is not the reference's: what it costs means nothing."""
 
 
-def peaks_of(module: Module, salt: str, reference: ModuleType | None) -> Peaks:
+def gpu_measurer(module: Module, salt: str, reference: ModuleType | None) -> GpuMeasurer:
     """Return how a module's functions are measured on a GPU."""
-    return Peaks(module, salt, reference, {})
+    return GpuMeasurer(module, salt, reference, {})
 
 
 def arguments_at(contract: Contract, sizes: Sizes) -> list[Any]:
@@ -142,16 +142,16 @@ def _power(peaks: Mapping[Sizes, int]) -> float:
 
 
 def _failed(contract: Contract, why: str) -> Cost:
-    (law,) = contract.laws
+    (law,) = contract.limits
     return Cost(contract.function, METER, law.text, "", "fail", law.points, None, f"not measured: {why}")
 
 
 def _judged(contract: Contract, found: Polynomial) -> Cost:
-    (law,) = contract.laws
+    (law,) = contract.limits
     beyond = found.beyond(law.bound)
     message = ""
     if beyond:
         worst = found.monomial(max(beyond, key=sum))
         message = f"its memory on the GPU grows like {worst}; {law.text} is allowed"
-    verdict: Verdict = "fail" if beyond else "pass"
+    verdict: CostVerdict = "fail" if beyond else "pass"
     return Cost(contract.function, METER, law.text, f"{found} bytes", verdict, law.points, None, message)

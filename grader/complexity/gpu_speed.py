@@ -34,7 +34,7 @@ def as_timing(speeds: tuple[Speed, ...]) -> Mapping[str, float]:
 
 
 @dataclass(frozen=True, order=True)
-class Entry:
+class LeaderboardEntry:
     """One line of a leaderboard: lower is faster, and 1 is as fast as PyTorch's own attention."""
 
     function: str
@@ -43,7 +43,7 @@ class Entry:
     submission: str
 
 
-def entries(report: Report) -> list[Entry]:
+def entries(report: Report) -> list[LeaderboardEntry]:
     """Return what a report says of speeds; nothing if it is not from a GPU."""
     found = []
     for key, times in report.timing.items():
@@ -51,5 +51,5 @@ def entries(report: Report) -> list[Entry]:
         function, _, what = rest.rpartition(".")
         ms = report.timing.get(f"gpu.{function}.{MS}")
         if prefix == "gpu" and what == TIMES and times is not None and ms is not None:
-            found.append(Entry(function, times, ms, report.submission))
+            found.append(LeaderboardEntry(function, times, ms, report.submission))
     return found

@@ -11,20 +11,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from grader.complexity.contract import METERS, Contract, Law
-from grader.complexity.cost import Cost, Event, Place, Verdict
+from grader.complexity.contract import METERS, Contract, CostLimit
+from grader.complexity.cost import CodeLine, Cost, CostVerdict, Event
 from grader.complexity.polynomial import Polynomial, Powers, Sizes
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
 from grader.complexity.samples import MAX_PLACES, PLACES, MalformedSampleError, Sample, argument, read_samples
 from grader.core.compare import difference
 from grader.core.errors import StudentEndedError, StudentError
 from grader.sandbox.protocol.call_names import SUM, is_attention
-from grader.sandbox.protocol.recipe import NOTHING, Made
+from grader.sandbox.protocol.recipe import NOTHING, Recipe
 from grader.sandbox.session import Session
 
 AT_ONCE = 60  # sizes in one request: its answer has every line that was reached, at every size
 
-Arguments = tuple[Made, tuple[Any, ...]]  # the object that has the method, and what the call is given
+CallArguments = tuple[Recipe, tuple[Any, ...]]  # the object that has the method, and what the call is given
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
 # Where counts are no polynomial: what may be missing of an exact law, what may be on top, and how uneven they may be.
 MISSING, ON_TOP, UNEVEN = 0.9, 1.25, 1.1
@@ -35,7 +35,7 @@ class Expected(Protocol):
 
     def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]: ...
 
-    def value(self, made: Made, args: tuple[Any, ...]) -> Any: ...
+    def value(self, made: Recipe, args: tuple[Any, ...]) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class _Profiler:
         contract = self.contract
         self.sample(list(self.lattice.points().values()))
         self.sample(list(contract.large))
-        meters = {law.meter for law in contract.laws}
+        meters = {law.meter for law in contract.limits}
         if not all(self.is_borne_out(meter, self.polynomial(partial(self.count, meter))) for meter in meters):
             self.take_all_sizes()
         polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
@@ -89,9 +89,9 @@ class _Profiler:
         events = self.events()
         if self.wrong:
             message = "its results are wrong, so that its cost means nothing"  # and the right ones are nobody's to read
-            costs = tuple(self.cost(law, polynomials[law.meter], "fail", None, message) for law in contract.laws)
+            costs = tuple(self.cost(law, polynomials[law.meter], "fail", None, message) for law in contract.limits)
         else:
-            costs = tuple(self.judged(law, polynomials[law.meter]) for law in contract.laws)
+            costs = tuple(self.judged(law, polynomials[law.meter]) for law in contract.limits)
         return Profile(contract, costs, events, polynomials, exact, self.lacking, self.looping)
 
     def given_up(self, error: StudentError) -> Profile:
@@ -109,7 +109,7 @@ class _Profiler:
                 self.take_all_sizes()
                 polynomials = {meter: self.polynomial(partial(self.count, meter)) for meter in METERS}
         costs = []
-        for law in self.contract.laws:
+        for law in self.contract.limits:
             found = polynomials.get(law.meter)
             fails = found is None or bool(found.beyond(law.bound))
             costs.append(self.cost(law, found or "", "fail" if fails else "inconclusive", None, message))
@@ -117,7 +117,7 @@ class _Profiler:
         return Profile(self.contract, tuple(costs), self.named() if finished else (), polynomials, {})
 
     def take_all_sizes(self) -> None:
-        """Go on to the sizes that show powers higher than those of the laws."""
+        """Go on to the sizes that show powers higher than those of the limits."""
         self.lattice = self.contract.lattice
         self.sample(list(self.lattice.points().values()))
 
@@ -140,12 +140,12 @@ class _Profiler:
             self.compare(args, sample)
         return samples
 
-    def compare(self, args: Arguments, sample: Sample) -> None:
+    def compare(self, args: CallArguments, sample: Sample) -> None:
         if self.expected is not None and not self.wrong:
             expected = self.expected.value(*args)
             self.wrong = difference(sample.value, expected, self.contract.tolerance) is not None
 
-    def measured(self, arguments: list[Arguments]) -> list[Sample]:
+    def measured(self, arguments: list[CallArguments]) -> list[Sample]:
         if not arguments:
             return []
         function = self.contract.function
@@ -161,17 +161,17 @@ class _Profiler:
             raise self.session.malformed(function, self.contract.target)
         return samples
 
-    def arguments(self, specs: tuple[str, ...], sizes: Sizes) -> Arguments:
+    def arguments(self, specs: tuple[str, ...], sizes: Sizes) -> CallArguments:
         """Return arguments of the constructor and of the call: the same for everybody, new for every size."""
         rng = np.random.default_rng([self.seed, *sizes])
         names = dict(zip(self.contract.lattice.names, sizes, strict=True))
         init = tuple(argument(spec, names, rng) for spec in self.contract.init)
         state = self.expected.state(init) if self.expected is not None and self.contract.is_method else NOTHING
-        return Made(init, state), tuple(argument(spec, names, rng) for spec in specs)
+        return Recipe(init, state), tuple(argument(spec, names, rng) for spec in specs)
 
     # judging ---------------------------------------------------------------------------------------------
 
-    def judged(self, law: Law, polynomial: Polynomial) -> Cost:
+    def judged(self, law: CostLimit, polynomial: Polynomial) -> Cost:
         unknown = {name: at for sample in self.seen.values() for name, at in sample.unknown.items()}
         exact = self.is_borne_out(law.meter, polynomial)
         cost = self.by_polynomial(law, polynomial) if exact else self.by_growth(law)
@@ -182,7 +182,7 @@ class _Profiler:
             return self.cost(law, cost.measured, "inconclusive", self.place(at), message)
         return cost
 
-    def made_elsewhere(self, law: Law, cost: Cost) -> Cost | None:
+    def made_elsewhere(self, law: CostLimit, cost: Cost) -> Cost | None:
         """Fail multiplications that Python makes for show, while arrays make as many beside them."""
         if law.meter != "smul" or cost.verdict != "pass":
             return None
@@ -199,7 +199,7 @@ class _Profiler:
         """Whether a polynomial found at small sizes is also right at the large ones."""
         return all(polynomial.at(sizes) == self.count(meter, sizes) for sizes in self.contract.large)
 
-    def by_polynomial(self, law: Law, polynomial: Polynomial) -> Cost:
+    def by_polynomial(self, law: CostLimit, polynomial: Polynomial) -> Cost:
         """Judge counts that are exactly a polynomial."""
         beyond = polynomial.beyond(law.bound)
         if beyond:
@@ -218,7 +218,7 @@ class _Profiler:
                     return replace(self.cost(law, polynomial, "fail", place, message), too_little=found < factor)
         return self.cost(law, polynomial, "pass", None, "")
 
-    def by_growth(self, law: Law) -> Cost:
+    def by_growth(self, law: CostLimit) -> Cost:
         """Judge counts that are no polynomial from the smallest sizes on.
 
         A single line may still be one, such as an array of n²·d under a peak that is the larger of two sums. Else
@@ -251,7 +251,7 @@ class _Profiler:
             "it may grow faster than it should" if doubtful else "",
         )
 
-    def roughly(self, law: Law, exact: int) -> Cost | None:
+    def roughly(self, law: CostLimit, exact: int) -> Cost | None:
         """Hold counts that are no polynomial against an exact law, at the large sizes."""
         for sizes in self.contract.large:
             promised, found = float(law.bound.at(sizes)), self.count(law.meter, sizes)
@@ -262,7 +262,7 @@ class _Profiler:
                 return self.cost(law, found, "inconclusive", None, message)
         return None
 
-    def uneven(self, law: Law, measured: str) -> Cost | None:
+    def uneven(self, law: CostLimit, measured: str) -> Cost | None:
         """Fail counts that are far more, by the measure of the law, at large sizes than at any small one."""
         small = self.lattice.points().values()
         usual = max(self.share(law, sizes) for sizes in small) or 1.0
@@ -273,12 +273,12 @@ class _Profiler:
                 return self.cost(law, measured, "fail", place, message)
         return None
 
-    def is_dominated(self, law: Law, ray: Ray) -> bool:
+    def is_dominated(self, law: CostLimit, ray: Ray) -> bool:
         """Whether counts are no larger, by the measure of the law, in the far half of a ray than in the near half."""
         shares = [self.share(law, sizes) for sizes in ray.sizes()]
         return max(shares[LENGTH // 2 :]) <= UNEVEN * max(shares[: LENGTH // 2])
 
-    def share(self, law: Law, sizes: Sizes) -> float:
+    def share(self, law: CostLimit, sizes: Sizes) -> float:
         return self.count(law.meter, sizes) / float(law.bound.at(sizes))
 
     def polynomial(self, count: Callable[[Sizes], int]) -> Polynomial:
@@ -291,7 +291,7 @@ class _Profiler:
     def count_at(self, meter: str, at: int, sizes: Sizes) -> int:
         return self.seen[sizes].lines[meter].get(at, 0)
 
-    def line_of(self, meter: str, powers: Powers) -> Place | None:
+    def line_of(self, meter: str, powers: Powers) -> CodeLine | None:
         """Return the line whose own count has this term; of several, the one with the most of it."""
         found = {at: polynomial.terms.get(powers) for at, polynomial in self.lines(meter).items()}
         most = max((at for at in found if found[at]), key=lambda at: found[at] or 0, default=None)
@@ -302,7 +302,7 @@ class _Profiler:
         places = sorted({at for sample in self.seen.values() for at in sample.lines[meter]})
         return {at: self.polynomial(partial(self.count_at, meter, at)) for at in places}
 
-    def growing_line(self, meter: str, sizes: Sequence[Sizes]) -> Place | None:
+    def growing_line(self, meter: str, sizes: Sequence[Sizes]) -> CodeLine | None:
         """Return the line that grew the most between the smallest and the largest of some sizes."""
         first, last = self.seen[sizes[0]].lines[meter], self.seen[sizes[-1]].lines[meter]
         most = max(last, key=lambda at: last[at] - first.get(at, 0), default=None)
@@ -315,7 +315,7 @@ class _Profiler:
             tuple(base + far * step for base, step in zip(lattice.base, lattice.step, strict=True)) for far in (4, 7)
         )
         also = self.sample_also(middle)
-        if any(law.meter == "steps" and not law.bound.degree for law in self.contract.laws):
+        if any(law.meter == "steps" and not law.bound.degree for law in self.contract.limits):
             both = zip(self.contract.also, also, self.sample_also(further), strict=True)
             self.looping = next((args for args, a, b in both if a.counts["steps"] < b.counts["steps"]), None)
         if self.contract.needs:
@@ -336,15 +336,15 @@ class _Profiler:
 
     def is_product(self, at: int, sizes: Sizes, sample: Sample) -> bool:
         """Whether as many products are summed up at a place as the law is about: a row times its mask is fewer."""
-        laws = [law.bound for law in self.contract.laws if law.meter == "smul"]
+        limits = [law.bound for law in self.contract.limits if law.meter == "smul"]
         summed = sample.lines["sums"].get(at, 0)
-        return all(summed >= min(law.term(powers, sizes) for powers in law.terms) for law in laws)
+        return all(summed >= min(law.term(powers, sizes) for powers in law.terms) for law in limits)
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> CodeLine:
         file, line = divmod(at, PLACES)
-        return Place(self.files[file] if file < len(self.files) else "", line)
+        return CodeLine(self.files[file] if file < len(self.files) else "", line)
 
-    def cost(self, law: Law, measured: Any, verdict: Verdict, place: Place | None, message: str) -> Cost:
+    def cost(self, law: CostLimit, measured: Any, verdict: CostVerdict, place: CodeLine | None, message: str) -> Cost:
         text = str(measured)
         return Cost(self.contract.function, law.meter, law.text, text, verdict, law.points, place, message)
 

@@ -19,11 +19,11 @@ _PREAMBLE = re.compile(r"\A(?:\s*\n|sep=.\s*\n)+", re.IGNORECASE)  # blank lines
 Value = str | float | bool | None
 
 
-class SheetError(Exception):
+class CsvError(Exception):
     """A file that cannot be read as a table, and why."""
 
 
-def sheet_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     """Return a table as CSV (RFC 4180), every text in quotes: spreadsheets differ in what else they take for one."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
@@ -33,7 +33,7 @@ def sheet_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     return file.getvalue()
 
 
-def read_sheet(data: bytes) -> list[tuple[int, dict[str, str]]]:
+def read_csv(data: bytes) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a CSV file, each with its line, by the names in its first line, folded and stripped.
 
     Commas, semicolons or tabs; UTF-8, or UTF-16 as spreadsheets save it. Rows with nothing in them are left out.
@@ -41,7 +41,7 @@ def read_sheet(data: bytes) -> list[tuple[int, dict[str, str]]]:
     try:
         text = data.decode(next((name for mark, name in _ENCODINGS.items() if data.startswith(mark)), "utf-8"))
     except UnicodeDecodeError as error:
-        raise SheetError(f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
+        raise CsvError(f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
     text = _PREAMBLE.sub("", text)
     first = text.splitlines()[0] if text.strip() else ""
     delimiter = max(_DELIMITERS, key=first.count)
@@ -55,14 +55,14 @@ def read_sheet(data: bytes) -> list[tuple[int, dict[str, str]]]:
             if not any(cell.strip() for cell in cells):
                 continue
             if any(cell.strip() for cell in cells[len(header) :]):
-                raise SheetError(f"line {line} has {len(cells)} fields, the first line {len(header)}")
+                raise CsvError(f"line {line} has {len(cells)} fields, the first line {len(header)}")
             values = [_stripped(cell) for cell in cells[: len(header)]] + [""] * (len(header) - len(cells))
             rows.append((line, {name: value for name, value in zip(header, values, strict=True) if name}))
     except csv.Error as error:
-        raise SheetError(f"is no CSV: {error} in line {reader.line_num}") from None
+        raise CsvError(f"is no CSV: {error} in line {reader.line_num}") from None
     twice = next((name for name in header if name and header.count(name) > 1), "")
     if twice:
-        raise SheetError(f"has two columns named {twice!r}")
+        raise CsvError(f"has two columns named {twice!r}")
     return rows
 
 

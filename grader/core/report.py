@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
-Outcome = Literal["passed", "failed", "held_back", "not_run", "grader_fault"]
+CheckOutcome = Literal["passed", "failed", "held_back", "not_run", "grader_fault"]
 SuiteName = Literal["visible", "hidden", "gpu"]
 
 
@@ -29,7 +29,7 @@ class CheckResult:
     target: str
     points: float
     earned: float | None
-    outcome: Outcome
+    outcome: CheckOutcome
     property: str
     message: str
     detail: str

@@ -24,7 +24,7 @@ class Summary:
     checks: int
     failed: tuple[str, ...]  # the checks that are not passed
     costs: int
-    dear: tuple[str, ...]  # the costs that are too high
+    too_expensive: tuple[str, ...]  # the costs that are too high
     endings: tuple[str, ...]  # how workers ended before their time
     misconceptions: tuple[str, ...]
     needs_review: bool
@@ -40,7 +40,7 @@ class Summary:
         if self.status != "graded":
             return (one_line(f"{self.status.replace('_', ' ')}: {self.message}"),)
         remarks = [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
-        remarks += [f"{len(self.dear)} of {self.costs} costs too high"] if self.dear else []
+        remarks += [f"{len(self.too_expensive)} of {self.costs} costs too high"] if self.too_expensive else []
         remarks += ["costs to be looked at"] if self.needs_review else []
         return (*remarks, *self.endings)
 
@@ -67,7 +67,9 @@ def summary_of(report: Report) -> Summary:
         checks=len(report.asked),
         failed=tuple(sys.intern(check.name) for check in report.asked if check.outcome != "passed"),
         costs=len(report.costs),
-        dear=tuple(sys.intern(f"{cost.function} {cost.meter}") for cost in report.costs if cost.verdict == "fail"),
+        too_expensive=tuple(
+            sys.intern(f"{cost.function} {cost.meter}") for cost in report.costs if cost.verdict == "fail"
+        ),
         endings=tuple(dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)),
         misconceptions=tuple(dict.fromkeys(map(sys.intern, named))),
         needs_review=report.needs_review,

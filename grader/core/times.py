@@ -10,11 +10,11 @@ _WORDS = r"m|min|mins|minutes?|h|hrs?|hours?|d|days?|w|weeks?"
 _LENGTH = re.compile(rf"(\d{{1,6}}(?:\.\d{{1,6}})?)\s*({_WORDS})", re.IGNORECASE)
 
 
-class WhenError(Exception):
+class TimeError(Exception):
     """A text that is no time, and how one is written."""
 
 
-def read_when(text: str) -> datetime:
+def read_time(text: str) -> datetime:
     """Return a point in time: ISO 8601, or as nbgrader writes it; without a zone it is this machine's.
 
     A date alone is the last moment of that day: `due on the 1st` includes it.
@@ -30,14 +30,14 @@ def read_when(text: str) -> datetime:
         return when.astimezone() if when.tzinfo is None else when
     except (ValueError, OverflowError, OSError):
         mend = "write it like 2026-10-01 23:59, with +02:00 or UTC after it where this machine is in another zone"
-        raise WhenError(f"{bare!r} is no point in time: {mend}") from None
+        raise TimeError(f"{bare!r} is no point in time: {mend}") from None
 
 
 def read_length(text: str) -> timedelta:
     """Return a length of time such as `90m`, `36h`, `2d` or `1w`."""
     match = _LENGTH.fullmatch(text.strip())
     if match is None:
-        raise WhenError(f"{text.strip()!r} is no length of time: write it like 15m, 36h, 2d or 1w")
+        raise TimeError(f"{text.strip()!r} is no length of time: write it like 15m, 36h, 2d or 1w")
     return float(match[1]) * _UNITS[match[2][0].lower()]
 
 

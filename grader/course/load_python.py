@@ -10,7 +10,7 @@ from types import ModuleType
 from grader.course.module import CourseError
 
 
-def import_file(path: Path, name: str, *, verb: str, missing: str, mend: str) -> ModuleType:
+def load_python(path: Path, name: str, *, verb: str, missing: str, mend: str) -> ModuleType:
     """Run a file and return it as a module; one that is not there, or raises, is a mistake in the course."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():

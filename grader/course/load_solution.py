@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import ModuleType
 
 from grader.course.course import Course
-from grader.course.load_python import import_file
+from grader.course.load_python import load_python
 from grader.course.module import Module
 
 
 def load_reference(course: Course, module: Module) -> ModuleType:
     """Import a module's solution; one that cannot be imported is a mistake in the course."""
     path, name = course.solution(module), f"_reference_{module.name}"
-    return import_file(path, name, verb="imported", missing="Every module needs its solution", mend="Mend the solution")
+    return load_python(path, name, verb="imported", missing="Every module needs its solution", mend="Mend the solution")

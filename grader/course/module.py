@@ -42,7 +42,7 @@ def read_text(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ForbiddenRule:
     """Why something may not be called, and in which functions; in all, if none is named."""
 
     why: str
@@ -67,7 +67,7 @@ class Module:
     complexity: Mapping[str, Any] = field(
         default_factory=dict, hash=False
     )  # contracts, as yet unread: see complexity.contract
-    forbidden: Mapping[str, Rule] = field(default_factory=dict, hash=False)  # by what may not be called
+    forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by what may not be called
     gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts again, for what is measured on a GPU
 
     @property
@@ -206,9 +206,9 @@ def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value
 
 
-def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, Rule]:
+def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:
     mend = f"Write it like {OPTIONAL['forbidden']}, of {', '.join(FORBIDDEN)}; or why = ..., functions = [...]"
-    rules: dict[str, Rule] = {}
+    rules: dict[str, ForbiddenRule] = {}
     for kind, entry in _table(folder, table, "forbidden").items():
         rule = {"why": entry, "functions": []} if type(entry) is str else entry
         if kind not in FORBIDDEN:
@@ -217,7 +217,7 @@ def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, Rule]:
             raise module_error(folder, f"forbidden.{kind}", "must say why, in words", mend)
         if type(rule["functions"]) is not list or not all(type(name) is str for name in rule["functions"]):
             raise module_error(folder, f"forbidden.{kind}", "has something else than names of functions", mend)
-        rules[kind] = Rule(rule["why"], tuple(rule["functions"]))
+        rules[kind] = ForbiddenRule(rule["why"], tuple(rule["functions"]))
     return rules
 
 

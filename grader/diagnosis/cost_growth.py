@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from grader.complexity.accounts import Account, kind_of
-from grader.complexity.cost import Place
+from grader.complexity.accounts import FunctionCosts, kind_of
+from grader.complexity.cost import CodeLine
 from grader.core.safe_text import one_line
-from grader.diagnosis.fingerprints import Way
+from grader.diagnosis.fingerprints import WrongWay
 
 CALLS = "calls"
 _LINE = re.compile(r" in line \d+$")  # where the offence is does not say what it is
 
 
-def growth(account: Account) -> dict[str, str]:
+def growth(account: FunctionCosts) -> dict[str, str]:
     """Return for each meter that breaks its law the leading terms, without their factors.
 
     Where the counts are no polynomial, how they grow along a ray says as much. Of a function that calls what it may
@@ -34,7 +34,7 @@ def growth(account: Account) -> dict[str, str]:
     return found
 
 
-def offence(account: Account, grown: Mapping[str, str]) -> tuple[str, Place | None]:
+def offence(account: FunctionCosts, grown: Mapping[str, str]) -> tuple[str, CodeLine | None]:
     """Return what a function does too much of, in words, and where."""
     if account.forbidden:
         event = account.forbidden[0].event
@@ -43,7 +43,7 @@ def offence(account: Account, grown: Mapping[str, str]) -> tuple[str, Place | No
     return f"{cost.meter} like {grown[cost.meter]}; {cost.law or '1'} is allowed", cost.place
 
 
-def name_growth(ways: tuple[Way, ...], function: str, grown: Mapping[str, str]) -> Way | None:
+def name_growth(ways: tuple[WrongWay, ...], function: str, grown: Mapping[str, str]) -> WrongWay | None:
     """Return the one wrong way that begins in this function and grows just so; None if there is none, or several.
 
     What only calls a function that costs too much grows like it, but the mistake is not there.

@@ -21,7 +21,7 @@ from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.accounts import Account
+    from grader.complexity.accounts import FunctionCosts
 
 
 @dataclass
@@ -55,14 +55,14 @@ class Diagnoser:
             if one.target in failing or (one.way and inherited)
         )
 
-    def dear(self, accounts: Sequence[Account], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    def too_expensive(self, accounts: Sequence[FunctionCosts], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
         """Return a diagnosis for each function whose costs grow like those of a known wrong way."""
         from grader.diagnosis.cost_growth import growth, name_growth, offence
 
         prints = self.prints()
         found: list[Diagnosis] = []
-        dear = [account for account in accounts if prints and growth(account)]
-        for account in dear[:1]:  # the others may only call it
+        too_expensive = [account for account in accounts if prints and growth(account)]
+        for account in too_expensive[:1]:  # the others may only call it
             contract, grown = account.profile.contract, growth(account)
             way = name_growth(prints.ways, contract.function, grown) if prints else None
             if way is None or any(contract.target == one.target for one in known):

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.core.compare import EXACT, Tolerance, difference
 from grader.course.api import REFLECT
-from grader.diagnosis.fingerprints import Fingerprints, Way
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.match import Deviation, Matcher
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import decode
@@ -26,7 +26,7 @@ class Finding:
     target: str
     path: str
     deviation: Deviation | None
-    way: Way | None
+    way: WrongWay | None
 
 
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
@@ -60,13 +60,13 @@ def _wrong_answers(prints: Fingerprints, answers: Mapping[str, Any]) -> list[Fin
     return [Finding(REFLECT, next(iter(ways[0].answers)), None, ways[0])] if len(ways) == 1 else []
 
 
-def _answers_so(way: Way, name: str, answers: Mapping[str, Any]) -> bool:
+def _answers_so(way: WrongWay, name: str, answers: Mapping[str, Any]) -> bool:
     wrong = decode(way.answers[name])
     whole = type(wrong) is not float or wrong.is_integer()
     return name in answers and difference(answers[name], wrong, EXACT if whole else BY_HAND) is None
 
 
-def self_portrait(prints: Fingerprints, way: Way) -> list[str]:
+def self_portrait(prints: Fingerprints, way: WrongWay) -> list[str]:
     """Return the names that a wrong way itself is given: its own alone, if the probes are good."""
     observed = {number: prints.outcome(way, number) for number in range(len(prints.probes))}
     answers = {name: decode(answer) for name, answer in way.answers.items()}

@@ -14,12 +14,12 @@ from typing import Any
 from grader.course.api import Api
 from grader.course.golden import Golden
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Alike, Outcome, Side, compare, encode, outcome_data, outcome_of
+from grader.diagnosis.outcome import Alike, ProbeOutcome, Side, compare, encode, outcome_data, outcome_of
 from grader.diagnosis.probe import Probe
 
 
 @dataclass(frozen=True)
-class Way:
+class WrongWay:
     """A known wrong way, as a golden file has it."""
 
     name: str
@@ -38,17 +38,17 @@ class Fingerprints:
     api: Api
     probes: tuple[Probe, ...]
     table: tuple[tuple[Mapping[str, Any], ...], ...]  # by probe, the distinct outcomes, the reference's first
-    ways: tuple[Way, ...]
+    ways: tuple[WrongWay, ...]
     _sides: dict[tuple[str, str], Mapping[int, frozenset[Side]]] = field(default_factory=dict)
     _numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    _known: dict[tuple[int, int], Outcome] = field(default_factory=dict)
+    _known: dict[tuple[int, int], ProbeOutcome] = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """The functions and methods with probes, in the order of the module."""
         return tuple(dict.fromkeys(probe.path for probe in self.probes))
 
-    def known(self, number: int, place: int) -> Outcome:
+    def known(self, number: int, place: int) -> ProbeOutcome:
         """Return one of the distinct outcomes of a probe, read when it is first asked for; 0 is the reference's."""
         if (number, place) not in self._known:
             self._known[number, place] = outcome_of(self.table[number][place])
@@ -60,13 +60,13 @@ class Fingerprints:
             self._numbers[path] = tuple(n for n, probe in enumerate(self.probes) if probe.path == path)
         return self._numbers[path]
 
-    def compare(self, number: int, outcome: Outcome, place: int) -> Alike:
+    def compare(self, number: int, outcome: ProbeOutcome, place: int) -> Alike:
         """Compare an outcome of a probe with one of the known ones."""
         refusing = self.known(number, 0).ended == "refused"
         any_dtype = self.probes[number].any_dtype
         return compare(outcome, self.known(number, place), refusing=refusing, any_dtype=any_dtype)
 
-    def wrong_sides(self, way: Way, path: str) -> Mapping[int, frozenset[Side]]:
+    def wrong_sides(self, way: WrongWay, path: str) -> Mapping[int, frozenset[Side]]:
         """Return by probe of a function on which sides a wrong way is wrong there."""
         if (way.name, path) not in self._sides:
             self._sides[way.name, path] = {
@@ -76,14 +76,14 @@ class Fingerprints:
             }
         return self._sides[way.name, path]
 
-    def outcome(self, way: Way | None, number: int) -> Outcome:
+    def outcome(self, way: WrongWay | None, number: int) -> ProbeOutcome:
         """Return what a wrong way, or the reference, makes of a probe."""
         return self.known(number, way.behaves.get(number, 0) if way else 0)
 
     @cached_property
-    def origins(self) -> dict[str, tuple[Way, ...]]:
+    def origins(self) -> dict[str, tuple[WrongWay, ...]]:
         """By function, the wrong ways that first show there; all that comes after may only follow from it."""
-        found: dict[str, list[Way]] = {path: [] for path in self.paths}
+        found: dict[str, list[WrongWay]] = {path: [] for path in self.paths}
         for way in self.ways:
             numbers = sorted(way.behaves)
             path = next((path for path in self.paths if any(n in way.behaves for n in self.of_path(path))), None)
@@ -115,7 +115,7 @@ def fingerprint_data(
     return [[outcome_data(outcome) for outcome in row] for row in rows], behaves
 
 
-def _place(row: list[Outcome], outcome: Outcome, probe: Probe) -> int:
+def _place(row: list[ProbeOutcome], outcome: ProbeOutcome, probe: Probe) -> int:
     """Return which of the known outcomes this one is; a new one is added to them."""
     refusing = row[0].ended == "refused"
     for place, known in enumerate(row):
@@ -139,10 +139,10 @@ def read_fingerprints(golden: Golden, probes: tuple[Probe, ...]) -> Fingerprints
     return Fingerprints(golden.api, probes, table, ways_of(golden.misconceptions))
 
 
-def ways_of(entries: Mapping[str, Mapping[str, Any]]) -> tuple[Way, ...]:
+def ways_of(entries: Mapping[str, Mapping[str, Any]]) -> tuple[WrongWay, ...]:
     """Return the wrong ways that a golden file lists."""
     return tuple(
-        Way(
+        WrongWay(
             name=name,
             likely=str(entry["likely"]),
             hint=str(entry["hint"]),

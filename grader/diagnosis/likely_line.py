@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grader.diagnosis.topics import CONVERSION, GUARD, PREPARATION, Topic, topics_of
 from grader.submission.submission import Source
 
-Numbered = tuple[int, str]
+NumberedLine = tuple[int, str]
 _WORD = re.compile(r"[A-Za-z_]\w{0,60}|\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?|[@%]|\*\*|[-+*/]=")
 # A file may be as long as its author likes; what is worth a guess is not.
 _LONGEST = 2_000
@@ -53,7 +53,9 @@ def likely_line(source: Source, path: str, words: Sequence[str], described: str 
     return None
 
 
-def _best(own: str, first: Numbered, block: list[Numbered], words: Sequence[str], topics: Sequence[Topic]) -> int:
+def _best(
+    own: str, first: NumberedLine, block: list[NumberedLine], words: Sequence[str], topics: Sequence[Topic]
+) -> int:
     """Return the number of the line with most of what is rare among the others: topics first, then words."""
     names = {topic.name for topic in topics}
     lines = [(number, line) for number, line in block if not _DEFINITION.match(line) and line.strip()]
@@ -77,7 +79,7 @@ def _best(own: str, first: Numbered, block: list[Numbered], words: Sequence[str]
     return best if scores.get(best) else first[0]
 
 
-def _called(lines: list[Numbered], block: list[Numbered]) -> list[Numbered]:
+def _called(lines: list[NumberedLine], block: list[NumberedLine]) -> list[NumberedLine]:
     """Return the blocks of the functions of this file that a block calls: the work may be done there."""
     named = {word for _, line in block[1:] for word in _words(line)}
     defined = {match[1] for _, line in lines if (match := _DEFINITION.match(line))}
@@ -87,14 +89,14 @@ def _called(lines: list[Numbered], block: list[Numbered]) -> list[Numbered]:
     return [one for one in found if one[0] not in inside][:_MOST_OF_A_BLOCK]
 
 
-def _block(lines: list[Numbered], path: str) -> list[Numbered]:
+def _block(lines: list[NumberedLine], path: str) -> list[NumberedLine]:
     """Return the numbered lines of a function or method, its own first, without docstrings; none if not there."""
     owner, _, method = path.rpartition(".")
     found = _body(lines, rf"class\s+{re.escape(owner)}\b") if owner else lines
     return _without_docstrings(_body(found, rf"def\s+{re.escape(method)}\b"))[:_MOST_OF_A_BLOCK]
 
 
-def _body(lines: list[Numbered], opening: str) -> list[Numbered]:
+def _body(lines: list[NumberedLine], opening: str) -> list[NumberedLine]:
     """Return the block that begins so: the outermost, and of those the last, as Python would have it."""
     start = re.compile(rf"(\s{{0,80}})(?:async\s+)?{opening}")
     found = [(len(m[1]), position) for position, (_, line) in enumerate(lines) if (m := start.match(line))]
@@ -116,8 +118,8 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _without_docstrings(block: list[Numbered]) -> list[Numbered]:
-    kept: list[Numbered] = []
+def _without_docstrings(block: list[NumberedLine]) -> list[NumberedLine]:
+    kept: list[NumberedLine] = []
     closing = ""
     for number, line in block:
         if closing:

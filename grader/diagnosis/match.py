@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.diagnosis.fingerprints import Fingerprints, Way
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
 
@@ -47,7 +47,7 @@ class Matcher:
                 return Deviation(side, off)
         return None
 
-    def name(self, path: str, deviation: Deviation) -> Way | None:
+    def name(self, path: str, deviation: Deviation) -> WrongWay | None:
         """Return the one wrong way that a function behaves like; None if there is none, or several."""
         found = [
             (doubts, way)
@@ -59,7 +59,7 @@ class Matcher:
             return exact[0] if len(exact) == 1 else None
         return found[0][1] if len(found) == 1 else None
 
-    def follows(self, way: Way, path: str, side: Side) -> bool:
+    def follows(self, way: WrongWay, path: str, side: Side) -> bool:
         """Whether what is wrong with a function on some side follows from a wrong way that is named already."""
         return not any(
             side in self.alike(number, way.behaves.get(number, 0)).wrong for number in self.prints.of_path(path)
@@ -71,7 +71,7 @@ class Matcher:
             self._alike[number, place] = self.prints.compare(number, self.observed[number], place)
         return self._alike[number, place]
 
-    def _doubts(self, way: Way, path: str, deviation: Deviation) -> int | None:
+    def _doubts(self, way: WrongWay, path: str, deviation: Deviation) -> int | None:
         """Return in how many lesser ways a function differs from a wrong one; None if it is not that one."""
         side = deviation.side
         wrong = self.prints.wrong_sides(way, path)
@@ -97,7 +97,7 @@ class Matcher:
             return None
         return doubts + stumbles
 
-    def _stumbles(self, way: Way, number: int) -> bool:
+    def _stumbles(self, way: WrongWay, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return something."""
         if self.observed[number].ended not in ("raised", "refused", "overflowed"):
             return False
@@ -105,7 +105,7 @@ class Matcher:
         differs = self.alike(number, way.behaves.get(number, 0)).value == Likeness.OTHER
         return differs and all(one.ended == "returned" for one in known)
 
-    def _is_decisive(self, way: Way, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
+    def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
         """Whether some probe shows the very mistake, and not just the lack of another."""
         return any(
             side in sides and self._shows(self.alike(number, way.behaves[number]), side)

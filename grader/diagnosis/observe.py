@@ -11,18 +11,18 @@ from grader.core.compare import shape_of
 from grader.core.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
 from grader.core.safe_text import one_line
 from grader.diagnosis.likely_line import Line
-from grader.diagnosis.outcome import LARGEST, Ended, Outcome, Unreadable, numbers_in
+from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import MODULE, Session
 
-Observed = Mapping[int, Outcome]  # by probe; one whose process ended is not there
+Observed = Mapping[int, ProbeOutcome]  # by probe; one whose process ended is not there
 
 
-def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, Outcome]:
+def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, ProbeOutcome]:
     """Run all probes in a worker that has run nothing else, but for those of targets that end their process."""
     session.close()
-    found: dict[int, Outcome] = {}
+    found: dict[int, ProbeOutcome] = {}
     for path in dict.fromkeys(probe.path for probe in probes):
         if path.partition(".")[0] in skip:
             continue
@@ -98,15 +98,17 @@ def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -
     return result
 
 
-def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> Outcome:
+def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> ProbeOutcome:
     if isinstance(result, StudentRaisedError):
         named = numbers_in(result.message)
         numbers = tuple(number for number in probe.names if number in named)
         place = _place(result.file, result.line, file)
-        return Outcome(_ended(result), numbers=numbers, error=one_line(result.types[0], 60), place=place)
+        return ProbeOutcome(_ended(result), numbers=numbers, error=one_line(result.types[0], 60), place=place)
     if isinstance(result, StudentError):
-        return Outcome("missing" if isinstance(result, StudentMissingError) else "raised")
-    return Outcome("returned", _seen(probe, result["value"]), changed=result["changed"], raw=_readable(result["value"]))
+        return ProbeOutcome("missing" if isinstance(result, StudentMissingError) else "raised")
+    return ProbeOutcome(
+        "returned", _seen(probe, result["value"]), changed=result["changed"], raw=_readable(result["value"])
+    )
 
 
 def _place(raised_in: str, line: int, file: str) -> Line | None:

@@ -35,7 +35,7 @@ class Likeness(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ProbeOutcome:
     """How a call ended, what it returned, and the arguments that were not the same afterwards."""
 
     ended: Ended
@@ -56,7 +56,7 @@ class Side(IntEnum):
     DTYPE = 3
 
 
-Touched = Literal["these", "none", "others"]
+ChangedArguments = Literal["these", "none", "others"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ class Alike:
     refusal: bool
     inputs: bool
     dtype: bool
-    touched: Touched = "none"  # of the arguments that the known outcome changes: these, to whatever; none; or others
+    touched: ChangedArguments = (
+        "none"  # of the arguments that the known outcome changes: these, to whatever; none; or others
+    )
 
     @cached_property
     def wrong(self) -> frozenset[Side]:
@@ -76,12 +78,14 @@ class Alike:
         return frozenset(side for side, good in zip(Side, same, strict=True) if not good)
 
 
-def compare(ours: Outcome, theirs: Outcome, *, refusing: bool, any_dtype: bool) -> Alike:
+def compare(ours: ProbeOutcome, theirs: ProbeOutcome, *, refusing: bool, any_dtype: bool) -> Alike:
     """Compare two outcomes of a probe; `refusing` says that the reference refuses these arguments."""
     inputs = ours.changed.keys() == theirs.changed.keys() and all(
         likeness(ours.changed[name], value) == Likeness.SAME for name, value in theirs.changed.items()
     )
-    touched: Touched = "others" if ours.changed.keys() - theirs.changed.keys() else "these" if ours.changed else "none"
+    touched: ChangedArguments = (
+        "others" if ours.changed.keys() - theirs.changed.keys() else "these" if ours.changed else "none"
+    )
     if ours.ended == "overflowed" and theirs.ended == "returned" and _overflows(theirs.value):
         value, dtype = Likeness.SAME, True  # plain Python raises where NumPy goes on with NaN
     elif ours.ended != theirs.ended:
@@ -248,7 +252,7 @@ def _digits(value: float, digits: int = DIGITS) -> float | str:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
 
 
-def outcome_data(outcome: Outcome) -> dict[str, Any]:
+def outcome_data(outcome: ProbeOutcome) -> dict[str, Any]:
     """Return an outcome as plain data for a golden file."""
     data: dict[str, Any] = {"ended": outcome.ended}
     if outcome.ended == "returned":
@@ -260,7 +264,7 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
     return data
 
 
-def outcome_of(data: Mapping[str, Any]) -> Outcome:
+def outcome_of(data: Mapping[str, Any]) -> ProbeOutcome:
     """Return what `outcome_data` wrote."""
     changed = {name: decode(value) for name, value in data.get("changed", {}).items()}
-    return Outcome(data["ended"], decode(data.get("value")), tuple(data.get("numbers", ())), changed)
+    return ProbeOutcome(data["ended"], decode(data.get("value")), tuple(data.get("numbers", ())), changed)

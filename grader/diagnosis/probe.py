@@ -14,9 +14,9 @@ import numpy as np
 
 from grader.core.compare import shape_of
 from grader.course.api import Api
-from grader.course.load_python import import_file
+from grader.course.load_python import load_python
 from grader.course.module import CourseError, Module
-from grader.sandbox.protocol.recipe import NOTHING, Made
+from grader.sandbox.protocol.recipe import NOTHING, Recipe
 
 LIST = "PROBES"
 
@@ -35,7 +35,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Place:
+class SimulatedMachine:
     """The pretended machine that a probe is called on: whether it has a GPU, and which arguments are not on that."""
 
     gpu: bool = True
@@ -54,14 +54,14 @@ class Probe:
     path: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    made: Made
+    made: Recipe
     cotangent: Any
     look: Callable[[Any], Any] | None
     any_dtype: bool
     said: str
     weights: Weights | None
     names: tuple[float, ...]
-    place: Place | None = None
+    place: SimulatedMachine | None = None
 
     @property
     def target(self) -> str:
@@ -114,8 +114,8 @@ def probe(
     "devices", "findings", "waits"}: the devices of its tensors, the pairs of kind and function that were found, and
     whether a copy holds up the CPU; a call that raised for what was found has no value.
     """
-    made = Made(init, state, training)
-    place = Place(gpu, elsewhere) if on_device else None
+    made = Recipe(init, state, training)
+    place = SimulatedMachine(gpu, elsewhere) if on_device else None
     return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place)
 
 
@@ -123,7 +123,7 @@ def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
     """Run a module's `probes.py` and return its list; a mistake in it is the course's."""
     path = module.probes
     missing = f"Write the calls to tell wrong ways apart by: {LIST} = [...]"
-    made = import_file(path, f"_probes_{module.name}", verb="run", missing=missing, mend="Mend it")
+    made = load_python(path, f"_probes_{module.name}", verb="run", missing=missing, mend="Mend it")
     probes = getattr(made, LIST, None)
     if not isinstance(probes, list) or not all(isinstance(one, Probe) for one in probes):
         raise CourseError(path, LIST, "is no list of probes", f"Write {LIST} = [probe(...), ...]")

@@ -12,11 +12,11 @@ from grader.core.compare import as_float64, describe, shape_of
 from grader.core.safe_text import one_line
 from grader.course.api import REFLECT
 from grader.diagnosis.findings import Finding
-from grader.diagnosis.fingerprints import Fingerprints, Way
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.likely_line import Line
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Outcome, Side, Unreadable, likeness, plain_difference
-from grader.diagnosis.probe import Place, Probe, axes_of
+from grader.diagnosis.outcome import ProbeOutcome, Side, Unreadable, likeness, plain_difference
+from grader.diagnosis.probe import Probe, SimulatedMachine, axes_of
 from grader.diagnosis.weights_reading import Reading, read_weights
 
 WIDTH = 78
@@ -53,7 +53,7 @@ def words(
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
 
 
-def growth_words(way: Way, function: str, offence: str, line: int | None, slug: str) -> str:
+def growth_words(way: WrongWay, function: str, offence: str, line: int | None, slug: str) -> str:
     """Return what a student is told about a function that is right but costs too much."""
     parts = [
         _wrapped(f"{function}: {offence}", 2),
@@ -95,7 +95,7 @@ def call_of(probe: Probe) -> str:
     return text
 
 
-def _machine(place: Place) -> str:
+def _machine(place: SimulatedMachine) -> str:
     """Say on what machine a call is made, and what of its arguments is not on the GPU."""
     if not place.gpu:
         return "Without a GPU"
@@ -119,7 +119,7 @@ def _numbers(array: np.ndarray, digits: int = 4) -> str:
     return " ".join(text.split()).replace("[ ", "[")
 
 
-def _against(side: Side, probe: Probe, ours: Outcome, theirs: Outcome) -> list[list[str]]:
+def _against(side: Side, probe: Probe, ours: ProbeOutcome, theirs: ProbeOutcome) -> list[list[str]]:
     """Return the lines `yours` and `expected`."""
     if side == Side.REFUSAL:
         named = " that names " + " and ".join(f"{number:g}" for number in probe.names) if probe.names else ""
@@ -157,7 +157,7 @@ def _gradients(ours: Any, theirs: Any) -> list[list[str]]:
     return []
 
 
-def _facts(ours: Outcome, theirs: Any, what: str) -> list[list[str]]:
+def _facts(ours: ProbeOutcome, theirs: Any, what: str) -> list[list[str]]:
     """Show what of a free form is not as it was asked for."""
     if type(ours.value) is not dict or type(theirs) is not dict:
         return [_wrapped(f"  yours:    {what}", 2)]
@@ -198,7 +198,7 @@ def _shown(value: Any) -> str:
     return _numbers(array) if array is not None and array.size <= 16 else describe(value)
 
 
-def _ending(outcome: Outcome) -> str:
+def _ending(outcome: ProbeOutcome) -> str:
     if outcome.ended == "returned":
         return f"it returns {_shown(outcome.value)}"
     named = " that names " + " and ".join(f"{number:g}" for number in outcome.numbers) if outcome.numbers else ""

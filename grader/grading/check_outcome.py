@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass, replace
 
 from grader.core.errors import StudentError, StudentGoneError, StudentRaisedError
-from grader.core.report import CheckResult, EndingRecord, Outcome
+from grader.core.report import CheckOutcome, CheckResult, EndingRecord
 from grader.core.safe_text import printable
 from grader.grading.checks import Check
 
@@ -18,7 +18,7 @@ _EXPRESSION = re.compile(r"(?<=.)\nassert .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResults:
     """What the checks of a suite said of one submission."""
 
     checks: tuple[CheckResult, ...]
@@ -31,7 +31,7 @@ class Verdict:
         return frozenset(check.target for check in self.checks if check.name in during)
 
     @property
-    def hopeless(self) -> frozenset[str]:
+    def not_worth_measuring(self) -> frozenset[str]:
         """The targets whose costs mean nothing: they ended their process, or pass nothing at all."""
         passing = {check.target for check in self.checks if check.outcome == "passed"}
         return self.ended | {check.target for check in self.checks} - passing
@@ -68,7 +68,7 @@ def _of_pytest(name: str) -> tuple[type[BaseException], ...]:
     return () if pytest is None else (getattr(pytest, name).Exception,)
 
 
-def may_be_anothers(problem: BaseException) -> bool:
+def could_be_contaminated(problem: BaseException) -> bool:
     """Whether another function, run before in the same process, could be to blame for a student's failure."""
     unwritten = isinstance(problem, StudentRaisedError) and problem.types[0] == "NotImplementedError"
     return is_students(problem) and not unwritten
@@ -97,7 +97,7 @@ def _detail(problem: BaseException) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def result_of(check: Check, outcome: Outcome, message: str, detail: str) -> CheckResult:
+def result_of(check: Check, outcome: CheckOutcome, message: str, detail: str) -> CheckResult:
     """Return a check's result with nothing earned; every text in it is made printable here."""
     return CheckResult(
         name=check.name,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.course.load_python import import_file
+from grader.course.load_python import load_python
 from grader.course.module import read_text
 from grader.grading.checks import Test
 from grader.grading.judge import raised_by
@@ -27,7 +27,7 @@ _FIXTURES = {"student", "rng"}
 
 
 @dataclass(frozen=True)
-class PlainTest:
+class DirectTest:
     """A test function that can be called as it is."""
 
     test: Test
@@ -39,23 +39,23 @@ class PlainTest:
             return raised_by(lambda: self.test.function(**{name: given[name] for name in self.test.fixtures}))
 
 
-def plain_tests(path: Path) -> list[PlainTest] | None:
+def direct_tests(path: Path) -> list[DirectTest] | None:
     """Return the test functions of a file, in order; None if one of them needs pytest."""
     if _NOT_PLAIN.search(_code(read_text(path))):
         return None
     return tests_among(_names(path), path)
 
 
-def tests_among(names: Mapping[str, object], path: Path) -> list[PlainTest] | None:
+def tests_among(names: Mapping[str, object], path: Path) -> list[DirectTest] | None:
     """Return the test functions among some names, in order; None if one of them needs pytest."""
-    found: list[PlainTest] = []
+    found: list[DirectTest] = []
     for name, function in names.items():
         if not name.startswith("test_") or not isinstance(function, FunctionType):
             continue
         fixtures = tuple(inspect.signature(function).parameters)
         if not _FIXTURES.issuperset(fixtures):
             return None
-        found.append(PlainTest(Test(name, path, function, fixtures)))
+        found.append(DirectTest(Test(name, path, function, fixtures)))
     return found
 
 
@@ -68,4 +68,4 @@ def _names(path: Path) -> dict[str, object]:
     """Import a file by its path and return its names."""
     with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
         name = f"_checks_{path.parent.name}"
-        return vars(import_file(path, name, verb="collected", missing="Write the checks", mend="Mend the suite"))
+        return vars(load_python(path, name, verb="collected", missing="Write the checks", mend="Mend the suite"))

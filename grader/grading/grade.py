@@ -19,12 +19,12 @@ from grader.course.load_solution import load_reference
 from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt
 from grader.diagnosis.diagnose import Diagnoser
-from grader.grading.check_outcome import FAULT, Verdict, result_of
+from grader.grading.check_outcome import FAULT, CheckResults, result_of
 from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of, require_backend
 from grader.grading.run_suite import run_suite
 from grader.grading.suite import Judge, Suite
-from grader.grading.workers import Spawning
+from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_spawner
@@ -35,9 +35,9 @@ from grader.sandbox.student import Student
 from grader.submission.submission import Submission, own_submission
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.accounts import Account, Accounts
+    from grader.complexity.accounts import CostMeasurer, FunctionCosts
     from grader.complexity.cost import Cost
-    from grader.complexity.gpu_memory import Peaks
+    from grader.complexity.gpu_memory import GpuMeasurer
 
 
 def grade(
@@ -112,13 +112,13 @@ def run_grading(
         for submission in submissions:
             how = (suite.module, suite.api, checks, judge, accounts, peaks, diagnoser, spawning, limits or Limits())
             job = _Job(*how, submission)
-            on_report(spawning.tried_twice(job.run, job.not_graded))
+            on_report(spawning.run_with_retry(job.run, job.not_graded))
 
-    with Spawning(suite.module, begun, allow_unjailed=allow_unjailed, gpu=gpu) as spawning:
+    with Workers(suite.module, begun, allow_unjailed=allow_unjailed, gpu=gpu) as spawning:
         run_suite(suite, body)  # the zygote is at its imports while pytest collects
 
 
-def account_submission(suite: Suite, submission: Submission) -> tuple[Account, ...]:
+def measure_submission(suite: Suite, submission: Submission) -> tuple[FunctionCosts, ...]:
     """Measure one submission by every contract of its module, and return all that was found."""
     accounts = suite.accounts()
     if accounts is None:
@@ -146,10 +146,10 @@ class _Job:
     api: Api
     checks: tuple[Check, ...]
     judge: Judge
-    accounts: Accounts | None
-    peaks: Peaks | None
+    accounts: CostMeasurer | None
+    peaks: GpuMeasurer | None
     diagnoser: Diagnoser | None
-    spawning: Spawning
+    spawning: Workers
     limits: Limits
     submission: Submission
 
@@ -174,7 +174,7 @@ class _Job:
         timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s, **outcome.times}
         return self.report(outcome, timing, session.printed)
 
-    def outcome(self, session: Session) -> _Outcome:
+    def outcome(self, session: Session) -> _Result:
         if self.submission.problem:
             return self.not_importable(self.submission.problem, "")
         try:
@@ -189,7 +189,7 @@ class _Job:
             return self.not_importable(f"the submission is too large: it {error}", "")
         verdict = self.judge(Student(session, self.api))
         if any(check.earned is None for check in verdict.checks):
-            return _Outcome("grader_fault", None, FAULT, verdict.checks, verdict.endings)
+            return _Result("grader_fault", None, FAULT, verdict.checks, verdict.endings)
         accounts = self.measured(session, verdict)
         on_gpu, times = self.measured_on_gpu(session, verdict)
         costs = tuple(map(_cost_result, (*(cost for account in accounts for cost in account.costs), *on_gpu)))
@@ -200,29 +200,33 @@ class _Job:
         )
         score = round(sum(check.earned or 0.0 for check in verdict.checks) + sum(cost.earned for cost in costs), 6)
         diagnoses = self.diagnoses(session, verdict, accounts)
-        return _Outcome("graded", score, "", verdict.checks, verdict.endings, costs, forbidden, diagnoses, times)
+        return _Result("graded", score, "", verdict.checks, verdict.endings, costs, forbidden, diagnoses, times)
 
-    def measured(self, session: Session, verdict: Verdict) -> tuple[Account, ...]:
+    def measured(self, session: Session, verdict: CheckResults) -> tuple[FunctionCosts, ...]:
         """Measure every function that has a contract, unless it ended its process or passes nothing at all."""
         if self.accounts is None:
             return ()
-        hopeless = verdict.hopeless
+        not_worth_measuring = verdict.not_worth_measuring
         session.close()  # in a worker that has not run the checks
         return tuple(
-            self.accounts.unmeasured(contract) if contract.target in hopeless else self.accounts.of(session, contract)
+            self.accounts.unmeasured(contract)
+            if contract.target in not_worth_measuring
+            else self.accounts.of(session, contract)
             for contract in self.accounts.contracts
         )
 
-    def measured_on_gpu(self, session: Session, verdict: Verdict) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
+    def measured_on_gpu(self, session: Session, verdict: CheckResults) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
         """Measure what the functions take of a GPU, if there is one: costs, and times for the report."""
         if self.peaks is None or session.gpu is None:
             return (), {}
         session.gpu.close()  # as above
         student = Student(session, self.api)
-        costs = self.peaks.costs(student, verdict.hopeless)
+        costs = self.peaks.costs(student, verdict.not_worth_measuring)
         return costs, as_timing(self.peaks.speeds(student, costs))
 
-    def diagnoses(self, session: Session, verdict: Verdict, accounts: tuple[Account, ...]) -> tuple[Diagnosis, ...]:
+    def diagnoses(
+        self, session: Session, verdict: CheckResults, accounts: tuple[FunctionCosts, ...]
+    ) -> tuple[Diagnosis, ...]:
         """Say what is wrong, where something is; one's own file is looked at even if its visible checks pass."""
         if self.diagnoser is None:
             return ()
@@ -234,7 +238,7 @@ class _Job:
                 source = self.submission.sources[self.module.slug]
                 found = self.diagnoser.diagnose(session, source, verdict.checks, verdict.ended)
             if any(cost.verdict == "fail" for account in accounts for cost in account.costs):
-                found += self.diagnoser.dear(accounts, found)
+                found += self.diagnoser.too_expensive(accounts, found)
         except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost anybody a grade
@@ -244,18 +248,18 @@ class _Job:
             session.printed = printed  # the file is loaded again for this, and prints again
         return found
 
-    def not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Outcome:
+    def not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Result:
         endings = (EndingRecord(ending.kind, IMPORT),) if ending else ()
-        return _Outcome("not_importable", 0.0, message, self.not_run(f"{message}\n{detail}".strip()), endings)
+        return _Result("not_importable", 0.0, message, self.not_run(f"{message}\n{detail}".strip()), endings)
 
-    def fault(self, error: Exception) -> _Outcome:
+    def fault(self, error: Exception) -> _Result:
         detail = "".join(traceback.format_exception(error))
         checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.not_run(detail))
-        return _Outcome("grader_fault", None, FAULT, checks, ())
+        return _Result("grader_fault", None, FAULT, checks, ())
 
     def not_graded(self, why: str) -> Report:
         message = "not graded yet: the machine failed, not your code"
-        outcome = _Outcome("not_graded", None, message, self.not_run(why), ())
+        outcome = _Result("not_graded", None, message, self.not_run(why), ())
         return self.report(outcome, {"wall_s": None, "cpu_s": None})
 
     def not_run(self, detail: str) -> tuple[CheckResult, ...]:
@@ -266,7 +270,7 @@ class _Job:
         gpu = self.spawning.gpu_spawner is not None
         return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
 
-    def report(self, outcome: _Outcome, timing: dict[str, float | None], printed: str = "") -> Report:
+    def report(self, outcome: _Result, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
             module=self.module.name,
             submission=plain_name(self.submission.student),
@@ -288,7 +292,7 @@ class _Job:
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class _Result:
     """The part of a report that depends on what the submission did."""
 
     status: Status

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 
 from grader.core.errors import StudentEndedError, StudentError
 from grader.core.report import CheckResult, EndingRecord
-from grader.grading.check_outcome import Verdict, judge_check, may_be_anothers, result_of
+from grader.grading.check_outcome import CheckResults, could_be_contaminated, judge_check, result_of
 from grader.grading.checks import Check
 from grader.sandbox.jail.spawner import WorkerLostError
 from grader.sandbox.student import Student
 
 NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
-Run = Callable[[Student], BaseException | None]  # runs a check once, by itself, and returns what it raised
+RunCheck = Callable[[Student], BaseException | None]  # runs a check once, by itself, and returns what it raised
 
 
-def judge(student: Student, pairs: Sequence[tuple[Run, Check]]) -> Verdict:
+def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckResults:
     """Run every check against one student."""
     results: dict[str, CheckResult] = {}
     endings: list[EndingRecord] = []
@@ -32,7 +32,7 @@ def judge(student: Student, pairs: Sequence[tuple[Run, Check]]) -> Verdict:
             continue
         session.begin_check()
         problem = run(student)
-        if problem is not None and may_be_anothers(problem) and session.start_afresh():
+        if problem is not None and could_be_contaminated(problem) and session.start_afresh():
             problem = run(student)
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
             # Waiting may have been the machine's doing, so it counts only if it happens twice.
@@ -45,7 +45,7 @@ def judge(student: Student, pairs: Sequence[tuple[Run, Check]]) -> Verdict:
         results[check.name] = judge_check(check, problem)
         if problem is not None:
             traceback.clear_frames(problem.__traceback__)  # or a student's largest arrays would live on in it
-    return Verdict(tuple(results.values()), tuple(endings))
+    return CheckResults(tuple(results.values()), tuple(endings))
 
 
 def raised_by(action: Callable[[], object]) -> BaseException | None:

@@ -14,7 +14,7 @@ from typing import Any
 from grader.core.report import CheckResult
 from grader.course.api import Api
 from grader.grading.checks import read_checks
-from grader.grading.direct_tests import PlainTest, tests_among
+from grader.grading.direct_tests import DirectTest, tests_among
 from grader.grading.judge import judge
 from grader.grading.suite import visible_rng
 from grader.sandbox.jail.limits import Limits
@@ -40,7 +40,7 @@ class _InProcess(Session):
     """A conversation with the notebook's own objects, in place of a worker's."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        super().__init__(_Nobody(), Program({}, "__main__", ()), Limits())  # type: ignore[arg-type] # nothing is spawned
+        super().__init__(_NoSession(), Program({}, "__main__", ()), Limits())  # type: ignore[arg-type] # nothing is spawned
         self.objects = Worker()
         self.objects.modules = SimpleNamespace(main=SimpleNamespace(**names), filenames=set())  # type: ignore[assignment]
 
@@ -60,7 +60,7 @@ class _InProcess(Session):
         return False
 
 
-class _Nobody:
+class _NoSession:
     tier = "none"
 
 
@@ -87,7 +87,7 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(magic, "cell", "check")
 
 
-def _run(one: PlainTest, module: str) -> Callable[[Student], BaseException | None]:
+def _run(one: DirectTest, module: str) -> Callable[[Student], BaseException | None]:
     return lambda student: one.run(student, visible_rng(module, one.test.name))
 
 

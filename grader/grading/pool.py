@@ -22,7 +22,7 @@ from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.grading.not_graded import not_graded
 from grader.grading.workers import NoGpuError, NoJailError
-from grader.submission.submission import HandedIn, Submission
+from grader.submission.submission import Submission, SubmissionRef
 
 ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # how a grading process is to grade
 # What keeps it from grading at all.
@@ -38,7 +38,7 @@ LOST = f"the grading process ended {TRIES} times at this submission"
 class Graded:
     """One submission with its report."""
 
-    handed_in: HandedIn
+    handed_in: SubmissionRef
     submission: Submission
     report: Report
 
@@ -58,15 +58,15 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def grade_side_by_side(
-    course: Course, work: Sequence[HandedIn], jobs: int, *, allow_unjailed: bool = False, gpu: bool = False
+def grade_in_pool(
+    course: Course, work: Sequence[SubmissionRef], jobs: int, *, allow_unjailed: bool = False, gpu: bool = False
 ) -> Generator[Graded]:
     """Yield each submission with its report as it is done; closing the iterator stops everything at once.
 
     NoJailError, NoGpuError, CourseError and NoProcessError end it. A submission at which a grading process dies is
     tried again and then not graded.
     """
-    crew = _Crew(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
+    crew = _Pool(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
     # Two for each process: below that, its start costs more than it saves.
     drivers = [threading.Thread(target=crew.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
     for driver in drivers:
@@ -77,13 +77,13 @@ def grade_side_by_side(
         crew.stop()
         for driver in drivers:
             driver.join()
-        crew.put_away_all()
+        crew.close_all()
 
 
-class _Crew:
+class _Pool:
     """What the threads share, one thread for each grading process: the work, the results and the word to stop."""
 
-    def __init__(self, course: Course, work: Sequence[HandedIn], *, allow_unjailed: bool, gpu: bool) -> None:
+    def __init__(self, course: Course, work: Sequence[SubmissionRef], *, allow_unjailed: bool, gpu: bool) -> None:
         self.course = course
         self.flags = [name for name, on in ((ALLOW_UNJAILED, allow_unjailed), (GPU, gpu)) if on]
         self._work = deque(work)
@@ -116,10 +116,10 @@ class _Crew:
             for process in self._processes:
                 process.kill()
 
-    def put_away_all(self) -> None:
+    def close_all(self) -> None:
         """End what is left, such as a process that would not grade at all."""
         for process in tuple(self._processes):
-            self._put_away(process)
+            self._close(process)
 
     def drive(self) -> None:
         """Give one process after another submission, until there is none left."""
@@ -136,10 +136,10 @@ class _Crew:
             self._done.put(error)
         finally:
             if process is not None:
-                self._put_away(process)
+                self._close(process)
             self._done.put(None)
 
-    def _next(self) -> HandedIn | None:
+    def _next(self) -> SubmissionRef | None:
         with self._lock:
             return self._work.popleft() if self._work and not self._stopped else None
 
@@ -151,7 +151,7 @@ class _Crew:
                 self._answered, self._tier = True, report.sandbox
                 return process, report
             except ProcessLostError as error:
-                self._put_away(process)
+                self._close(process)
                 process, why = None, error
         with self._lock:
             self._in_vain += 1
@@ -173,7 +173,7 @@ class _Crew:
             self._processes.add(process)
             return process
 
-    def _put_away(self, process: _Process) -> None:
+    def _close(self, process: _Process) -> None:
         with self._lock:
             self._processes.discard(process)
         process.close()

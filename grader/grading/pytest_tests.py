@@ -46,7 +46,7 @@ _ARGUMENTS = (
 _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
-def run_collected(suite: Suite, body: Body) -> None:
+def run_with_pytest(suite: Suite, body: Body) -> None:
     """Have pytest collect a suite, and run `body` in its session."""
     plugin = _SuitePlugin(suite, body)
     files = [str(path) for path in suite.files()]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.grading.direct_tests import PlainTest, plain_tests
-from grader.grading.judge import Run
+from grader.grading.direct_tests import DirectTest, direct_tests
+from grader.grading.judge import RunCheck
 from grader.grading.suite import Body, Suite, run_tests, visible_rng
 
 
@@ -13,14 +13,14 @@ def run_suite(suite: Suite, body: Body) -> None:
     A mistake in the suite itself is a CourseError: it is the grader's, whatever the students did. A student's own
     checks are run without pytest where they do not need it: half of their wait would be its imports.
     """
-    plain = plain_tests(suite.visible) if suite.hidden is None else None
+    plain = direct_tests(suite.visible) if suite.hidden is None else None
     if plain is None:
-        from grader.grading.pytest_tests import run_collected  # pytest takes a student half of their wait
+        from grader.grading.pytest_tests import run_with_pytest  # pytest takes a student half of their wait
 
-        run_collected(suite, body)
+        run_with_pytest(suite, body)
     else:
         run_tests(suite, [(one.test, _run_plainly(suite, one)) for one in plain], body)
 
 
-def _run_plainly(suite: Suite, one: PlainTest) -> Run:
+def _run_plainly(suite: Suite, one: DirectTest) -> RunCheck:
     return lambda student: one.run(student, visible_rng(suite.module.name, one.test.name))

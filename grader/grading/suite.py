@@ -11,14 +11,14 @@ import numpy as np
 
 from grader.course.module import CourseError, Module
 from grader.course.seeds import PUBLIC_SALT, seed_of
-from grader.grading.check_outcome import Verdict
+from grader.grading.check_outcome import CheckResults
 from grader.grading.checks import Check, Test, check_name, read_checks
-from grader.grading.judge import Run, judge
+from grader.grading.judge import RunCheck, judge
 from grader.sandbox.student import Student
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.accounts import Accounts
-    from grader.complexity.gpu_memory import Peaks
+    from grader.complexity.accounts import CostMeasurer
+    from grader.complexity.gpu_memory import GpuMeasurer
     from grader.core.report import SuiteName
     from grader.course.api import Api
 
@@ -45,19 +45,19 @@ class Suite:
         visible: dict[Path, SuiteName] = {self.visible: "visible"}
         return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
 
-    def accounts(self) -> Accounts | None:
+    def accounts(self) -> CostMeasurer | None:
         """Return how costs are measured; a student's own checks are to be quick and leave that to `attn profile`."""
         if self.hidden is None or not self.measured:
             return None
-        from grader.complexity.accounts import accounts_of
+        from grader.complexity.accounts import cost_measurer
 
-        return accounts_of(self.module, self.salt, self.reference)
+        return cost_measurer(self.module, self.salt, self.reference)
 
-    def peaks(self) -> Peaks:
+    def peaks(self) -> GpuMeasurer:
         """Return how costs are measured on a GPU."""
-        from grader.complexity.gpu_memory import peaks_of
+        from grader.complexity.gpu_memory import gpu_measurer
 
-        return peaks_of(self.module, self.salt, self.reference)
+        return gpu_measurer(self.module, self.salt, self.reference)
 
     def wants(self, check: Check) -> bool:
         """Whether a check is to be run."""
@@ -75,11 +75,11 @@ class Suite:
 
 
 # Given the list of checks, runs each submission it likes through the judge it is handed.
-Judge = Callable[[Student], Verdict]
+Judge = Callable[[Student], CheckResults]
 Body = Callable[[tuple[Check, ...], Judge], None]
 
 
-def run_tests(suite: Suite, tests: Sequence[tuple[Test, Run]], body: Body) -> None:
+def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) -> None:
     """Read the checks that the tests of a suite declare, and hand them on with their judge."""
     checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
     suite.require_points(checks)

@@ -19,7 +19,7 @@ class NoGpuError(Exception):
     """Grading on a GPU was asked for, and this machine gives workers none."""
 
 
-class Spawning:
+class Workers:
     """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
 
     Whether there is a jail is asked at once, unless it does not matter: then the zygote gets ready while we do.
@@ -49,7 +49,7 @@ class Spawning:
         tiers = [self.spawner.tier, *([self.gpu_spawner.tier] if self.gpu_spawner else [])]
         return max(tiers, key=("strict", "contained", "none").index)
 
-    def __enter__(self) -> Spawning:
+    def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -57,7 +57,7 @@ class Spawning:
             if one is not None:
                 one.close()
 
-    def tried_twice(self, run: Callable[[Spawner], Report], give_up: Callable[[str], Report]) -> Report:
+    def run_with_retry(self, run: Callable[[Spawner], Report], give_up: Callable[[str], Report]) -> Report:
         """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
         try:
             return run(self.spawner)

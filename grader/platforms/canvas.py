@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from grader.classroom.marks import Mark
-from grader.classroom.roster import Person, Roster, RosterError, folded, read_roster
-from grader.core.csv_table import SheetError, Value, read_sheet, sheet_text
+from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
+from grader.core.csv_table import CsvError, Value, csv_text, read_csv
 from grader.core.safe_text import one_line
 from grader.platforms.class_list import ClassList, ExportError
 
@@ -60,7 +60,7 @@ def canvas_file(
         finals = [marks[module].final if module in marks else None for module in found.modules]
         grades += sum(final is not None for final in finals)
         rows.append([*cells, *finals])
-    return CanvasFile(sheet_text([*COLUMNS, *titles], rows), grades, tuple(problems))
+    return CanvasFile(csv_text([*COLUMNS, *titles], rows), grades, tuple(problems))
 
 
 def _own_cells(marks: Mapping[str, Mark], who: str, id_column: IdColumn) -> list[Value]:
@@ -80,8 +80,8 @@ def _on_roster(
     """Return a line for everybody on a roster, in its order, and who with a mark is not on it."""
     try:
         roster = read_roster(path)
-        rows = [row for _, row in read_sheet(path.read_bytes())]
-    except (RosterError, SheetError) as error:
+        rows = [row for _, row in read_csv(path.read_bytes())]
+    except (RosterError, CsvError) as error:
         raise ExportError(str(error)) from None
     people = found.by_person()
     marks: dict[str, dict[str, Mark]] = {}
@@ -93,10 +93,10 @@ def _on_roster(
         elif any(mark.submission for mark in theirs.values()):
             unknown.append(who)
     # Canvas's own export has all the ids that it knows somebody by; other rosters have one.
-    own = {folded(row["id"]): row for row in rows if row.get("student") and row.get("id")}
+    own = {normalize_name(row["id"]): row for row in rows if row.get("student") and row.get("id")}
     lines: list[tuple[list[Value], dict[str, Mark]]] = []
     for person in roster.people:
-        row = own.get(folded(person.id))
+        row = own.get(normalize_name(person.id))
         cells: list[Value] = [row.get(name.casefold(), "") for name in COLUMNS] if row else _cells(person, id_column)
         lines.append((cells, marks.get(person.id, {})))
     return lines, unknown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.core.csv_table import Value, sheet_text
+from grader.core.csv_table import Value, csv_text
 from grader.platforms.class_list import ClassList
 from grader.platforms.items import items_of
 
@@ -26,7 +26,7 @@ def students_table(found: ClassList) -> str:
         scored = [mark for mark in marks.values() if mark.final is not None]
         row += [sum(mark.final or 0.0 for mark in scored), sum(mark.max_score for mark in scored)]
         rows.append(row if scored else [*row[:-2], None, None])
-    return sheet_text([*PERSON, *columns, "total", "of"], rows)
+    return csv_text([*PERSON, *columns, "total", "of"], rows)
 
 
 def checks_table(found: ClassList) -> str:
@@ -41,4 +41,4 @@ def checks_table(found: ClassList) -> str:
         for mark, report in found.reports()
         for item in items_of(report)
     ]
-    return sheet_text(CHECKS, rows)
+    return csv_text(CHECKS, rows)

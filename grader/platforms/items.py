@@ -9,7 +9,7 @@ from typing import Literal
 from grader.core.report import CheckResult, CostResult, Report
 
 Kind = Literal["visible", "hidden", "cost"]
-Outcome = Literal["passed", "failed", "not_run", "fault"]
+ItemOutcome = Literal["passed", "failed", "not_run", "fault"]
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Item:
     target: str
     points: float
     earned: float | None
-    outcome: Outcome
+    outcome: ItemOutcome
     text: str
     needs_review: bool = False
 
 
-_OUTCOMES: dict[str, Outcome] = {
+_OUTCOMES: dict[str, ItemOutcome] = {
     "passed": "passed",
     "failed": "failed",
     "held_back": "not_run",
@@ -75,13 +75,18 @@ def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
     """
     seen = {check.target for check in report.checks if check.suite == "visible" and check.outcome == "failed"}
     for diagnosis in report.diagnoses:
-        if not public or not diagnosis.target or diagnosis.target in seen or _is_dear(report, diagnosis.target):
+        if (
+            not public
+            or not diagnosis.target
+            or diagnosis.target in seen
+            or _is_too_expensive(report, diagnosis.target)
+        ):
             yield diagnosis.message
     for call in dict.fromkeys(report.forbidden):
         yield f"{call.call} in line {call.line} is not allowed in {call.target}: {call.why}"
 
 
-def _is_dear(report: Report, target: str) -> bool:
+def _is_too_expensive(report: Report, target: str) -> bool:
     """Whether a target costs too much, which `attn profile` tells its student, and fails nothing else."""
     failing = any(check.target == target and check.outcome == "failed" for check in report.checks)
     return not failing and any(cost.target == target and cost.verdict == "fail" for cost in report.costs)

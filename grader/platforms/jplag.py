@@ -24,14 +24,14 @@ NAMES = "students.json"
 
 
 @dataclass(frozen=True)
-class Laid:
+class JPlagFolder:
     """What was laid out: how many files for each module, and with what something is wrong."""
 
     files: dict[str, int]
     problems: tuple[str, ...]
 
 
-def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path) -> Laid:
+def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path) -> JPlagFolder:
     """Write a folder a student below MODULE/submissions, and the stub to MODULE/base-code."""
     found = find_submissions(course, paths, module, "latest", scratch)
     problems = [one_line(f"{where}: {why}") for where, why in found.refused]
@@ -56,7 +56,7 @@ def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Pa
         one = course.module(name)
         _write(to / name / BASE_CODE / f"{one.slug}.py", read_golden(one).stub)
         _write(to / name / NAMES, json.dumps(names[name], indent=1, ensure_ascii=False) + "\n")
-    return Laid(files, tuple(problems))
+    return JPlagFolder(files, tuple(problems))
 
 
 def plain_text(source: Source, module: Module) -> str:

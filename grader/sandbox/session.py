@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.core.errors import Ending, StudentEndedError, StudentGoneError, StudentRaisedError
 from grader.sandbox.endings import classify
-from grader.sandbox.jail.limits import Limits, OutOfPatienceError, Patience, cpu_seconds
+from grader.sandbox.jail.limits import Deadline, DeadlineError, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.protocol.channel import POLL_SECONDS, Channel, ClosedError
 from grader.sandbox.protocol.replies import MalformedError, error_of, names, raised, reply_parts
@@ -167,7 +167,7 @@ class Session:
         if self._worker is None:
             return
         used = cpu_seconds(self._worker.process.pid)
-        self._put_away().dismiss()
+        self._close().dismiss()
         self.cpu_s = None if self.cpu_s is None else self.cpu_s + used
 
     def student_error(self, error: object, call: str, owner: str) -> Exception:
@@ -186,7 +186,7 @@ class Session:
         if self._worker is None:
             raise RuntimeError("there is no worker to ask")
         channel = self._worker.channel
-        patience = Patience(self.limits, self._worker.process.pid)
+        patience = Deadline(self.limits, self._worker.process.pid)
         self._serial += 1
         started = time.monotonic()
         try:
@@ -198,7 +198,7 @@ class Session:
             raise self.malformed(call, owner) from None
         except ClosedError:
             raise self._ended(call, owner, None) from None
-        except OutOfPatienceError as error:
+        except DeadlineError as error:
             raise self._ended(call, owner, Ending("deadline", str(error)), waited=error.waited) from None
         finally:
             self._seconds += time.monotonic() - started
@@ -218,7 +218,7 @@ class Session:
         """Put the worker away; None if it had to be killed and how it would have ended is not known."""
         if self._worker is None:
             return None
-        process = self._put_away()
+        process = self._close()
         natural = None if kill else self._natural_exit(process)
         if natural is None:
             process.kill()
@@ -228,7 +228,7 @@ class Session:
         self.cpu_s = None if self.cpu_s is None or ended.cpu_s is None else self.cpu_s + ended.cpu_s
         return natural
 
-    def _put_away(self) -> Process:
+    def _close(self) -> Process:
         """Be without a worker, and return the process that it was."""
         assert self._worker is not None
         process, channel = self._worker.process, self._worker.channel
@@ -241,10 +241,10 @@ class Session:
 
     def _natural_exit(self, process: Process) -> Exit | None:
         """Wait for a worker that closed its channel to end by itself; killing it at once would race with it."""
-        patience = Patience(self.limits, process.pid)
+        patience = Deadline(self.limits, process.pid)
         while (ended := process.wait(POLL_SECONDS)) is None:
             try:
                 patience()
-            except OutOfPatienceError:
+            except DeadlineError:
                 return None
         return ended

@@ -9,8 +9,14 @@ from typing import Any
 from grader.core.errors import StudentMissingError, StudentRaisedError
 from grader.course.api import Api
 from grader.sandbox.protocol.call_names import PACKAGE
-from grader.sandbox.protocol.device_findings import GpuCost, MalformedFoundError, OnDevice, read_found, read_gpu_cost
-from grader.sandbox.protocol.recipe import NOTHING, Made
+from grader.sandbox.protocol.device_findings import (
+    DeviceCall,
+    GpuCost,
+    MalformedFindingsError,
+    read_found,
+    read_gpu_cost,
+)
+from grader.sandbox.protocol.recipe import NOTHING, Recipe
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import MODULE, Ref, Session
 
@@ -78,7 +84,7 @@ class Handle:
         return handle if name in self._methods else handle.get()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.callmany([Arguments(args, kwargs)])[0]
+        return self.call_many([Arguments(args, kwargs)])[0]
 
     def get(self) -> Any:
         """Return the object itself if it can travel, else a handle on it."""
@@ -101,9 +107,11 @@ class Handle:
             raise self._malformed()
         return Call(self._local(result["value"]), tuple(args), kwargs)
 
-    def callmany(self, calls: Sequence[Arguments]) -> list[Any]:
+    def call_many(self, calls: Sequence[Arguments]) -> list[Any]:
         """Make many calls in one round trip and return their values; the first that raises, raises here."""
         return [self._local(result["value"]) for result in self._results(calls, inputs=False)]
+
+    callmany = call_many  # the old name, until the next version
 
     def vjp(self, *args: Any, cotangent: Any, **kwargs: Any) -> Vjp:
         """Call, and pull `cotangent` back to the positional arguments and to the owner's parameters."""
@@ -117,7 +125,7 @@ class Handle:
             raise self._malformed()
         return Vjp(self._local(answer["value"]), tuple(grads), parameters)
 
-    def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> OnDevice:
+    def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> DeviceCall:
         """Call with every tensor on a pretended GPU, but for those of the arguments that `elsewhere` names.
 
         An argument is named by its position, from 0, or its keyword. A torch module moves to the GPU before it is
@@ -127,7 +135,7 @@ class Handle:
 
     def on_device_many(
         self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = (), gpu: bool = True
-    ) -> list[OnDevice]:
+    ) -> list[DeviceCall]:
         """Make many calls on the pretended GPU in one round trip; one that raises without a finding raises here."""
         named = {name for one in calls for name in (*range(len(one.args)), *one.kwargs)}
         if unknown := set(elsewhere) - named:
@@ -138,11 +146,11 @@ class Handle:
             raise self._malformed()
         return [self._found(answer) for answer in answers]
 
-    def on_gpu(self, *args: Any, elsewhere: Sequence[int | str] = (), **kwargs: Any) -> OnDevice:
+    def on_gpu(self, *args: Any, elsewhere: Sequence[int | str] = (), **kwargs: Any) -> DeviceCall:
         """Call as `on_device` does, on a real GPU with PyTorch's sync debugging on: for the checks on a GPU."""
         return self.on_gpu_many([Arguments(args, kwargs)], elsewhere=elsewhere)[0]
 
-    def on_gpu_many(self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = ()) -> list[OnDevice]:
+    def on_gpu_many(self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = ()) -> list[DeviceCall]:
         """Make many calls on the real GPU in one round trip."""
         there = self._on_gpu()
         answers = there._request({"op": "on_gpu", "calls": _calls(calls), "elsewhere": list(elsewhere)})
@@ -156,7 +164,7 @@ class Handle:
         answer = there._request({"op": "gpu_cost", "args": list(args), "repeats": repeats, "keep": keep})
         try:
             return read_gpu_cost(answer, repeats)
-        except MalformedFoundError:
+        except MalformedFindingsError:
             raise there._malformed() from None
 
     def _on_gpu(self) -> Handle:
@@ -165,7 +173,7 @@ class Handle:
             raise TypeError("only the functions of a module, in a check on the GPU, can be called there")
         return Handle(self._session.gpu, self._ref, self._owner, self._label, self._methods)
 
-    def _found(self, answer: object) -> OnDevice:
+    def _found(self, answer: object) -> DeviceCall:
         if type(answer) is not dict or ("value" in answer) == ("error" in answer):
             raise self._malformed()
         raised = None
@@ -177,7 +185,7 @@ class Handle:
         files = {one["file"] for one in self._session.program.files.values()}
         try:
             found = read_found(answer, self._local(answer.get("value")), raised, files)
-        except MalformedFoundError:
+        except MalformedFindingsError:
             raise self._malformed() from None
         if raised is not None and not found.findings:
             raise raised
@@ -196,7 +204,7 @@ class Handle:
         It costs no round trip: it is made along with the first call of it, which raises what the making raised.
         """
         number = self._session.new_number()
-        self._request_later({"op": "make", "number": number, "made": Made(init, state, training, named).data})
+        self._request_later({"op": "make", "number": number, "made": Recipe(init, state, training, named).data})
         return Handle(self._session, (number, ()), self._owner, self._label, self._methods)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -33,7 +33,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileContent:
     """One file handed in: its path below the folder or archive, its content, and when it was last changed."""
 
     path: PurePosixPath
@@ -41,7 +41,7 @@ class Entry:
     modified: float
 
 
-def read_file(path: Path) -> Entry:
+def read_file(path: Path) -> FileContent:
     """Return one regular file, no larger than its kind may be; links are not followed.
 
     UnreadableError for what is wrong with what was handed in, OSError for what is wrong with the machine.
@@ -60,7 +60,7 @@ def read_file(path: Path) -> Entry:
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("is not a file")
         data = _read_limited(file, path.suffix.lower(), path.name)
-    return Entry(PurePosixPath(path.name), data, status.st_mtime)
+    return FileContent(PurePosixPath(path.name), data, status.st_mtime)
 
 
 def walk(folder: Path) -> Iterator[Path]:
@@ -77,8 +77,8 @@ def walk(folder: Path) -> Iterator[Path]:
 
 
 def read_archive(
-    entry: Entry, kinds: Collection[str] = (SCRIPT, NOTEBOOK), only: PurePosixPath | None = None
-) -> list[Entry]:
+    entry: FileContent, kinds: Collection[str] = (SCRIPT, NOTEBOOK), only: PurePosixPath | None = None
+) -> list[FileContent]:
     """Return the files of some kinds in a zip, or one of them; one hostile name or size refuses the whole archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(entry.data)) as archive:
@@ -89,7 +89,7 @@ def read_archive(
         raise UnreadableError(f"is not a zip that can be read ({type(error).__name__})") from None
 
 
-def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPath | None) -> list[Entry]:
+def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPath | None) -> list[FileContent]:
     infos = archive.infolist()
     if len(infos) > MAX_FILES:
         raise UnreadableError(f"holds {len(infos)} files; the most is {MAX_FILES}")
@@ -108,7 +108,7 @@ def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPa
         total += len(data)
         if total > MAX_TOTAL:
             raise UnreadableError(f"unpacks to more than {MAX_TOTAL >> 20} MB")
-        entries.append(Entry(path, data, _zip_time(info)))
+        entries.append(FileContent(path, data, _zip_time(info)))
     if len({entry.path for entry in entries}) != len(entries):
         raise UnreadableError("holds two files of one name")
     return entries

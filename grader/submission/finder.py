@@ -8,23 +8,23 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from grader.core.safe_text import plain_name
-from grader.core.times import WhenError, read_when
+from grader.core.times import TimeError, read_time
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.submission import archive
 from grader.submission.archive import ARCHIVE, NOTEBOOK, SCRIPT, UnreadableError
 from grader.submission.released_cells import is_assignment
-from grader.submission.submission import HandedIn, Piece, Submission
+from grader.submission.submission import Submission, SubmissionRef, SubmittedFile
 
 Policy = Literal["latest", "best"]
 SUBMITTED = "submitted"  # where nbgrader keeps what was handed in
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSubmissions:
     """What is to be graded at some paths; what could not be, and what was passed over, each with the reason."""
 
-    handed_in: tuple[HandedIn, ...]
+    handed_in: tuple[SubmissionRef, ...]
     refused: tuple[tuple[str, str], ...]
     passed_over: tuple[tuple[str, str], ...]
 
@@ -41,7 +41,7 @@ class _Finder:
     scratch: Path | None
     alone: bool  # whether there is only one path
     root: int = 0
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[SubmittedFile] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
 
@@ -95,7 +95,9 @@ class _Finder:
         stamp = _stamp(path) if len(below.parts) == 3 and path.parents[2].name == SUBMITTED else None
         handed_in = stamp if stamp is not None else self.arrival(path)
         fit = 3 if below.name == module.notebook.name and _is_assignment(path) else fit
-        self.pieces.append(Piece(student, module, below, path, False, modified, handed_in, attempt, self.root, fit))
+        self.pieces.append(
+            SubmittedFile(student, module, below, path, False, modified, handed_in, attempt, self.root, fit)
+        )
 
     def arrival(self, path: Path) -> float | None:
         """Return when a file came, which is when it was last changed; of one unpacked here nobody knows."""
@@ -134,7 +136,9 @@ class _Finder:
         when = self.arrival(path)
         for module, fit, entry in found:
             # The file's time is what the student says; the zip's is when it came.
-            piece = Piece(student, module, entry.path, path, True, entry.modified, when, path.name, self.root, fit)
+            piece = SubmittedFile(
+                student, module, entry.path, path, True, entry.modified, when, path.name, self.root, fit
+            )
             self.pieces.append(piece)
         if not found:
             self.refuse(path, student, "holds no file of a module")
@@ -145,7 +149,7 @@ class _Finder:
             self.refused.append((str(path), reason))
             return
         below, when, problem = PurePosixPath(path.name), self.arrival(path), f"{path.name} {reason}"
-        piece = Piece(student, self.wanted, below, path, False, 0.0, when, path.name, self.root, 0, problem)
+        piece = SubmittedFile(student, self.wanted, below, path, False, 0.0, when, path.name, self.root, 0, problem)
         self.pieces.append(piece)
 
     def named(self, path: PurePosixPath) -> Module | None:
@@ -186,7 +190,7 @@ def find_submissions(
     module: Module | None = None,
     policy: Policy | None = None,
     scratch: Path | None = None,
-) -> Found:
+) -> FoundSubmissions:
     """Return what is to be graded at some paths; with `module`, only that one, whatever its files' names.
 
     Of several attempts of a student's the latest counts, or with the policy `best` all are to be graded. Without a
@@ -199,7 +203,7 @@ def find_submissions(
     students: dict[str, _Work] = {}
     for piece in finder.pieces:
         students.setdefault(piece.student, {}).setdefault(piece.module.name, []).append(piece)
-    found: list[HandedIn] = []
+    found: list[SubmissionRef] = []
     for student, work in students.items():
         for name, pieces in work.items():
             if policy is None and (several := _folders(pieces)):
@@ -216,41 +220,41 @@ def find_submissions(
             if module is None or name == module.name:
                 labels = _labels(counting)
                 found += [
-                    HandedIn(one, _beside(one, work), len(attempts), label)
+                    SubmissionRef(one, _beside(one, work), len(attempts), label)
                     for one, label in zip(counting, labels, strict=True)
                 ]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
-    return Found(tuple(found), tuple(finder.refused), tuple(finder.passed_over))
+    return FoundSubmissions(tuple(found), tuple(finder.refused), tuple(finder.passed_over))
 
 
-_Work = dict[str, list[Piece]]  # of one student, by module
+_Work = dict[str, list[SubmittedFile]]  # of one student, by module
 
 
-def _folders(pieces: list[Piece]) -> list[str]:
+def _folders(pieces: list[SubmittedFile]) -> list[str]:
     """Return the folders that one student's module lies in, if there are several and none is the student's own."""
     folders = {piece.attempt for piece in pieces if not piece.member and not piece.problem}
     return sorted(folders) if len(folders) > 1 and "" not in folders else []
 
 
-def _attempts(pieces: list[Piece]) -> list[Piece]:
+def _attempts(pieces: list[SubmittedFile]) -> list[SubmittedFile]:
     """Return what counts of each attempt: the file changed last, and of script and notebook of one time the script.
 
     Badly named files are no attempts beside well named ones.
     """
     fit = max(piece.fit for piece in pieces)
-    attempts: dict[tuple[int, str], list[Piece]] = {}
+    attempts: dict[tuple[int, str], list[SubmittedFile]] = {}
     for piece in pieces:
         if piece.fit == fit:
             attempts.setdefault((piece.root, piece.attempt), []).append(piece)
     return [max(group, key=lambda it: (it.modified, _is_script(it))) for group in attempts.values()]
 
 
-def _latest(attempts: list[Piece]) -> Piece:
+def _latest(attempts: list[SubmittedFile]) -> SubmittedFile:
     """Return the attempt that was handed in last."""
     return max(attempts, key=lambda it: (it.handed_in or 0.0, it.modified, _is_script(it)))
 
 
-def _labels(counting: list[Piece]) -> list[str]:
+def _labels(counting: list[SubmittedFile]) -> list[str]:
     """Return what to call each of several attempts, no two alike and none empty; one alone needs no name."""
     if len(counting) == 1:
         return [""]
@@ -261,14 +265,14 @@ def _labels(counting: list[Piece]) -> list[str]:
     return labels
 
 
-def _losers(pieces: list[Piece], counting: list[Piece]) -> list[tuple[Piece, Piece]]:
+def _losers(pieces: list[SubmittedFile], counting: list[SubmittedFile]) -> list[tuple[SubmittedFile, SubmittedFile]]:
     """Return each file that does not count, with the one that does instead."""
     losers = [piece for piece in pieces if not any(piece is one for one in counting)]
     best = _latest(counting)
     return [(loser, next((one for one in counting if _same_attempt(one, loser)), best)) for loser in losers]
 
 
-def _beside(piece: Piece, work: _Work) -> tuple[Piece, ...]:
+def _beside(piece: SubmittedFile, work: _Work) -> tuple[SubmittedFile, ...]:
     """Return the student's other modules: those of the same attempt, else their latest."""
     beside = []
     for name, pieces in work.items():
@@ -278,11 +282,11 @@ def _beside(piece: Piece, work: _Work) -> tuple[Piece, ...]:
     return tuple(beside)
 
 
-def _same_attempt(one: Piece, other: Piece) -> bool:
+def _same_attempt(one: SubmittedFile, other: SubmittedFile) -> bool:
     return (one.root, one.attempt) == (other.root, other.attempt)
 
 
-def _is_script(piece: Piece) -> bool:
+def _is_script(piece: SubmittedFile) -> bool:
     return piece.below.suffix == SCRIPT
 
 
@@ -314,6 +318,6 @@ def _is_assignment(path: Path) -> bool:
 def _stamp(path: Path) -> float | None:
     """Return when nbgrader says a file was handed in, which it keeps beside it."""
     try:
-        return _sensible(read_when(archive.read_file(path.parent / "timestamp.txt").data[:100].decode()).timestamp())
-    except (UnreadableError, UnicodeDecodeError, WhenError, OSError, OverflowError, ValueError):
+        return _sensible(read_time(archive.read_file(path.parent / "timestamp.txt").data[:100].decode()).timestamp())
+    except (UnreadableError, UnicodeDecodeError, TimeError, OSError, OverflowError, ValueError):
         return None

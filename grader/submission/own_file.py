@@ -29,7 +29,7 @@ def is_untouched(module: Module) -> bool:
     return _code_of_notebook(path) == _code_of_script(module, read_golden(module).stub)
 
 
-def left_behind(module: Module) -> Path | None:
+def stale_twin(module: Module) -> Path | None:
     """Return the older of script and notebook, if there are both and their code differs."""
     if not (module.stub.is_file() and module.notebook.is_file()):
         return None

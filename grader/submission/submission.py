@@ -13,7 +13,7 @@ from grader.course.course import Course
 from grader.course.module import CourseError, Module
 from grader.course.notebook import NotebookError, read_cells
 from grader.submission import archive
-from grader.submission.archive import NOTEBOOK, Entry, UnreadableError
+from grader.submission.archive import NOTEBOOK, FileContent, UnreadableError
 from grader.submission.own_file import own_file
 from grader.submission.released_cells import given_to_students, is_assignment
 
@@ -51,7 +51,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Piece:
+class SubmittedFile:
     """One file whose student and module are known, not read yet; or the reason it cannot be."""
 
     student: str
@@ -77,7 +77,7 @@ class Piece:
             raise UnreadableError(self.problem)
         try:
             entry = archive.read_file(self.place)
-            alone = [Entry(self.below, entry.data, entry.modified)]
+            alone = [FileContent(self.below, entry.data, entry.modified)]
             found = archive.read_archive(entry, only=self.below) if self.member else alone
         except UnreadableError as error:
             raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
@@ -87,11 +87,11 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmissionRef:
     """A submission where it lies: light, so that a whole class can be held; read when its turn comes."""
 
-    piece: Piece
-    beside: tuple[Piece, ...]  # the student's other modules
+    piece: SubmittedFile
+    beside: tuple[SubmittedFile, ...]  # the student's other modules
     attempts: int = 1  # how many the student has for this module
     attempt: str = ""  # set where several are to be graded
 
@@ -133,14 +133,14 @@ def own_submission(course: Course, module: Module) -> Submission:
         raise CourseError(module.stub, "", "is not there, or is no file", mend, usage=True)
     pieces = {other.name: _own_piece(other, files[other.name]) for other in course.modules if other.name in files}
     piece = pieces.pop(module.name)
-    return HandedIn(piece, tuple(pieces.values())).read()
+    return SubmissionRef(piece, tuple(pieces.values())).read()
 
 
-def _own_piece(module: Module, path: Path) -> Piece:
-    return Piece("you", module, PurePosixPath(path.name), path.resolve(), False, 0.0, 0.0, "", 0, 2)
+def _own_piece(module: Module, path: Path) -> SubmittedFile:
+    return SubmittedFile("you", module, PurePosixPath(path.name), path.resolve(), False, 0.0, 0.0, "", 0, 2)
 
 
-def _source(entry: Entry, module: Module) -> Source:
+def _source(entry: FileContent, module: Module) -> Source:
     name = entry.path.name
     try:
         if entry.path.suffix.lower() == NOTEBOOK:

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.core.compare import EXACT, Tolerance, as_float64, describe, difference, shape_of
 from grader.core.errors import StudentRaisedError
-from grader.sandbox.protocol.device_findings import Copy, Finding, OnDevice
+from grader.sandbox.protocol.device_findings import DeviceCall, DeviceCopy, DeviceFinding
 from grader.sandbox.protocol.device_messages import STEPS
 from grader.sandbox.student import Call
 
@@ -64,7 +64,7 @@ def assert_unmodified(call: Call, *originals: Any) -> None:
         assert found is None, f"argument {position + 1} was modified: {found}"
 
 
-def assert_disciplined(found: OnDevice, *, device: str | None = None, non_blocking: bool = False) -> None:
+def assert_disciplined(found: DeviceCall, *, device: str | None = None, non_blocking: bool = False) -> None:
     """Fail if a call mixed devices, made the CPU wait for the GPU or left a result behind, and say in which line.
 
     With `device` ("cpu" or "cuda"), every tensor of the result must live there; with `non_blocking`, no copy to the
@@ -110,7 +110,7 @@ def _numbers_in(message: str) -> list[float]:
     return [float(text) for text in re.findall(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
 
 
-def _place(where: Finding | Copy) -> str:
+def _place(where: DeviceFinding | DeviceCopy) -> str:
     return f"line {where.line} of {where.file}: " if where.line else ""
 
 

@@ -79,7 +79,7 @@ def assert_gradients_match_differences(
             for sign in (1, -1):
                 moved = arg + sign * STEP * torch.from_numpy(direction)
                 calls.append(Arguments((*args[:place], moved, *args[place + 1 :]), kwargs))
-    values = [_paired(value, cotangent) for value in function.callmany(calls)]
+    values = [_paired(value, cotangent) for value in function.call_many(calls)]
     for number, (name, slope) in enumerate(tried):
         measured = (values[2 * number] - values[2 * number + 1]) / (2 * STEP)
         wrong = difference(slope, measured, BY_DIFFERENCES)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 
-Mark = Callable[[FunctionType], FunctionType]
+Decorator = Callable[[FunctionType], FunctionType]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Worth:
     needs: str | None
 
 
-def worth(points: float, property: str, *, target: str | None = None, needs: str | None = None) -> Mark:
+def worth(points: float, property: str, *, target: str | None = None, needs: str | None = None) -> Decorator:
     """Make a test function a check: what it is worth, and what it shows, in words a student reads.
 
     `target` is the function it examines (the module's first, if not said); `needs` names an earlier check,

@@ -12,7 +12,7 @@ from grader.core.atomic_file import write_atomically, write_bytes_atomically
 from grader.course.course import Course
 from grader.course.golden import read_golden, sha256
 from grader.course.module import Module
-from grader.submission.own_file import left_behind, own_file
+from grader.submission.own_file import own_file, stale_twin
 
 COUNTS = "counts.txt"  # the name of the file that counted: a copied backup may have lost its times
 _STEP_NS = 2_000_000_000  # the coarsest file system we meet keeps times to two seconds
@@ -23,7 +23,7 @@ class NoBackupError(Exception):
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """What was done to a student's files: by name, and where what was there before is kept."""
 
     written: tuple[str, ...]
@@ -44,7 +44,7 @@ def is_pristine(module: Module) -> bool:
     """Whether the stub is as it was given out, and no notebook beside it holds other code."""
     if not module.stub.is_file() or sha256(module.stub.read_bytes()) != read_golden(module).stub_sha256:
         return False
-    return left_behind(module) is None
+    return stale_twin(module) is None
 
 
 def has_files(module: Module) -> bool:
@@ -52,14 +52,14 @@ def has_files(module: Module) -> bool:
     return bool(_present(module))
 
 
-def reset(course: Course, module: Module) -> Change:
+def reset(course: Course, module: Module) -> FileChange:
     """Put the pristine stub back; script and notebook are kept in a backup first."""
     stub = read_golden(module).stub.encode()
     kept = keep(course, module)
     return _replace(module, {module.stub.name: _File(stub, None)}, kept)
 
 
-def undo(course: Course, module: Module) -> Change:
+def undo(course: Course, module: Module) -> FileChange:
     """Put the newest backup back, the same file counting as then; what is there now is kept as a newer one."""
     newest = _newest(course, module)
     if newest is None:
@@ -72,7 +72,7 @@ def undo(course: Course, module: Module) -> Change:
     here = _present(module)
     if {name: one.data for name, one in here.items()} == {name: one.data for name, one in files.items()}:
         _make_count(module, counted)
-        return Change((), (), None)
+        return FileChange((), (), None)
     change = _replace(module, files, keep(course, module))
     _make_count(module, counted)
     return replace(change, restored=newest)
@@ -95,7 +95,7 @@ def keep(course: Course, module: Module) -> Path | None:
     return place
 
 
-def _replace(module: Module, files: Mapping[str, _File], kept: Path | None) -> Change:
+def _replace(module: Module, files: Mapping[str, _File], kept: Path | None) -> FileChange:
     """Make these the student's only files of a module; if that fails, all is as it was."""
     before = _present(module)
     try:
@@ -103,7 +103,7 @@ def _replace(module: Module, files: Mapping[str, _File], kept: Path | None) -> C
     except BaseException:
         _make(module, before)
         raise
-    return Change(tuple(files), removed, kept)
+    return FileChange(tuple(files), removed, kept)
 
 
 def _make(module: Module, files: Mapping[str, _File]) -> tuple[str, ...]:

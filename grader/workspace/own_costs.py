@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.complexity.accounts import Account, accounts_of
+from grader.complexity.accounts import FunctionCosts, cost_measurer
 from grader.complexity.contract import Contract
 from grader.complexity.polynomial import Polynomial
 from grader.core.errors import StudentError
@@ -27,7 +27,7 @@ class OwnCost:
     """One function of a student's: its account, its source, and the reference's polynomials by meter."""
 
     contract: Contract
-    account: Account
+    account: FunctionCosts
     source: Mapping[str, str]  # by file
     reference: Mapping[str, Polynomial]
     likely: str = ""  # the known wrong way whose costs grow like these
@@ -41,7 +41,7 @@ class OwnCost:
 def own_costs(course: Course, module: Module, function: str | None = None) -> Iterator[OwnCost]:
     """Measure the functions of a student's own file, one after another."""
     require_backend(module)
-    accounts = accounts_of(module, PUBLIC_SALT, None)
+    accounts = cost_measurer(module, PUBLIC_SALT, None)
     wanted = [one for one in accounts.contracts if function in (None, one.function, one.target)]
     if not wanted:
         known = ", ".join(contract.function for contract in accounts.contracts) or "none yet"

@@ -27,7 +27,7 @@ BUILT_IN = "the built-in"
 
 
 @dataclass(frozen=True)
-class Point:
+class GpuMeasurement:
     """One function at one size; where it could not be measured, `problem` says why."""
 
     function: str
@@ -40,7 +40,7 @@ class Point:
         return asdict(self)
 
 
-def own_points(course: Course, module: Module, function: str | None = None) -> Iterator[Point]:
+def gpu_measurements(course: Course, module: Module, function: str | None = None) -> Iterator[GpuMeasurement]:
     """Measure the functions of a student's own file, each size in turn, and PyTorch's own attention beside them."""
     if not gpu_devices():
         raise NoGpuError("there is no device of NVIDIA's")
@@ -71,14 +71,14 @@ def own_points(course: Course, module: Module, function: str | None = None) -> I
             session.close()
 
 
-def _point(student: Student, contract: Contract, n: int) -> Point:
+def _point(student: Student, contract: Contract, n: int) -> GpuMeasurement:
     try:
         found = getattr(student, contract.function).gpu_cost(*arguments_at(contract, (n,)), repeats=REPEATS)
     except StudentError as error:
         short = "out of memory" if "out of memory" in str(error) else str(error)
-        return Point(contract.function, n, problem=short)
+        return GpuMeasurement(contract.function, n, problem=short)
     return _measured(contract.function, n, found)
 
 
-def _measured(function: str, n: int, found: GpuCost) -> Point:
-    return Point(function, n, round(found.ms, 5), found.peak_bytes)
+def _measured(function: str, n: int, found: GpuCost) -> GpuMeasurement:
+    return GpuMeasurement(function, n, round(found.ms, 5), found.peak_bytes)

@@ -18,11 +18,11 @@ from grader.submission.own_file import is_untouched, own_sha256
 if TYPE_CHECKING:
     from grader.core.report import Report
 
-State = Literal["untouched", "started", "failing", "passing"]
+ProgressState = Literal["untouched", "started", "failing", "passing"]
 
 
 @dataclass(frozen=True)
-class Tested:
+class LastTest:
     """The last test of a module: of which work, and how many visible checks passed."""
 
     file_sha256: str
@@ -32,7 +32,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Given:
+class HintGiven:
     """The last hint that was given: about which function, which tier, and when the file was which."""
 
     function: str
@@ -41,37 +41,37 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModuleProgress:
     """Where a student stands with a module."""
 
     module: Module
-    state: State
-    tested: Tested | None
+    state: ProgressState
+    tested: LastTest | None
     completed: bool  # at some time; what was written since may be anything
     missing: tuple[str, ...]  # what it builds on and is not completed: until then it is locked
 
 
-def standings(course: Course) -> list[Standing]:
+def all_progress(course: Course) -> list[ModuleProgress]:
     """Return where the student stands with every module, without running anything."""
     noted = _read(course)
     here = {module.name for module in course.modules}  # a bundle may lack what a module builds on
     return [
-        _standing(
+        _progress_of(
             course, module, noted, tuple(name for name in module.requires if name in here - noted.completed.keys())
         )
         for module in course.modules
     ]
 
 
-def standing(course: Course, module: Module) -> Standing:
+def progress_of(course: Course, module: Module) -> ModuleProgress:
     """Return where the student stands with one module."""
-    return next(one for one in standings(course) if one.module == module)
+    return next(one for one in all_progress(course) if one.module == module)
 
 
 def record(course: Course, module: Module, passed: int, total: int, function: str = "") -> None:
     """Note what a test of the student's file said, and in which function its first failure is."""
     noted = _read(course)
-    tested = Tested(_work_sha256(course, module), passed, total, function)
+    tested = LastTest(_work_sha256(course, module), passed, total, function)
     _write(course, replace(noted, modules=noted.modules | {module.name: tested}))
 
 
@@ -93,7 +93,7 @@ def forget_tests(course: Course, names: Collection[str]) -> None:
         _write(course, replace(noted, modules=kept))
 
 
-def next_hint(course: Course, module: Module) -> Given | None:
+def next_hint(course: Course, module: Module) -> HintGiven | None:
     """Return which hint is due: the next tier after an edit and another failing run, else the same once more.
 
     None unless the last test was of the work as it is now, and found something.
@@ -105,12 +105,12 @@ def next_hint(course: Course, module: Module) -> Given | None:
     if tested.passed == tested.total and not tested.function:
         return None
     if given is None or given.function != tested.function:
-        return Given(tested.function, 1, tested.file_sha256)
+        return HintGiven(tested.function, 1, tested.file_sha256)
     edited = given.file_sha256 != tested.file_sha256
-    return Given(given.function, min(given.tier + edited, len(TIERS)), tested.file_sha256)
+    return HintGiven(given.function, min(given.tier + edited, len(TIERS)), tested.file_sha256)
 
 
-def record_hint(course: Course, module: Module, given: Given) -> None:
+def record_hint(course: Course, module: Module, given: HintGiven) -> None:
     """Note that a hint was given."""
     noted = _read(course)
     _write(course, replace(noted, hints=noted.hints | {module.name: given}))
@@ -133,11 +133,11 @@ def record_student(course: Course, student: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Noted:
+class _ProgressFile:
     """The whole file."""
 
-    modules: dict[str, Tested]
-    hints: dict[str, Given]
+    modules: dict[str, LastTest]
+    hints: dict[str, HintGiven]
     completed: dict[str, str]  # by module, the hash of the file that was
     student: str
 
@@ -148,22 +148,22 @@ def _work_sha256(course: Course, module: Module) -> str:
     return sha256("".join(own_sha256(one) for one in upto).encode())
 
 
-def _standing(course: Course, module: Module, noted: _Noted, missing: tuple[str, ...]) -> Standing:
+def _progress_of(course: Course, module: Module, noted: _ProgressFile, missing: tuple[str, ...]) -> ModuleProgress:
     tested = noted.modules.get(module.name)
     completed = module.name in noted.completed
     if is_untouched(module):
-        return Standing(module, "untouched", None, completed, missing)
+        return ModuleProgress(module, "untouched", None, completed, missing)
     if tested is None or tested.file_sha256 != _work_sha256(course, module):
-        return Standing(module, "started", None, completed, missing)
-    state: State = "passing" if tested.passed == tested.total else "failing"
-    return Standing(module, state, tested, completed, missing)
+        return ModuleProgress(module, "started", None, completed, missing)
+    state: ProgressState = "passing" if tested.passed == tested.total else "failing"
+    return ModuleProgress(module, state, tested, completed, missing)
 
 
 def _path(course: Course) -> Path:
     return course.root / ".attnlab" / "progress.json"
 
 
-def _write(course: Course, noted: _Noted) -> None:
+def _write(course: Course, noted: _ProgressFile) -> None:
     document = {
         "schema": 1,
         "modules": {name: asdict(one) for name, one in sorted(noted.modules.items())},
@@ -172,19 +172,19 @@ def _write(course: Course, noted: _Noted) -> None:
         "student": noted.student,
     }
     path = _path(course)
-    if path.is_file() and _read(course) == _Noted({}, {}, {}, ""):  # something is there that we cannot read
+    if path.is_file() and _read(course) == _ProgressFile({}, {}, {}, ""):  # something is there that we cannot read
         path.replace(path.with_suffix(".json.bad"))
     write_atomically(path, json.dumps(document, indent=1) + "\n")
 
 
-def _read(course: Course) -> _Noted:
+def _read(course: Course) -> _ProgressFile:
     """Return what is noted; a file that cannot be read is only a screen less, never an error."""
     try:
         document = json.loads(_path(course).read_text(encoding="utf-8"))
-        modules = {str(name): Tested(**entry) for name, entry in document["modules"].items()}
-        hints = {str(name): Given(**entry) for name, entry in document.get("hints", {}).items()}
+        modules = {str(name): LastTest(**entry) for name, entry in document["modules"].items()}
+        hints = {str(name): HintGiven(**entry) for name, entry in document.get("hints", {}).items()}
         completed = {str(name): str(file) for name, file in document.get("completed", {}).items()}
         student = str(document.get("student", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return _Noted({}, {}, {}, "")
-    return _Noted(modules, hints, completed, student)
+        return _ProgressFile({}, {}, {}, "")
+    return _ProgressFile(modules, hints, completed, student)

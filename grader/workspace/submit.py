@@ -22,7 +22,7 @@ from grader.course.golden import sha256
 from grader.course.module import CourseError, Module
 from grader.submission.archive import ARCHIVE
 from grader.submission.finder import find_submissions
-from grader.submission.own_file import is_untouched, left_behind, own_file, own_sha256
+from grader.submission.own_file import is_untouched, own_file, own_sha256, stale_twin
 from grader.submission.submission import Submission
 from grader.workspace.progress import record_report
 
@@ -32,7 +32,7 @@ LONGEST = 64
 _PUNCTUATION = "._@+- "
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # on Windows
 
-State = Literal["passing", "failing", "missing", "untouched", "fault"]
+ReadyState = Literal["passing", "failing", "missing", "untouched", "fault"]
 
 
 class StudentNameError(Exception):
@@ -48,7 +48,7 @@ class NotHandedInError(Exception):
 
 
 @dataclass(frozen=True)
-class Piece:
+class FileToSubmit:
     """One file to be handed in, as it was read once and for all."""
 
     module: Module
@@ -64,15 +64,15 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ModuleReadiness:
     """How one module of the course stands before it is handed in."""
 
     module: Module
-    state: State
+    state: ReadyState
     passed: int = 0
     total: int = 0
     problem: str = ""
-    piece: Piece | None = None
+    piece: FileToSubmit | None = None
 
     @property
     def is_trouble(self) -> bool:
@@ -128,20 +128,22 @@ def checked_target(path: Path, student: str) -> Path:
     return path
 
 
-def pieces(course: Course) -> list[Piece]:
+def pieces(course: Course) -> list[FileToSubmit]:
     """Read the file that counts of every module that was worked on, once: what is tested is what is handed in."""
     found = []
     for module in course.modules:
         path = own_file(module)
-        behind = left_behind(module)
+        behind = stale_twin(module)
         # An untouched notebook that is newer than a finished script is a mistake to be seen, not a module not begun.
         if path.is_file() and (behind is not None or not is_untouched(module)):
-            entry = Piece(module, path.name, path.read_bytes(), path.stat().st_mtime, behind.name if behind else "")
+            entry = FileToSubmit(
+                module, path.name, path.read_bytes(), path.stat().st_mtime, behind.name if behind else ""
+            )
             found.append(entry)
     return found
 
 
-def outcomes(course: Course, student: str, work: Sequence[Piece]) -> Iterator[Outcome]:
+def outcomes(course: Course, student: str, work: Sequence[FileToSubmit]) -> Iterator[ModuleReadiness]:
     """Test every module as the grader will find it in the zip, and note the progress."""
     by_module = {piece.module.name: piece for piece in work}
     with tempfile.TemporaryDirectory() as temporary:
@@ -156,12 +158,14 @@ def outcomes(course: Course, student: str, work: Sequence[Piece]) -> Iterator[Ou
         if module.name in submissions:
             yield _tested(course, module, submissions[module.name], by_module[module.name])
         elif own_file(module).is_file():
-            yield Outcome(module, "untouched")
+            yield ModuleReadiness(module, "untouched")
         else:
-            yield Outcome(module, "missing", problem=f"{module.stub.name} is missing; `attn reset` puts the stub back")
+            yield ModuleReadiness(
+                module, "missing", problem=f"{module.stub.name} is missing; `attn reset` puts the stub back"
+            )
 
 
-def _tested(course: Course, module: Module, submission: Submission, piece: Piece) -> Outcome:
+def _tested(course: Course, module: Module, submission: Submission, piece: FileToSubmit) -> ModuleReadiness:
     from grader.core.report import Report
     from grader.grading.grade import check_own_files
 
@@ -169,20 +173,20 @@ def _tested(course: Course, module: Module, submission: Submission, piece: Piece
     try:
         check_own_files(course, module, [submission], reports.append)
     except CourseError as error:  # such as a library that is not installed here: it may be where it is graded
-        return Outcome(module, "fault", problem=str(error), piece=piece)
+        return ModuleReadiness(module, "fault", problem=str(error), piece=piece)
     (report,) = reports
     if own_sha256(module) != sha256(piece.data):
         raise NotHandedInError(f"{piece.file} was changed while it was tested; run `attn submit` again")
     record_report(course, module, report)
     passed = sum(check.outcome == "passed" for check in report.checks)
     if report.score is None:
-        return Outcome(module, "fault", passed, len(report.checks), report.message, piece)
-    state: State = "passing" if passed == len(report.checks) else "failing"
+        return ModuleReadiness(module, "fault", passed, len(report.checks), report.message, piece)
+    state: ReadyState = "passing" if passed == len(report.checks) else "failing"
     problem = one_line(report.message) if report.status == "not_importable" else ""
-    return Outcome(module, state, passed, len(report.checks), problem, piece)
+    return ModuleReadiness(module, state, passed, len(report.checks), problem, piece)
 
 
-def manifest_of(student: str, done: Sequence[Outcome]) -> dict[str, Any]:
+def manifest_of(student: str, done: Sequence[ModuleReadiness]) -> dict[str, Any]:
     """Return what the zip says about itself."""
     modules = {
         one.module.name: {
@@ -197,7 +201,7 @@ def manifest_of(student: str, done: Sequence[Outcome]) -> dict[str, Any]:
     return {"schema": SCHEMA, "student": student, "attnlab": __version__, "modules": modules}
 
 
-def write_zip(path: Path, student: str, done: Sequence[Outcome]) -> dict[str, Any]:
+def write_zip(path: Path, student: str, done: Sequence[ModuleReadiness]) -> dict[str, Any]:
     """Write the zip, whole or not at all, read it back, and return its manifest."""
     manifest = manifest_of(student, done)
     work = [one.piece for one in done if one.piece is not None]
@@ -219,7 +223,7 @@ def verify(path: Path, manifest: Mapping[str, Any]) -> None:
         raise OSError(f"{path} does not hold what was written to it; do not hand it in, run `attn submit` again")
 
 
-def _zipped(work: Sequence[Piece], manifest: Mapping[str, Any] | None) -> bytes:
+def _zipped(work: Sequence[FileToSubmit], manifest: Mapping[str, Any] | None) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for piece in work:

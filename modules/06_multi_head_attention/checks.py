@@ -79,7 +79,7 @@ def test_the_output_projection(student):
 @worth(1, "two queries look at five keys, and a key alone is also the value", target=CLASS)
 def test_cross_attention(student):
     layer = layer_of(student, 2, identity())
-    alone, twice = map(attended, layer.callmany([arguments(Q[:, :2], K), arguments(Q[:, :2], K, K)]))
+    alone, twice = map(attended, layer.call_many([arguments(Q[:, :2], K), arguments(Q[:, :2], K, K)]))
     assert_rows_sum_to_one(alone[1], (1, 2, 2, 5), dtype=np.float32)
     assert_close(array_like(alone[0], (1, 2, 4)), array_like(twice[0], (1, 2, 4)), LESSON, of="the output")
 

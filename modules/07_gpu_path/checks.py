@@ -54,7 +54,7 @@ def test_no_device(student):
 
 @worth(1.5, "cat has the causal weights and output of the lesson", target=MANUAL)
 def test_the_shared_example(student):
-    plain, causal = student.attention_on_device.callmany([arguments(Q, K, V), arguments(Q, K, V, mask=CAUSAL)])
+    plain, causal = student.attention_on_device.call_many([arguments(Q, K, V), arguments(Q, K, V, mask=CAUSAL)])
     output, _ = attended(plain)
     assert_close(output[0], torch.tensor([0.2254, 0.4135, 0.2964, 0.2964]).numpy(), LESSON, of="the output of The")
     _, weights = attended(causal)
@@ -79,7 +79,7 @@ def test_on_the_cpu(student):
 def test_masks_of_the_course(student):
     masks = [CAUSAL.bool(), CAUSAL.long(), CAUSAL]
     for mask, value in zip(
-        masks, student.fused_attention.callmany([arguments(Q, K, V, m) for m in masks]), strict=True
+        masks, student.fused_attention.call_many([arguments(Q, K, V, m) for m in masks]), strict=True
     ):
         output = array_like(value, (5, 4), of="the output")
         wanted = torch.tensor([0.8176, 0.1824, 0, 0]).numpy()

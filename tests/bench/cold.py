@@ -22,7 +22,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.sandbox.worker.seeding import seed_everything
-from grader.sandbox.worker.torch_setup import make_ready
+from grader.sandbox.worker.torch_setup import set_up_torch
 from grader.sandbox.worker.worker import Worker
 from grader.submission.submission import Source, Submission
 
@@ -59,7 +59,7 @@ def _carried(worker: Worker, value: Any) -> Any:
 
 def main(name: str) -> None:
     """Grade a module's solution once; AssertionError if it does not pass."""
-    make_ready()
+    set_up_torch()
     course = read_course(ROOT)
     module = course.module(name)
     suite = replace(full_suite(course, module), measured=False)

@@ -118,5 +118,5 @@ class _Function:
     def calls(self, calls: Sequence[Arguments]) -> list[Call]:
         return [self.call(*call.args, **call.kwargs) for call in calls]
 
-    def callmany(self, calls: Sequence[Arguments]) -> list[Any]:
+    def call_many(self, calls: Sequence[Arguments]) -> list[Any]:
         return [self(*call.args, **call.kwargs) for call in calls]

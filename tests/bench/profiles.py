@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.complexity.accounts import accounts_of
+from grader.complexity.accounts import cost_measurer
 from grader.course.course import Course, read_course
 from grader.course.load_solution import load_reference
 from grader.course.module import Module
@@ -33,7 +33,7 @@ def _profiled(course: Course, module: Module) -> dict[str, float]:
     """Return the seconds of each function's profile."""
     source = course.solution(module).read_text().encode()
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source], "notebook": False}}
-    accounts = accounts_of(module, "bench", load_reference(course, module))
+    accounts = cost_measurer(module, "bench", load_reference(course, module))
     seconds = {}
     with open_spawner(module.backend) as spawner:
         for contract in accounts.contracts:

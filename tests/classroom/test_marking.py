@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.csv_table import read_sheet
+from grader.core.csv_table import read_csv
 from tests.classroom.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write
@@ -29,7 +29,7 @@ def set_time(path: Path, hours: float) -> None:
 
 
 def grades(out: Path) -> dict[str, dict[str, str]]:
-    return {row["id"]: row for _, row in read_sheet((out / "grades.csv").read_bytes())}
+    return {row["id"]: row for _, row in read_csv((out / "grades.csv").read_bytes())}
 
 
 def test_late_work_loses_what_was_said_and_extensions_count(grade: Grade, tmp_path: Path) -> None:

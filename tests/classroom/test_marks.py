@@ -10,8 +10,8 @@ import pytest
 from grader.classroom.lateness import Deadlines, LateError, read_due, read_moments, read_penalty
 from grader.classroom.marks import Mark, best_of, mark_from, marks_text
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
-from grader.core.csv_table import read_sheet
-from grader.core.times import WhenError, read_length, read_when, show_length
+from grader.core.csv_table import read_csv
+from grader.core.times import TimeError, read_length, read_time, show_length
 from grader.course.course import Course
 
 
@@ -63,19 +63,19 @@ class TestTimes:
 
     def test_a_date_alone_ends_with_its_last_second(self) -> None:
         for text in ("2026-10-01", "20261001"):
-            assert read_when(text).astimezone().strftime("%F %T.%f") == "2026-10-01 23:59:59.999999"
+            assert read_time(text).astimezone().strftime("%F %T.%f") == "2026-10-01 23:59:59.999999"
 
     @pytest.mark.parametrize(
         "text",
         ["2026-10-01 12:00:00.5 UTC", "2026-10-01T12:00:00.5Z", "2026-10-01T14:00:00.5+02:00"],
     )
     def test_zones(self, text: str) -> None:
-        assert read_when(text) == datetime(2026, 10, 1, 12, 0, 0, 500_000, UTC)
+        assert read_time(text) == datetime(2026, 10, 1, 12, 0, 0, 500_000, UTC)
 
     @pytest.mark.parametrize("text", ["tomorrow", "", "2026-13-01", "01.10.2026", "2026-10-01 25:00"])
     def test_what_is_no_time_is_said(self, text: str) -> None:
-        with pytest.raises(WhenError, match="is no point in time"):
-            read_when(text)
+        with pytest.raises(TimeError, match="is no point in time"):
+            read_time(text)
 
     def test_lengths(self) -> None:
         assert read_length("90m") == timedelta(minutes=90)
@@ -83,7 +83,7 @@ class TestTimes:
         assert show_length(timedelta(days=1, hours=3, minutes=5)) == "1 d 3 h"
         assert show_length(timedelta(minutes=65)) == "1 h 5 min"
         for text in ("soon", "1month", "9999999999d", "1 mile"):
-            with pytest.raises(WhenError):
+            with pytest.raises(TimeError):
                 read_length(text)
 
 
@@ -171,6 +171,6 @@ def test_the_best_attempt_is_that_of_the_highest_final_mark_and_of_equals_the_fi
 def test_a_class_list_keeps_every_name() -> None:
     names = ["Silva, Ana", 'A "B" C', "two\nlines", "王小明", "=1+1", "-x"]
     text = marks_text([mark(name=name, section=name) for name in names])
-    rows = read_sheet(text.encode())
+    rows = read_csv(text.encode())
     assert [row["name"] for _, row in rows] == names
     assert [row["section"] for _, row in rows] == names

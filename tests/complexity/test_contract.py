@@ -25,7 +25,7 @@ GOOD: dict[str, Any] = {
 def test_a_contract_is_read_whole() -> None:
     (contract,) = read_contracts(Path("m"), {"Head.forward": GOOD})
     assert (contract.function, contract.target, contract.points) == ("Head.forward", "Head", 3)
-    assert [(law.meter, law.text, law.exact, law.points) for law in contract.laws] == [
+    assert [(law.meter, law.text, law.exact, law.points) for law in contract.limits] == [
         ("steps", "n·d", None, 1),
         ("smul", "2·n·d", 2, 1),
         ("mem", "n", None, 1),
@@ -38,7 +38,7 @@ def test_a_contract_is_read_whole() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"laws": "n"}, "complexity.f.laws: is no key of a contract"),
+        ({"limits": "n"}, "complexity.f.limits: is no key of a contract"),
         ({"args": ["vector n"]}, "'vector n' is no argument"),
         ({"args": ["array k"]}, "'array k' is no argument"),
         ({"steps": "n*k"}, "k is no size"),

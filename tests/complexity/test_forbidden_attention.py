@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from grader.complexity.accounts import Account, accounts_of
+from grader.complexity.accounts import FunctionCosts, cost_measurer
 from grader.course.course import Course
 from grader.course.load_solution import load_reference
 from grader.course.module import Backend
@@ -114,12 +114,12 @@ DOORS = {
 }
 
 
-def account(course: Course, spawner: Spawner, expression: str) -> Account:
+def account(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
     """Measure the module's class with an expression in its forward."""
     module = course.module(MODULE)
     source = textwrap.dedent(HEAD).replace("DOOR", expression)
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
-    accounts = accounts_of(module, "a salt", load_reference(course, module))
+    accounts = cost_measurer(module, "a salt", load_reference(course, module))
     (contract,) = (one for one in accounts.contracts if one.function == "ScaledDotProductAttention.forward")
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from grader.complexity.accounts import accounts_of
+from grader.complexity.accounts import cost_measurer
 from grader.complexity.polynomial import parse
 from grader.course.course import Course
 from grader.course.load_solution import load_reference
@@ -21,7 +21,7 @@ def test_the_reference_costs_what_the_curriculum_says(course: Course, spawners: 
     files = {
         module.slug: {"file": "f.py", "cells": [course.solution(module).read_bytes()], "notebook": False},
     }
-    accounts = accounts_of(module, "a salt", load_reference(course, module))
+    accounts = cost_measurer(module, "a salt", load_reference(course, module))
     (contract,) = (one for one in accounts.contracts if one.function == "MultiHeadAttention.forward")
     session = Session(spawners["torch"], Program(files, module.slug, ()), Limits())
     try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from grader.complexity.accounts import Account, accounts_of
+from grader.complexity.accounts import FunctionCosts, cost_measurer
 from grader.course.course import Course
 from grader.course.load_solution import load_reference
 from grader.course.module import Backend
@@ -55,12 +55,12 @@ def implementations() -> Iterator[Implementation]:
 IMPLEMENTATIONS = list(implementations())
 
 
-def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, Account]]:
+def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, FunctionCosts]]:
     """Measure what a cell defines; return the whole source and the accounts by function."""
     module = course.module(implementation.module)
     source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
-    accounts = accounts_of(module, "a salt", load_reference(course, module))
+    accounts = cost_measurer(module, "a salt", load_reference(course, module))
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:
         wanted = [one for one in accounts.contracts if one.target in implementation.defines]

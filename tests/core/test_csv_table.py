@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from grader.core.csv_table import SheetError, read_sheet, sheet_text
+from grader.core.csv_table import CsvError, csv_text, read_csv
 
 NAMES = [
     "Ana Silva",
@@ -32,22 +32,22 @@ NAMES = [
 
 
 def test_every_name_comes_back_and_none_is_run() -> None:
-    text = sheet_text(["id", "name"], [[f"s{i}", name] for i, name in enumerate(NAMES)])
+    text = csv_text(["id", "name"], [[f"s{i}", name] for i, name in enumerate(NAMES)])
     for row in list(csv.reader(io.StringIO(text, newline="")))[1:]:
         assert len(row) == 2
         assert not row[1].lstrip().startswith(("=", "+", "-", "@", "＝"))
-    assert [row["name"] for _, row in read_sheet(text.encode())] == NAMES
+    assert [row["name"] for _, row in read_csv(text.encode())] == NAMES
 
 
 @pytest.mark.parametrize("name", ["\t=1+1", " =1+1", "\n=1", "\r-1"])
 def test_blanks_before_a_formula_do_not_hide_it(name: str) -> None:
-    text = sheet_text(["name"], [[name]])
+    text = csv_text(["name"], [[name]])
     (row,) = list(csv.reader(io.StringIO(text, newline="")))[1:]
     assert row == [f"'{name}"]
 
 
 def test_numbers_stay_numbers() -> None:
-    text = sheet_text(["a", "b", "c", "d", "e"], [[-1.5, 46.0, None, True, 1 / 3]])
+    text = csv_text(["a", "b", "c", "d", "e"], [[-1.5, 46.0, None, True, 1 / 3]])
     assert text.splitlines()[1] == '-1.5,46,"","yes",0.333333'
 
 
@@ -63,15 +63,15 @@ def test_numbers_stay_numbers() -> None:
     ],
 )
 def test_sheets_as_spreadsheets_save_them(data: bytes) -> None:
-    assert read_sheet(data) == [(2, {"id": "ana", "name": "José"})]
+    assert read_csv(data) == [(2, {"id": "ana", "name": "José"})]
 
 
 def test_what_stands_before_the_table_is_skipped() -> None:
-    assert [row for _, row in read_sheet("\nsep=;\nid;name\nana;José\n".encode())] == [{"id": "ana", "name": "José"}]
+    assert [row for _, row in read_csv("\nsep=;\nid;name\nana;José\n".encode())] == [{"id": "ana", "name": "José"}]
 
 
 def test_a_row_with_a_newline_in_it_has_the_line_it_begins_in() -> None:
-    rows = read_sheet(b'id,name\nana,"A\nS"\nben,B\n')
+    rows = read_csv(b'id,name\nana,"A\nS"\nben,B\n')
     assert [line for line, _ in rows] == [2, 4]
 
 
@@ -85,5 +85,5 @@ def test_a_row_with_a_newline_in_it_has_the_line_it_begins_in() -> None:
     ],
 )
 def test_what_is_no_table_is_said(data: bytes, words: str) -> None:
-    with pytest.raises(SheetError, match=words):
-        read_sheet(data)
+    with pytest.raises(CsvError, match=words):
+        read_csv(data)

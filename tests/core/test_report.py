@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cli.ui.report_screens import class_table, report_screen
-from grader.classroom.batch import Settled
-from grader.classroom.journal import Key
-from grader.classroom.provenance import Basis
+from grader.classroom.batch import BatchResult
+from grader.classroom.journal import ReportKey
+from grader.classroom.provenance import Provenance
 from grader.classroom.results import Results
 from grader.core.atomic_file import write_atomically
 from grader.core.report import Report, file_name, report_text
@@ -94,7 +94,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:10])
 def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Report, tmp_path: Path, name: str) -> None:
     named = dataclasses.replace(report, submission=plain_name(name))
-    key, basis = Key("01_softmax", named.submission), Basis("", "", "", {})
+    key, basis = ReportKey("01_softmax", named.submission), Provenance("", "", "", {})
     with Results(tmp_path / "out") as results:
         results.write(key, named, basis)
     (path,) = (tmp_path / "out" / "01_softmax").iterdir()
@@ -165,6 +165,6 @@ class TestScreens:
 
     def test_a_fault_of_ours_has_no_score(self, report: Report) -> None:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
-        table = class_table(Settled((summary_of(fault), summary_of(report)), (), (), ()))
+        table = class_table(BatchResult((summary_of(fault), summary_of(report)), (), (), ()))
         assert "– / 20  grader fault" in table
         assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.authoring.fingerprinting import Observer, learn
+from grader.authoring.fingerprinting import ProbeRunner, learn_fingerprints
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
@@ -47,13 +47,13 @@ def learnt(course: Course, module: Module) -> Fingerprints:
     suite = full_suite(course, module)
     ways = read_misconceptions(course, module)
     solution = submission_of(course, module, read_text(course.solution(module)))
-    return learn(suite, solution, {way: as_submission(course, module, way) for way in ways}).prints
+    return learn_fingerprints(suite, solution, {way: as_submission(course, module, way) for way in ways}).prints
 
 
 def described(course: Course, module: Module, prints: Fingerprints, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield for each text what is found: `function: name`, the name missing if there is none."""
     with open_spawner(module.backend) as spawner:
-        observer = Observer(full_suite(course, module), spawner, prints.probes)
+        observer = ProbeRunner(full_suite(course, module), spawner, prints.probes)
         for title, text in texts.items():
             observed, answers = observer.of(submission_of(course, module, text))
             found = findings(prints, observed, answers)

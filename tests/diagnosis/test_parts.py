@@ -9,7 +9,7 @@ from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.diagnosis.diagnose import Diagnoser
 from grader.diagnosis.likely_line import Line, likely_line, telling_words
-from grader.diagnosis.outcome import Likeness, Outcome, Side, compare, likeness, outcome_data, outcome_of
+from grader.diagnosis.outcome import Likeness, ProbeOutcome, Side, compare, likeness, outcome_data, outcome_of
 from grader.diagnosis.probe import Weights, probe
 from grader.diagnosis.weights_reading import read_weights
 from grader.diagnosis.wording import call_of
@@ -143,22 +143,22 @@ class TestOutcome:
         values: list[object] = [None, True, 3, 0.1, np.float32(2.5), "text", (np.eye(2), [1, 2]), {"a": np.arange(3)}]
         values += [np.array([np.nan, np.inf, -np.inf]), np.zeros((2, 0, 3)), np.array(2.0), np.array([0.1], np.float32)]
         for value in values:
-            kept = outcome_of(outcome_data(Outcome("returned", value, changed={"1": np.zeros(2)})))
+            kept = outcome_of(outcome_data(ProbeOutcome("returned", value, changed={"1": np.zeros(2)})))
             alike = compare(
-                Outcome("returned", value, changed={"1": np.zeros(2)}), kept, refusing=False, any_dtype=False
+                ProbeOutcome("returned", value, changed={"1": np.zeros(2)}), kept, refusing=False, any_dtype=False
             )
             assert alike.wrong == frozenset(), value
 
     def test_every_side_is_seen(self) -> None:
-        good = Outcome("returned", np.ones(2))
-        refusal = Outcome("refused", numbers=(3.0,))
+        good = ProbeOutcome("returned", np.ones(2))
+        refusal = ProbeOutcome("refused", numbers=(3.0,))
         for other, known, side in [
-            (Outcome("returned", np.zeros(2)), good, Side.VALUE),
-            (Outcome("raised"), good, Side.VALUE),
-            (Outcome("returned", np.ones(2), changed={"1": np.ones(2)}), good, Side.INPUTS),
-            (Outcome("returned", np.ones(2, np.float32)), good, Side.DTYPE),
-            (Outcome("refused"), refusal, Side.REFUSAL),
-            (Outcome("raised", numbers=(3.0,)), refusal, Side.REFUSAL),
+            (ProbeOutcome("returned", np.zeros(2)), good, Side.VALUE),
+            (ProbeOutcome("raised"), good, Side.VALUE),
+            (ProbeOutcome("returned", np.ones(2), changed={"1": np.ones(2)}), good, Side.INPUTS),
+            (ProbeOutcome("returned", np.ones(2, np.float32)), good, Side.DTYPE),
+            (ProbeOutcome("refused"), refusal, Side.REFUSAL),
+            (ProbeOutcome("raised", numbers=(3.0,)), refusal, Side.REFUSAL),
         ]:
             assert compare(other, known, refusing=known is refusal, any_dtype=False).wrong == {side}
 

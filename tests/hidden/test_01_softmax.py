@@ -29,7 +29,7 @@ def assert_dtypes(function, *arguments_after):
     """Float32 and float64 are kept, and integers give float64."""
     x = np.array([[1, 2, 4], [0, 3, 1]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
-    results = function.callmany([arguments(x.astype(kind), *arguments_after) for kind in kinds])
+    results = function.call_many([arguments(x.astype(kind), *arguments_after) for kind in kinds])
     for result, expected in zip(results, kinds.values(), strict=True):
         assert_dtype(result, expected)
 
@@ -53,7 +53,7 @@ FAR_APART = np.array([[0.0, -2000.0, -1.0], [5000.0, 1.0, 4999.0], [-900.0, -901
 @worth(3, "softmax agrees with an independent formula on random arrays of many shapes")
 def test_softmax_agrees_with_the_oracle(student, rng):
     inputs = [rng.normal(scale=3.0, size=shape) for shape in [(1,), (7,), (3, 5), (2, 3, 4), (2, 1, 3, 1, 2), (1000,)]]
-    results = student.softmax.callmany([arguments(x=x) for x in inputs])
+    results = student.softmax.call_many([arguments(x=x) for x in inputs])
     for x, result in zip(inputs, results, strict=True):
         assert_close(result, oracle_softmax(x), of=f"softmax of shape {x.shape}")
 
@@ -63,7 +63,7 @@ def test_softmax_along_every_axis(student, rng):
     cube, slab = rng.normal(size=(3, 3, 3)), rng.normal(size=(2, 3, 4))  # on a cube a wrong axis has the right shape
     cases = [(x, axis) for x in (cube, slab) for axis in (0, 1, 2, -1, -2, -3)]
     cases += [(rng.normal(size=(2, 3, 2, 3)), axis) for axis in (1, -4)]
-    results = student.softmax.callmany([arguments(x, axis=axis) for x, axis in cases])
+    results = student.softmax.call_many([arguments(x, axis=axis) for x, axis in cases])
     for (x, axis), result in zip(cases, results, strict=True):
         assert_close(result, oracle_softmax(x, axis), of=f"shape {x.shape}, axis={axis}")
 
@@ -71,7 +71,7 @@ def test_softmax_along_every_axis(student, rng):
 @worth(1.5, "the weights sum to one along the axis that was asked for")
 def test_softmax_sums_to_one_along_its_axis(student, rng):
     x = rng.normal(size=(4, 4))
-    for axis, result in enumerate(student.softmax.callmany([arguments(x, 0), arguments(x, axis=1)])):
+    for axis, result in enumerate(student.softmax.call_many([arguments(x, 0), arguments(x, axis=1)])):
         assert_rows_sum_to_one(result, x.shape, axis=axis)
 
 
@@ -85,7 +85,7 @@ def test_softmax_shift_invariance(student, rng):
     x = rng.integers(-8, 8, size=(4, 6)).astype(np.float64)  # integers: the shift itself rounds nothing
     shifts = np.array([[-2000.0], [0.0], [1000.0], [2000.0]])
     low = (x + 100).astype(np.float32)
-    plain, shifted, single = student.softmax.callmany([arguments(x), arguments(x + shifts), arguments(low)])
+    plain, shifted, single = student.softmax.call_many([arguments(x), arguments(x + shifts), arguments(low)])
     assert_rows_sum_to_one(plain, x.shape)
     assert_close(array_like(shifted, x.shape), array_like(plain, x.shape))
     assert_close(array_like(single, x.shape), array_like(plain, x.shape).astype(np.float32), of="float32, plus 100")
@@ -95,7 +95,7 @@ def test_softmax_shift_invariance(student, rng):
 def test_softmax_of_large_scores(student):
     x = np.array([[1000.0, 1001.0, 1002.0], [-1000.0, -1001.0, -1003.0], [1e5, 1e5 - 1, 1e5 - 3]])
     low = np.array([[90.0, 91.0, 92.0], [-200.0, -201.0, -203.0]], dtype=np.float32)  # np.exp(90) is too large there
-    exact, single = student.softmax.callmany([arguments(x), arguments(low)])
+    exact, single = student.softmax.call_many([arguments(x), arguments(low)])
     assert_close(exact, oracle_softmax(x))
     assert_close(single, oracle_softmax(low).astype(np.float32), of="float32")
 
@@ -103,7 +103,7 @@ def test_softmax_of_large_scores(student):
 @worth(1.5, "a row of low scores keeps its weights beside a row of high ones")
 def test_softmax_of_rows_far_apart(student):
     x = np.array([[900.0, 901.0, 899.0], [-900.0, -901.0, -902.0], [0.0, 1.0, 2.0]])
-    row, column = student.softmax.callmany([arguments(x), arguments(x.T.copy(), axis=0)])
+    row, column = student.softmax.call_many([arguments(x), arguments(x.T.copy(), axis=0)])
     assert_close(row, oracle_softmax(x))
     assert_close(column, oracle_softmax(x).T, of="axis=0")
 
@@ -111,7 +111,7 @@ def test_softmax_of_rows_far_apart(student):
 @worth(1, "scores thousands apart within one row give weights of 1 and 0")
 def test_softmax_within_a_wide_row(student):
     x = np.array([[2000.0, 0, 0, -9000], [0, 0, 0, 20000.0], [-30000.0, -1000, -1000, -30000]])
-    row, column = student.softmax.callmany([arguments(x), arguments(x.T.copy(), axis=0)])
+    row, column = student.softmax.call_many([arguments(x), arguments(x.T.copy(), axis=0)])
     expected = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0]])
     assert_close(row, expected)
     assert_close(column, expected.T, of="axis=0")
@@ -127,7 +127,7 @@ def test_softmax_of_tiny_weights(student):
 @worth(1, "a larger score gets a larger weight")
 def test_softmax_keeps_the_order(student, rng):
     x = np.sort(rng.normal(size=(5, 6)), axis=-1)
-    for result in student.softmax.callmany([arguments(x), arguments(50 * x)]):
+    for result in student.softmax.call_many([arguments(x), arguments(50 * x)]):
         assert (np.diff(array_like(result, x.shape), axis=-1) > 0).all(), "a larger score did not get a larger weight"
 
 
@@ -135,7 +135,7 @@ def test_softmax_keeps_the_order(student, rng):
 def test_softmax_does_not_remember(student, rng):
     x, other = rng.normal(size=(3, 4)), 50 * rng.normal(size=(3, 4))
     calls = [arguments(x), arguments(other), arguments(x), arguments(x[:, ::-1].copy())]
-    first, _, again, turned = student.softmax.callmany(calls)
+    first, _, again, turned = student.softmax.call_many(calls)
     assert_rows_sum_to_one(first, x.shape)
     assert_close(again, array_like(first, x.shape), of="the same call again")
     assert_close(turned, array_like(first, x.shape)[:, ::-1], of="the same scores in the opposite order")
@@ -150,7 +150,7 @@ def test_softmax_leaves_its_input(student, rng):
 def test_softmax_of_other_dtypes(student, rng):
     x = rng.integers(-50, 50, size=(3, 5))
     cases = [(kind, axis) for kind in (np.float32, np.int64, np.int32) for axis in (-1, 0)]
-    results = student.softmax.callmany([arguments(x.astype(kind), axis=axis) for kind, axis in cases])
+    results = student.softmax.call_many([arguments(x.astype(kind), axis=axis) for kind, axis in cases])
     for (kind, axis), result in zip(cases, results, strict=True):
         expected = oracle_softmax(x, axis).astype(np.float32 if kind is np.float32 else np.float64)
         assert_close(result, expected, of=f"{kind.__name__}, axis={axis}")
@@ -168,10 +168,10 @@ def test_softmax_dtype(student):
 def test_log_softmax_agrees_with_the_oracle(student, rng):
     arrays = [rng.normal(scale=3.0, size=shape) for shape in [(3, 3, 3), (2, 3, 4), (2, 1, 3, 2)]]
     cases = [(x, axis) for x in arrays for axis in range(-x.ndim, x.ndim)]
-    results = student.log_softmax.callmany([arguments(x, axis=axis) for x, axis in cases])
+    results = student.log_softmax.call_many([arguments(x, axis=axis) for x, axis in cases])
     for (x, axis), result in zip(cases, results, strict=True):
         assert_close(result, oracle_log_softmax(x, axis), of=f"shape {x.shape}, axis={axis}")
-    row, single = student.log_softmax.callmany([arguments(x=arrays[1]), arguments(np.array([3.0]))])
+    row, single = student.log_softmax.call_many([arguments(x=arrays[1]), arguments(np.array([3.0]))])
     assert_close(row, oracle_log_softmax(arrays[1]), of="no axis given")
     assert_close(single, np.array([0.0]), of="a single score")
 
@@ -180,14 +180,14 @@ def test_log_softmax_agrees_with_the_oracle(student, rng):
 def test_log_softmax_of_other_dtypes(student, rng):
     x = rng.integers(-50, 50, size=(3, 5))
     kinds = [np.float32, np.int64, np.int32]
-    for kind, result in zip(kinds, student.log_softmax.callmany([arguments(x.astype(k)) for k in kinds]), strict=True):
+    for kind, result in zip(kinds, student.log_softmax.call_many([arguments(x.astype(k)) for k in kinds]), strict=True):
         expected = oracle_log_softmax(x).astype(np.float32 if kind is np.float32 else np.float64)
         assert_close(result, expected, of=kind.__name__)
 
 
 @worth(1, "log_softmax is finite however far apart the scores are", target="log_softmax")
 def test_log_softmax_is_finite(student):
-    exact, low = student.log_softmax.callmany([arguments(FAR_APART), arguments(FAR_APART.astype(np.float32))])
+    exact, low = student.log_softmax.call_many([arguments(FAR_APART), arguments(FAR_APART.astype(np.float32))])
     assert_rows_sum_to_one(np.exp(array_like(exact, FAR_APART.shape)), FAR_APART.shape)
     # In float32 a score of 5000 is itself only known to three decimals, so nothing finer is asked of the sum.
     sums = np.exp(array_like(low, FAR_APART.shape, of="float32")).sum(axis=-1)
@@ -196,7 +196,7 @@ def test_log_softmax_is_finite(student):
 
 @worth(1, "log_softmax is right for scores thousands apart", target="log_softmax")
 def test_log_softmax_of_scores_far_apart(student):
-    row, column = student.log_softmax.callmany([arguments(FAR_APART), arguments(FAR_APART.T.copy(), axis=0)])
+    row, column = student.log_softmax.call_many([arguments(FAR_APART), arguments(FAR_APART.T.copy(), axis=0)])
     assert_close(row, oracle_log_softmax(FAR_APART))
     assert_close(column, oracle_log_softmax(FAR_APART).T, of="axis=0")
 
@@ -207,7 +207,7 @@ def test_log_softmax_of_scores_far_apart(student):
 def test_log_softmax_is_normalised(student, rng):
     x = rng.normal(size=(4, 4))
     wide = 100 * x
-    *both, apart = student.log_softmax.callmany([arguments(x, 0), arguments(x), arguments(wide)])
+    *both, apart = student.log_softmax.call_many([arguments(x, 0), arguments(x), arguments(wide)])
     for axis, result in enumerate(both):
         assert_rows_sum_to_one(np.exp(array_like(result, x.shape)), x.shape, axis=axis)
     assert_close(
@@ -239,7 +239,7 @@ def test_temperature_agrees_with_the_oracle(student, rng):
         for temperature, axis in [(0.5, -1), (1.0, 0), (3.0, 0), (2, 1), (1e4, -1), (0.01, 1)]
     ]
     calls = [arguments(x, temperature=temperature, axis=axis) for x, temperature, axis in cases]
-    for (x, t, axis), result in zip(cases, student.softmax_with_temperature.callmany(calls), strict=True):
+    for (x, t, axis), result in zip(cases, student.softmax_with_temperature.call_many(calls), strict=True):
         assert_close(result, oracle_softmax(x / t, axis), of=f"shape {x.shape}, temperature={t}, axis={axis}")
     x, t, _ = cases[0]
     assert_close(student.softmax_with_temperature(x, t, 0), oracle_softmax(x / t, 0), of="axis given by position")
@@ -249,7 +249,7 @@ def test_temperature_agrees_with_the_oracle(student, rng):
 def test_temperature_of_other_dtypes(student, rng):
     x = rng.integers(-9, 9, size=(3, 5))
     kinds = [np.float32, np.int64, np.int32]
-    results = student.softmax_with_temperature.callmany([arguments(x.astype(kind), 4) for kind in kinds])
+    results = student.softmax_with_temperature.call_many([arguments(x.astype(kind), 4) for kind in kinds])
     for kind, result in zip(kinds, results, strict=True):
         expected = oracle_softmax(x / 4).astype(np.float32 if kind is np.float32 else np.float64)
         assert_close(result, expected, of=kind.__name__)
@@ -259,7 +259,7 @@ def test_temperature_of_other_dtypes(student, rng):
 def test_temperature_has_no_scale(student, rng):
     x = rng.normal(size=(3, 4))
     powers = [2.0**-30, 1.0, 2.0**30]  # powers of 2: scaling rounds nothing
-    small, plain, large = student.softmax_with_temperature.callmany([arguments(p * x, p * 1.5) for p in powers])
+    small, plain, large = student.softmax_with_temperature.call_many([arguments(p * x, p * 1.5) for p in powers])
     assert_rows_sum_to_one(plain, x.shape)
     assert_close(small, array_like(plain, x.shape), of="both very small")
     assert_close(large, array_like(plain, x.shape), of="both very large")
@@ -269,7 +269,7 @@ def test_temperature_has_no_scale(student, rng):
 def test_temperature_flattens(student, rng):
     x = rng.normal(size=(4, 5))
     calls = [arguments(x, temperature) for temperature in (0.25, 1.0, 4.0, 64.0, 1e3)]
-    results = student.softmax_with_temperature.callmany(calls)
+    results = student.softmax_with_temperature.call_many(calls)
     for result in results:
         assert_rows_sum_to_one(result, x.shape)
     largest = [array_like(result, x.shape).max(axis=-1) for result in results]
@@ -280,7 +280,7 @@ def test_temperature_flattens(student, rng):
 def test_temperature_near_zero(student):
     x = np.array([[3.0, 1.0, 2.0], [-2.0, -1.0, -1.5]])
     calls = [arguments(x, 1e-3), arguments(x / 1024, 1e-6), arguments(x, 1e-3, axis=0)]
-    coarse, fine, columns = student.softmax_with_temperature.callmany(calls)
+    coarse, fine, columns = student.softmax_with_temperature.call_many(calls)
     assert_close(coarse, np.array([[1.0, 0, 0], [0, 1.0, 0]]))
     assert_close(fine, np.array([[1.0, 0, 0], [0, 1.0, 0]]))
     assert_close(columns, np.array([[1.0, 1.0, 1.0], [0, 0, 0]]), of="axis=0")

@@ -77,7 +77,7 @@ def attended(value, qkv, of="the call"):
 
 def attend_many(student, cases):
     """Call attention on (Q, K, V) or (Q, K, V, mask) of each case, and return the checked pairs."""
-    values = student.scaled_dot_product_attention.callmany([arguments(*case) for case in cases])
+    values = student.scaled_dot_product_attention.call_many([arguments(*case) for case in cases])
     return [attended(value, case[:3], f"case {i}") for i, (value, case) in enumerate(zip(values, cases, strict=True))]
 
 
@@ -99,7 +99,7 @@ def number(value):
 @worth(2, "dot_product agrees with an independent formula at every length", target="dot_product")
 def test_dot_product_agrees_with_the_oracle(student, rng):
     pairs = [rng.normal(size=(2, length)) for length in (1, 2, 3, 7, 20)]
-    results = student.dot_product.callmany([arguments(a, b) for a, b in pairs])
+    results = student.dot_product.call_many([arguments(a, b) for a, b in pairs])
     for (a, b), result in zip(pairs, results, strict=True):
         assert_close(result, float(oracle_scores(a[None], b[None])[0, 0]), of=f"length {len(a)}")
 
@@ -107,7 +107,7 @@ def test_dot_product_agrees_with_the_oracle(student, rng):
 @worth(1, "the dot product with a unit vector picks one entry", target="dot_product")
 def test_dot_product_with_unit_vectors(student, rng):
     a = integers(rng, 2, 9, 5)
-    results = student.dot_product.callmany([arguments(a, unit) for unit in np.eye(5)])
+    results = student.dot_product.call_many([arguments(a, unit) for unit in np.eye(5)])
     for i, result in enumerate(results):
         assert_close(result, float(a[i]), of=f"entry {i}")
 
@@ -116,7 +116,7 @@ def test_dot_product_with_unit_vectors(student, rng):
 def test_dot_product_is_linear(student, rng):
     a, b, c = integers(rng, 1, 9, (3, 4))
     calls = [arguments(a, b), arguments(b, a), arguments(a, c), arguments(a, b + c), arguments(3 * a, b)]
-    numbers = [number(result) for result in student.dot_product.callmany(calls)]
+    numbers = [number(result) for result in student.dot_product.call_many(calls)]
     assert_close(numbers[1], numbers[0], of="b · a against a · b")
     assert_close(numbers[3], numbers[0] + numbers[2], of="a · (b + c)")
     assert_close(numbers[4], 3 * numbers[0], of="3a · b")
@@ -127,10 +127,10 @@ def test_dot_product_is_linear(student, rng):
 def test_dot_product_of_other_dtypes(student):
     a, b = np.array([3, -2, 5]), np.array([4, 7, -1])
     kinds = [np.float32, np.int64, np.int32]
-    results = student.dot_product.callmany([arguments(a.astype(kind), b.astype(kind)) for kind in kinds])
+    results = student.dot_product.call_many([arguments(a.astype(kind), b.astype(kind)) for kind in kinds])
     for kind, result in zip(kinds, results, strict=True):
         assert_close(result, -7.0, of=kind.__name__)
-    mixed = student.dot_product.callmany([arguments(a, b / 4), arguments(a=a / 4, b=b)])
+    mixed = student.dot_product.call_many([arguments(a, b / 4), arguments(a=a / 4, b=b)])
     for result in mixed:
         assert_close(result, -1.75, of="an integer vector and one of floats")
 
@@ -155,7 +155,7 @@ def test_dot_product_leaves_its_input(student, rng):
 def test_dot_product_dtype(student):
     a = np.array([1.5, 2.0, 4.0])
     kinds = [np.float32, np.float64]
-    results = student.dot_product.callmany([arguments(a.astype(kind), a.astype(kind)) for kind in kinds])
+    results = student.dot_product.call_many([arguments(a.astype(kind), a.astype(kind)) for kind in kinds])
     for result, kind in zip(results, kinds, strict=True):
         assert_close(result, 22.25)
         if type(result) is not float:  # a Python float has no dtype to lose
@@ -168,7 +168,7 @@ def test_dot_product_dtype(student):
 @worth(3, "attention_scores agrees with an independent formula for many shapes", target="attention_scores")
 def test_scores_agree_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes)[:2] for sizes in SIZES]
-    for (Q, K), scores in zip(cases, student.attention_scores.callmany([arguments(*c) for c in cases]), strict=True):
+    for (Q, K), scores in zip(cases, student.attention_scores.call_many([arguments(*c) for c in cases]), strict=True):
         assert_close(scores, oracle_scores(Q, K), of=f"Q {Q.shape}, K {K.shape}")
 
 
@@ -183,7 +183,7 @@ def test_scores_follow_their_tokens(student, rng):
     Q, K = integers(rng, -5, 6, (3, 4)), integers(rng, -5, 6, (5, 4))
     rows, columns = rng.permutation(3), rng.permutation(5)
     calls = [arguments(Q, K), arguments(Q[rows], K), arguments(Q, K[columns]), arguments(K, Q), arguments(Q[:2], K)]
-    plain, by_row, by_column, swapped, fewer = student.attention_scores.callmany(calls)
+    plain, by_row, by_column, swapped, fewer = student.attention_scores.call_many(calls)
     plain = array_like(plain, (3, 5))
     assert_close(by_row, plain[rows], of="queries in another order")
     assert_close(by_column, plain[:, columns], of="keys in another order")
@@ -194,7 +194,7 @@ def test_scores_follow_their_tokens(student, rng):
 @worth(1, "against the unit vectors the scores are the queries themselves", target="attention_scores")
 def test_scores_against_unit_vectors(student, rng):
     Q = integers(rng, 1, 9, (3, 4))
-    one, many = student.attention_scores.callmany([arguments(Q, np.eye(4)[1:2]), arguments(Q, np.eye(4))])
+    one, many = student.attention_scores.call_many([arguments(Q, np.eye(4)[1:2]), arguments(Q, np.eye(4))])
     assert_close(one, Q[:, 1:2], of="one key")
     assert_close(many, Q, of="four keys")
 
@@ -205,11 +205,11 @@ def test_scores_of_other_dtypes(student):
     expected = np.array([[1.0, -8, 0, 3], [5, 2, 3, 6]])
     halves = [arguments((Q / 2).astype(kind), (K / 2).astype(kind)) for kind in (np.float32, np.float64)]
     wholes = [arguments(Q.astype(kind), K.astype(kind)) for kind in (np.int64, np.int32)]
-    for result in student.attention_scores.callmany(halves):
+    for result in student.attention_scores.call_many(halves):
         assert_close(result, expected / 4, of="floats")
-    for result in student.attention_scores.callmany(wholes):
+    for result in student.attention_scores.call_many(wholes):
         assert_close(result, expected, of="integers")
-    for result in student.attention_scores.callmany([arguments(Q, K / 2), arguments(Q=Q / 2, K=K)]):
+    for result in student.attention_scores.call_many([arguments(Q, K / 2), arguments(Q=Q / 2, K=K)]):
         assert_close(result, expected / 2, of="integers and floats together")
 
 
@@ -234,7 +234,7 @@ def test_scores_leave_their_input(student, rng):
 def test_scores_dtype(student):
     Q, K = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
-    results = student.attention_scores.callmany([arguments(Q.astype(kind), K.astype(kind)) for kind in kinds])
+    results = student.attention_scores.call_many([arguments(Q.astype(kind), K.astype(kind)) for kind in kinds])
     for result, expected in zip(results, kinds.values(), strict=True):
         assert_dtype(result, expected)
 
@@ -245,7 +245,7 @@ def test_scores_dtype(student):
 @worth(2, "the scale is the standard deviation of a dot product, counted out over all signs", target="scale_factor")
 def test_scale_agrees_with_the_oracle(student):
     cases = [(d_k, variance) for d_k in (1, 2, 3, 7, 10) for variance in (1.0, 0.25, 3.0)]
-    results = student.scale_factor.callmany([arguments(*case) for case in cases])
+    results = student.scale_factor.call_many([arguments(*case) for case in cases])
     for (d_k, variance), result in zip(cases, results, strict=True):
         assert_close(result, oracle_deviation(d_k, variance), of=f"scale_factor({d_k}, {variance})")
 
@@ -253,7 +253,7 @@ def test_scale_agrees_with_the_oracle(student):
 @worth(1, "sixty-four entries give 8, and five hundred and twelve the root of 512", target="scale_factor")
 def test_scale_of_known_widths(student):
     expected = {1: 1.0, 16: 4.0, 64: 8.0, 2: 1.4142135623730951, 512: 22.627416997969522}
-    results = student.scale_factor.callmany([arguments(d_k) for d_k in expected])
+    results = student.scale_factor.call_many([arguments(d_k) for d_k in expected])
     for (d_k, scale), result in zip(expected.items(), results, strict=True):
         assert_close(result, scale, of=f"scale_factor({d_k})")
 
@@ -267,7 +267,7 @@ def test_scale_grows_as_it_should(student, rng):
         arguments(4 * d_k, variance),
         arguments(d_k),
     ]
-    one, double, wide, plain = map(number, student.scale_factor.callmany(calls))
+    one, double, wide, plain = map(number, student.scale_factor.call_many(calls))
     assert one > 0, f"the scale is {one:g}"
     assert_close(double, 2 * one, of="twice the variance")
     assert_close(wide, 2 * one, of="four times the width")
@@ -530,13 +530,13 @@ def test_attention_mask_over_a_batch(student, rng):
     full = np.array([np.tri(3), np.tri(3).T, np.eye(3)])
     same = np.tile(full[0], (3, 1, 1))
     calls = [arguments(Q, K, V, mask=mask) for mask in (full, same, full[0], full[:1])]
-    results = [attended(v, (Q, K, V)) for v in student.scaled_dot_product_attention.callmany(calls)]
+    results = [attended(v, (Q, K, V)) for v in student.scaled_dot_product_attention.call_many(calls)]
     assert_close(results[0][1] * (1 - full), np.zeros((3, 3, 3)), of="weights of blocked keys")
     assert_close(results[0][0][2], V[2], of="each token sees only itself")
     assert_attends(results[2], *results[1], of="a mask (3, 3) for all:")
     assert_attends(results[3], *results[1], of="a mask (1, 3, 3) for all:")
     row = np.array([1, 0, 1])  # as many queries as keys: it is still the keys that a row of a mask is about
-    flat, batch = student.scaled_dot_product_attention.callmany(
+    flat, batch = student.scaled_dot_product_attention.call_many(
         [arguments(Q[0], K[0], V[0], row), arguments(Q, K, V, row)]
     )
     assert_close(attended(flat, (Q[0], K[0], V[0]))[1][:, 1], np.zeros(3), of="a mask (3,): the blocked key")
@@ -618,7 +618,7 @@ def test_attention_dtype(student):
     Q, K, V = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
     calls = [arguments(*(x.astype(k) for x in (Q, K, V)), mask) for k in kinds for mask in (None, np.tri(2, 3))]
-    values = student.scaled_dot_product_attention.callmany(calls)
+    values = student.scaled_dot_product_attention.call_many(calls)
     for value, expected in zip(values, (kind for kind in kinds.values() for _ in range(2)), strict=True):
         attended(value, (Q, K, V))
         assert_dtype(value[0], expected)

@@ -150,7 +150,7 @@ def derangement(rng, n):
 
 def heads(student, *widths):
     """Make one instance of the student's class for each width, all of them before any is used."""
-    made = student.ScaledDotProductAttention.callmany([arguments(width) for width in widths])
+    made = student.ScaledDotProductAttention.call_many([arguments(width) for width in widths])
     assert all(hasattr(one, "callmany") for one in made), "ScaledDotProductAttention(d_k) gives no object with methods"
     return made
 
@@ -161,7 +161,7 @@ def head(student, d_k):
 
 def many(method, cases):
     """Call a method, or a function, on every case in one round trip."""
-    return method.callmany([arguments(*case) for case in cases])
+    return method.call_many([arguments(*case) for case in cases])
 
 
 def projected(value, X, W_q, W_k, W_v, of="the call"):
@@ -241,7 +241,7 @@ def test_projections_by_hand(student):
     W_q, W_k = np.array([[1.0, 0], [2, 1], [0, 4]]), np.array([[0.0, 1], [1, -1], [5, 2]])
     W_v = np.array([[1.0, 2, 3, 4], [0, 1, 0, -1], [2, 0, 0.5, 1]])
     by_name = arguments(X=X, W_q=W_q, W_k=W_k, W_v=W_v)
-    for value in student.project_qkv.callmany([arguments(X, W_q, W_k, W_v), by_name]):
+    for value in student.project_qkv.call_many([arguments(X, W_q, W_k, W_v), by_name]):
         Q, K, V = projected(value, X, W_q, W_k, W_v)
         assert_close(Q, np.array([[5.0, 2], [-2, 11]]), of="Q")
         assert_close(K, np.array([[2.0, -1], [14, 7]]), of="K")
@@ -402,7 +402,7 @@ def test_scale_makes_the_variance_one(student):
 @worth(0.5, "two instances keep their own d_k", target=CLASS)
 def test_instances_are_independent(student):
     scores = np.array([[8.0, -4], [2, 6]])
-    narrow, wide = student.ScaledDotProductAttention.callmany([arguments(4), arguments(d_k=16)])
+    narrow, wide = student.ScaledDotProductAttention.call_many([arguments(4), arguments(d_k=16)])
     assert all(hasattr(one, "callmany") for one in (narrow, wide)), "the class gives no object with methods"
     half = array_like(narrow.scale_scores(scores), (2, 2))
     quarter = array_like(wide.scale_scores(scores), (2, 2))
@@ -444,7 +444,7 @@ def test_masked_weights_agree_with_the_oracle(student, rng):
 @worth(0.75, "the sentence has the published weights, without a mask and with a causal one", target=CLASS)
 def test_weights_of_the_sentence(student):
     one = head(student, 4)
-    plain, causal = one.compute_weights.callmany(
+    plain, causal = one.compute_weights.call_many(
         [arguments(SCORES / 2), arguments(scaled_scores=SCORES / 2, mask=np.tri(5, dtype=bool))]
     )
     assert_close(plain, WEIGHTS, PRINTED)
@@ -574,7 +574,7 @@ def test_output_of_simple_weights(student, rng):
     picks = derangement(rng, 4)
     weights = np.concatenate([np.eye(4)[picks], np.zeros((1, 4)), [[0.5, 0, 0.5, 0]], np.full((1, 4), 0.25)])
     expected = np.concatenate([V[picks], np.zeros((1, 2)), [(V[0] + V[2]) / 2], [V.sum(axis=0) / 4]])
-    flat, square, batch, by_name = one.compute_output.callmany(
+    flat, square, batch, by_name = one.compute_output.call_many(
         [
             arguments(weights, V),
             arguments(np.eye(4)[picks], V),
@@ -664,7 +664,7 @@ def test_forward_follows_its_tokens(student, rng):
     masks = np.stack([mask, mask.T, mask[::-1], 1 - np.eye(4, dtype=int)])
     cases = [(Q, K, V, masks), (Q[:, rows], K, V, masks[:, rows]), (Q, K[:, keys], V[:, keys], masks[:, :, keys])]
     plain, by_row, by_key = attend_many(one.forward, cases)
-    by_name = one.forward.callmany([arguments(mask=masks[b], V=V[b], K=K[b], Q=Q[b]) for b in range(4)])
+    by_name = one.forward.call_many([arguments(mask=masks[b], V=V[b], K=K[b], Q=Q[b]) for b in range(4)])
     alone = [attended(value, (Q[b], K[b], V[b]), f"element {b}") for b, value in enumerate(by_name)]
     assert_rows_sum_to_one(plain[1], (4, 4, 4))
     assert_attends(by_row, plain[0][:, rows], plain[1][:, rows], of="queries in another order:")
@@ -872,7 +872,7 @@ def test_explain_agrees_with_the_oracle(student, rng):
         n, one = len(tokens), head(student, d_k)
         Q, K, V = tellable(rng, n, d_k, d_v)
         parts = oracle_parts(Q, K, V)
-        texts = one.explain.callmany([arguments(Q, K, V, tokens, i) for i in range(n)])
+        texts = one.explain.call_many([arguments(Q, K, V, tokens, i) for i in range(n)])
         for i, text in enumerate(texts):
             assert_tells(text, tokens, row_of(parts, i), f"{n} tokens, query_idx {i}")
     tokens = ["fep", "wug", "dax", "blick", "zup", "tove", "gorp"]
@@ -898,7 +898,7 @@ def test_explain_follows_the_query(student):
         arguments(Q, K, V, NAMES),
         arguments(Q, K, V, NAMES, 0),
     ]
-    for i, text in zip((2, 1, 3, 0, 0), one.explain.callmany(calls), strict=True):
+    for i, text in zip((2, 1, 3, 0, 0), one.explain.call_many(calls), strict=True):
         assert_tells(text, NAMES, row_of(WUGS_TOLD, i), f"query_idx {i}")
 
 
@@ -906,7 +906,7 @@ def test_explain_follows_the_query(student):
 def test_explain_of_the_sentence(student):
     one = head(student, 4)
     whole = tuple((2 * x).astype(int) for x in SENTENCE[:2])
-    texts = one.explain.callmany([arguments(*SENTENCE, TOKENS, i) for i in range(5)])
+    texts = one.explain.call_many([arguments(*SENTENCE, TOKENS, i) for i in range(5)])
     for i, text in enumerate(texts):
         parts = {"raw scores": SCORES, "scaled scores": SCORES / 2, "weights": WEIGHTS, "output": OUTPUT}
         assert_tells(text, TOKENS, row_of(parts, i), TOKENS[i])
@@ -917,7 +917,7 @@ def test_explain_of_the_sentence(student):
 @worth(0.5, "a name may be there twice, and a sentence may have one token", target=CLASS)
 def test_explain_of_odd_sentences(student):
     one, (Q, K, V) = head(student, 3), WUGS
-    text, single = one.explain.callmany(
+    text, single = one.explain.call_many(
         [arguments(Q, K, V, ["wug", "dax", "wug", "dax"], 2), arguments(Q[2:3], K[2:3], V[2:3], ["blick"])]
     )
     assert_tells(text, ["wug", "dax"], row_of(WUGS_TOLD, 2), "wug dax wug dax")
@@ -1057,7 +1057,7 @@ def test_attention_without_the_blocked_keys(student, rng):
     assert_close(masked[0], short[0], of="the output")
     assert_attends(changed, *masked, of="other numbers in the blocked keys:")
     kinds = [mask[0], mask.astype(bool), mask.astype(float), np.tile(mask.astype(np.float32), (3, 1))]
-    for kind, value in zip(kinds, call.callmany([arguments(Q, K, V, mask=kind) for kind in kinds]), strict=True):
+    for kind, value in zip(kinds, call.call_many([arguments(Q, K, V, mask=kind) for kind in kinds]), strict=True):
         assert_attends(attended(value, (Q, K, V)), *masked, of=f"mask {kind.shape} of {kind.dtype}:")
     named = attended(call(mask=mask, V=V, K=K, Q=Q), (Q, K, V))
     assert_attends(named, *masked, of="arguments by name:")

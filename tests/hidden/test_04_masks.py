@@ -58,12 +58,12 @@ def zero_one(value, shape, of="the mask"):
 
 
 def causal_masks(student, sizes):
-    values = student.create_causal_mask.callmany([arguments(n) for n in sizes])
+    values = student.create_causal_mask.call_many([arguments(n) for n in sizes])
     return [zero_one(value, (n, n), f"the mask of {n} tokens") for n, value in zip(sizes, values, strict=True)]
 
 
 def padding_masks(student, cases):
-    values = student.create_padding_mask.callmany([arguments(*case) for case in cases])
+    values = student.create_padding_mask.call_many([arguments(*case) for case in cases])
     return [
         zero_one(value, (len(lengths), 1, 1, room), f"the mask of {len(lengths)} sentences in {room} places")
         for (lengths, room), value in zip(cases, values, strict=True)
@@ -71,7 +71,7 @@ def padding_masks(student, cases):
 
 
 def combined_masks(student, cases):
-    values = student.combine_masks.callmany([arguments(*masks) for masks in cases])
+    values = student.combine_masks.call_many([arguments(*masks) for masks in cases])
     shapes = [np.broadcast_shapes(*(mask.shape for mask in masks)) for masks in cases]
     return [
         zero_one(value, shape, f"masks {', '.join(str(mask.shape) for mask in masks)}")
@@ -81,7 +81,7 @@ def combined_masks(student, cases):
 
 def softmaxes(student, cases):
     """Call masked_softmax on (scores, mask) or (scores, mask, axis) of each case, and return finite float64 arrays."""
-    values = student.masked_softmax.callmany([arguments(*case) for case in cases])
+    values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     return [array_like(v, case[0].shape, of=f"case {i}") for i, (v, case) in enumerate(zip(values, cases, strict=True))]
 
 
@@ -106,7 +106,7 @@ def number(value):
 @worth(2, "the causal mask agrees with an independent formula at every length", target=CAUSAL)
 def test_causal_mask_agrees_with_the_oracle(student):
     sizes = [1, 2, 3, 4, 6, 9, 17, 300]
-    for n, value in zip(sizes, student.create_causal_mask.callmany([arguments(n) for n in sizes]), strict=True):
+    for n, value in zip(sizes, student.create_causal_mask.call_many([arguments(n) for n in sizes]), strict=True):
         assert_close(value, oracle_causal(n), of=f"{n} tokens")
 
 
@@ -156,7 +156,7 @@ def test_causal_mask_refuses_no_tokens(student, rng):
 @worth(0.5, "the causal mask depends on seq_len alone, given by its name or not", target=CAUSAL)
 def test_causal_mask_does_not_remember(student):
     calls = [arguments(3), arguments(seq_len=6), arguments(seq_len=3), arguments(6)]
-    first, six, again, six_again = student.create_causal_mask.callmany(calls)
+    first, six, again, six_again = student.create_causal_mask.call_many(calls)
     first, six = zero_one(first, (3, 3)), zero_one(six, (6, 6))
     assert_close(again, first, of="three tokens again")
     assert_close(six_again, six, of="six tokens again")
@@ -172,7 +172,7 @@ def test_padding_mask_agrees_with_the_oracle(student, rng):
         ([int(x) for x in rng.integers(0, room + 1, size=batch)], room) for batch, room in [(2, 7), (4, 3), (6, 6)]
     ]
     cases += [([2], 4), ([1, 0], 1), ([0, 1, 2, 3, 4, 5], 5), ([3, 1, 3], 3), ([290, 130], 300)]
-    values = student.create_padding_mask.callmany([arguments(*case) for case in cases])
+    values = student.create_padding_mask.call_many([arguments(*case) for case in cases])
     for (lengths, room), value in zip(cases, values, strict=True):
         assert_close(value, oracle_padding(lengths, room), of=f"lengths {lengths} in {room} places")
 
@@ -269,7 +269,7 @@ def test_padding_mask_leaves_its_lengths(student):
 def test_padding_mask_does_not_remember(student):
     by_name = arguments(lengths=[2, 0, 3], max_length=4)
     calls = [arguments([2, 0, 3], 4), arguments([1, 4, 4], 4), by_name, arguments([4, 4, 0], max_length=4)]
-    first, other, again, last = student.create_padding_mask.callmany(calls)
+    first, other, again, last = student.create_padding_mask.call_many(calls)
     first = zero_one(first, (3, 1, 1, 4))
     assert_close(again, first, of="the same by name")
     assert_close(zero_one(other, (3, 1, 1, 4)).sum(), 9.0, of="places of the second call")
@@ -293,7 +293,7 @@ def test_combined_masks_agree_with_the_oracle(student, rng):
         [(3, 2, 5)],
     ]
     cases = [[rng.integers(0, 5, size=shape) > 0 for shape in group] for group in shapes]
-    values = student.combine_masks.callmany([arguments(*case) for case in cases])
+    values = student.combine_masks.call_many([arguments(*case) for case in cases])
     for group, case, value in zip(shapes, cases, values, strict=True):
         assert_close(value, oracle_combined(case), of=f"masks {', '.join(map(str, group))}")
 
@@ -398,7 +398,7 @@ def test_softmax_agrees_with_the_oracle(student, rng):
     # as many sentences as queries, or as heads: which axis a mask is about is told by its place, not by its size
     wider += [((4, 4, 5), (4, 5)), ((4, 4, 4), (4, 4)), ((4, 2, 4, 5), (4, 5)), ((3, 3, 4, 5), (3, 4, 5))]
     cases += [(rng.normal(scale=3, size=full), rng.integers(0, 3, size=small) > 0) for full, small in wider]
-    values = student.masked_softmax.callmany([arguments(*case) for case in cases])
+    values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     for (scores, mask), value in zip(cases, values, strict=True):
         assert_close(value, oracle_masked_softmax(scores, mask), of=f"scores {scores.shape}, mask {mask.shape}")
 
@@ -411,7 +411,7 @@ def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
         scores, mask = rng.normal(scale=3, size=shape), rng.integers(0, 3, size=shape) > 0
         cases += [(scores, mask, axis) for axis in range(-len(shape), len(shape))]
         cases += [(scores, mask[..., :1, :], axis) for axis in range(len(shape))]
-    values = student.masked_softmax.callmany([arguments(*case) for case in cases])
+    values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     for case, value in zip(cases, values, strict=True):
         assert_close(value, oracle_masked_softmax(*case), of=f"scores {case[0].shape} along axis {case[2]}")
 
@@ -647,7 +647,7 @@ def test_softmax_does_not_remember(student, rng):
     mask = np.tri(3)
     calls = [arguments(one, mask), arguments(other, 1 - np.eye(3)), arguments(one, mask=mask, axis=-1)]
     calls += [arguments(scores=other, mask=1 - np.eye(3)), arguments(one.T, mask.T, axis=0)]
-    values = [array_like(value, (3, 3)) for value in student.masked_softmax.callmany(calls)]
+    values = [array_like(value, (3, 3)) for value in student.masked_softmax.call_many(calls)]
     assert_rows_sum_to_one(values[0], (3, 3))
     assert_close(np.diag(values[1]), np.zeros(3), of="blocked entries of the second call")
     assert_close(values[2], values[0], of="the first call again, with names")
@@ -660,7 +660,7 @@ def test_softmax_dtype(student):
     scores, mask = np.array([[1, 2, 0], [0, 1, 3]]), np.array([[1, 0, 1], [0, 0, 0]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
     pairs = list(itertools.product(kinds, KINDS))
-    values = student.masked_softmax.callmany([arguments(scores.astype(k), mask.astype(m)) for k, m in pairs])
+    values = student.masked_softmax.call_many([arguments(scores.astype(k), mask.astype(m)) for k, m in pairs])
     for (kind, _), value in zip(pairs, values, strict=True):
         array_like(value, (2, 3))
         assert_dtype(value, kinds[kind])

@@ -113,7 +113,7 @@ def attended(value, case, of=""):
 
 def attend_many(layer, cases):
     """Call a layer on each (q, k, v) or (q, k, v, mask), in one round trip."""
-    values = layer.callmany([arguments(*case) for case in cases])
+    values = layer.call_many([arguments(*case) for case in cases])
     return [attended(value, case) for value, case in zip(values, cases, strict=True)]
 
 
@@ -700,7 +700,7 @@ def test_forward_dtype(student):
         case = tensors(q, k, v, dtype=dtype)
         masks = [None, mask.bool(), mask.double()]
         try:
-            values = layer.callmany([arguments(*case, mask=one) for one in masks])
+            values = layer.call_many([arguments(*case, mask=one) for one in masks])
         except StudentRaisedError as error:
             raise AssertionError(f"with q, k and v of {dtype}: {error}") from None
         for given, value in zip(masks, values, strict=True):
@@ -737,7 +737,7 @@ def array_of(value, shape, of="the result"):
 
 def back(student, cases):
     """Call softmax_backward on each pair of gradient and weights."""
-    values = student.softmax_backward.callmany([arguments(*case) for case in cases])
+    values = student.softmax_backward.call_many([arguments(*case) for case in cases])
     return [
         array_of(value, case[0].shape, f"case {i}") for i, (value, case) in enumerate(zip(values, cases, strict=True))
     ]
@@ -863,7 +863,7 @@ def test_softmax_backward_dtype(student):
     grad, weights = np.array([[1, 0, 2]]), np.array([[0.5, 0.25, 0.25]])
     cases = [(grad.astype(kind), weights.astype(kind)) for kind in (np.float32, np.float64)]
     cases.append((grad, np.array([[0, 1, 0]])))
-    values = student.softmax_backward.callmany([arguments(*case) for case in cases])
+    values = student.softmax_backward.call_many([arguments(*case) for case in cases])
     for value, kind in zip(values, (np.float32, np.float64, np.float64), strict=True):
         array_of(value, (1, 3))
         assert_dtype(value, kind)
@@ -880,7 +880,7 @@ def random_arrays(rng, sizes, lead=()):
 
 def backwards(student, cases):
     """Call attention_backward on each (Q, K, V, grad_output)."""
-    values = student.attention_backward.callmany([arguments(*case) for case in cases])
+    values = student.attention_backward.call_many([arguments(*case) for case in cases])
     names = ("grad_Q", "grad_K", "grad_V")
     return [arrays(value, [x.shape for x in case[:3]], names) for value, case in zip(values, cases, strict=True)]
 
@@ -1056,7 +1056,7 @@ def test_attention_backward_dtype(student):
     case = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     case = (*case, np.array([[1, 0], [0, 2]]))
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
-    values = student.attention_backward.callmany([arguments(*(x.astype(kind) for x in case)) for kind in kinds])
+    values = student.attention_backward.call_many([arguments(*(x.astype(kind) for x in case)) for kind in kinds])
     for value, kind in zip(values, kinds.values(), strict=True):
         arrays(value, [x.shape for x in case[:3]], ("grad_Q", "grad_K", "grad_V"))
         for part in value:

@@ -170,7 +170,7 @@ def attended(value, num_heads, query, key=None, of="the call"):
 def attend(layer, num_heads, *cases):
     """Call the layer on every case, made by `arguments`, in one round trip; return the checked pairs."""
     pairs = []
-    for i, (case, value) in enumerate(zip(cases, layer.callmany(list(cases)), strict=True)):
+    for i, (case, value) in enumerate(zip(cases, layer.call_many(list(cases)), strict=True)):
         key = case.args[1] if len(case.args) > 1 else case.kwargs.get("key")
         query = case.args[0] if case.args else case.kwargs["query"]
         pairs.append(attended(value, num_heads, query, key, of=f"call {i + 1}"))
@@ -187,7 +187,7 @@ def assert_attends(pair, expected, of):
 def heads_of(student, *cases):
     """Split every case, (x, num_heads), in one round trip; return the checked results."""
     results = []
-    for (x, heads), value in zip(cases, student.split_heads.callmany([arguments(*one) for one in cases]), strict=True):
+    for (x, heads), value in zip(cases, student.split_heads.call_many([arguments(*one) for one in cases]), strict=True):
         batch, length, width = x.shape
         shape = (batch, heads, length, width // heads)
         results.append(tensor_of(value, shape, f"{heads} heads of {tuple(x.shape)}"))
@@ -197,7 +197,7 @@ def heads_of(student, *cases):
 def merged_of(student, *cases):
     """Merge every case in one round trip; return the checked results."""
     results = []
-    for x, value in zip(cases, student.merge_heads.callmany([arguments(x) for x in cases]), strict=True):
+    for x, value in zip(cases, student.merge_heads.call_many([arguments(x) for x in cases]), strict=True):
         batch, heads, length, width = x.shape
         results.append(tensor_of(value, (batch, length, heads * width), f"merged {tuple(x.shape)}"))
     return results
@@ -268,7 +268,7 @@ def test_split_dtype(student):
     x = torch.tensor([[[1.0, 2, 3, 4], [5, 6, 7, 8]]])
     fine = 1 + 2.0**-40 * torch.arange(4, dtype=torch.float64).reshape(1, 1, 4)  # in float32 these are all 1
     calls = [*(arguments(x.to(kind), 2) for kind in kinds), arguments(fine, 2)]
-    *values, value = student.split_heads.callmany(calls)
+    *values, value = student.split_heads.call_many(calls)
     for kind, one in zip(kinds, values, strict=True):
         tensor_of(one, (1, 2, 2, 2), f"heads of {kind}")
         assert_dtype(one, kind)
@@ -330,7 +330,7 @@ def test_merge_dtype(student):
     kinds = (torch.float32, torch.float64, *half_dtypes())
     x = torch.tensor([[[[1.0, 2], [5, 6]], [[3, 4], [7, 8]]]])
     fine = 1 + 2.0**-40 * torch.arange(4, dtype=torch.float64).reshape(1, 2, 1, 2)  # in float32 these are all 1
-    *values, value = student.merge_heads.callmany([*(arguments(x.to(kind)) for kind in kinds), arguments(fine)])
+    *values, value = student.merge_heads.call_many([*(arguments(x.to(kind)) for kind in kinds), arguments(fine)])
     for kind, one in zip(kinds, values, strict=True):
         tensor_of(one, (1, 2, 4), f"heads of {kind}")
         assert_dtype(one, kind)
@@ -714,7 +714,7 @@ def test_attention_dtype(student, rng):
             layer.load_state_dict(state)
         x = query.to(kind)
         calls = [arguments(x, mask=mask), arguments(x)]
-        masked, *plain = layer.callmany(calls if kind == torch.float64 else calls[:1])
+        masked, *plain = layer.call_many(calls if kind == torch.float64 else calls[:1])
         for pair in (masked, *plain):
             attended(pair, 2, x, of=f"{kind}")
             for part in pair:

@@ -115,14 +115,14 @@ def attend(function, *cases):
     """Call on every case, made by `arguments`, in one round trip; return the checked pairs."""
     return [
         attended(value, *case.args[:3], of=f"call {i + 1}")
-        for i, (case, value) in enumerate(zip(cases, function.callmany(list(cases)), strict=True))
+        for i, (case, value) in enumerate(zip(cases, function.call_many(list(cases)), strict=True))
     ]
 
 
 def fused(student, *cases):
     """Call fused_attention on every case in one round trip; return the checked outputs."""
     outputs = []
-    for i, (case, value) in enumerate(zip(cases, student.fused_attention.callmany(list(cases)), strict=True)):
+    for i, (case, value) in enumerate(zip(cases, student.fused_attention.call_many(list(cases)), strict=True)):
         q, _, v = case.args[:3]
         outputs.append(tensor_of(value, (*q.shape[:-1], v.shape[-1]), f"call {i + 1}: the output"))
     return outputs
@@ -371,7 +371,7 @@ def assert_dtypes(function, rng, kinds, **kwargs):
     mask = torch.tensor([[1, 0, 0], [1, 1, 1]]).double()
     cases = [[x.to(kind) for x in (q, k, fine(v, kind))] for kind in kinds]
     calls = [arguments(*case, **more, **kwargs) for case in cases for more in ({}, {"mask": mask})]
-    for i, value in enumerate(function.callmany(calls)):
+    for i, value in enumerate(function.call_many(calls)):
         kind = kinds[i // 2]
         output, _ = attended(value, q, k, v, of=f"{kind}")
         for part in value:
@@ -644,7 +644,7 @@ def test_fused_dtype(student, rng):
     kinds = (torch.float32, torch.float64, *half_dtypes())
     masks = [None, torch.tensor([[1.0, 0, 0], [1, 1, 1]]), torch.tensor([[1, 0, 0], [1, 1, 1]])]
     calls = [arguments(*(x.to(kind) for x in (q, k, fine(v, kind))), mask) for kind in kinds for mask in masks]
-    for i, value in enumerate(student.fused_attention.callmany(calls)):
+    for i, value in enumerate(student.fused_attention.call_many(calls)):
         kind = kinds[i // 3]
         output = tensor_of(value, (2, 4), f"{kind}: the output")
         assert_dtype(value, kind)
@@ -932,7 +932,7 @@ def test_move_keeps_the_rest(student, rng):
     others += [np.array([1, 2]), [[], {}, (), None, 0, ""]]
     batches = [batch_of(rng), *others, normal(rng, 2)]
     for batch, moved in zip(
-        batches, student.move_batch.callmany([arguments(one, "cpu") for one in batches]), strict=True
+        batches, student.move_batch.call_many([arguments(one, "cpu") for one in batches]), strict=True
     ):
         assert_same(moved, batch)
     found = student.move_batch.on_device(batches[0], "cuda", elsewhere=(0,))

@@ -24,7 +24,7 @@ from grader.grading.grade import grade
 from grader.platforms.gradescope.autograder import Settings, container_mb, worker_mb
 from grader.platforms.gradescope.evaluate import value_at
 from grader.platforms.gradescope.package import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
-from grader.platforms.gradescope.results import Manner, results_of
+from grader.platforms.gradescope.results import GradescopeOptions, results_of
 from grader.sandbox.jail.syscalls import numbers
 from grader.sandbox.jail.tiers import WORKER_UID
 from grader.submission.submission import Source, Submission
@@ -60,7 +60,7 @@ def softmax(x, axis=-1):
 
 @pytest.fixture(scope="module")
 def data(course: Course) -> bytes:
-    return make_autograder(course, Settings(MODULE, 10, Manner()))
+    return make_autograder(course, Settings(MODULE, 10, GradescopeOptions()))
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ class TestGrading:
     def test_a_module_in_pytorch(self, course: Course, valid_results: Validate) -> None:
         needs_tier("contained")
         module = course.module("05_torch_attention")
-        platform = Platform(make_autograder(course, Settings(module.name, 10, Manner())))
+        platform = Platform(make_autograder(course, Settings(module.name, 10, GradescopeOptions())))
         try:
             results = platform.run(
                 {"torch_attention.py": course.solution(module).read_bytes()}, ATTNLAB_WORKER_MB="192"
@@ -186,7 +186,7 @@ class TestWhatStudentsRead:
     def test_nothing_at_once_tells_of_a_hidden_check(self, course: Course) -> None:
         """A target whose visible checks pass is not diagnosed before the grades are published."""
         report = graded(course, (CLASS / "ines" / "softmax.py").read_text())
-        results = results_of(report, Manner())
+        results = results_of(report, GradescopeOptions())
         quiet = [
             one
             for one in report.diagnoses
@@ -199,7 +199,7 @@ class TestWhatStudentsRead:
         assert all(json.dumps(one.message)[1:-1] in later for one in quiet)
 
     def test_the_option_hides_them_for_good(self, course: Course) -> None:
-        results = results_of(graded(course, SOLUTION), Manner("hidden", leaderboard=False))
+        results = results_of(graded(course, SOLUTION), GradescopeOptions("hidden", leaderboard=False))
         assert {test["visibility"] for test in results["tests"]} == {"visible", "hidden"}
         assert "leaderboard" not in results
 
@@ -274,7 +274,7 @@ class TestFaults:
     def test_an_autograder_that_is_out_of_time(self, course: Course, valid_results: Validate) -> None:
         """The time is up at once; grading is held up until then."""
         needs_tier("contained")
-        platform = Platform(make_autograder(course, Settings(MODULE, 0, Manner())))
+        platform = Platform(make_autograder(course, Settings(MODULE, 0, GradescopeOptions())))
         try:
             process = platform.root / "source" / "grader" / "grading_process.py"
             process.write_text("import signal\nsignal.pause()\n")
@@ -303,7 +303,7 @@ class TestZip:
         ]
 
     def test_the_same_course_gives_the_same_bytes(self, course: Course, data: bytes) -> None:
-        assert make_autograder(course, Settings(MODULE, 10, Manner())) == data
+        assert make_autograder(course, Settings(MODULE, 10, GradescopeOptions())) == data
 
     def test_the_requirements_are_the_projects(self) -> None:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -311,7 +311,7 @@ class TestZip:
         assert project["optional-dependencies"]["torch"] == [TORCH]
 
     def test_torch_is_asked_for_by_modules_that_use_it(self, course: Course, data: bytes) -> None:
-        torch = make_autograder(course, Settings("05_torch_attention", 10, Manner()))
+        torch = make_autograder(course, Settings("05_torch_attention", 10, GradescopeOptions()))
         found = [zipfile.ZipFile(io.BytesIO(one)).read("requirements.txt").decode() for one in (data, torch)]
         assert [TORCH in text for text in found] == [False, True]
 
@@ -319,7 +319,7 @@ class TestZip:
         module = course_copy.module(MODULE)
         path = course_copy.hidden_suite(module)
         path.write_text(path.read_text() + "\nraise LookupError\n")
-        data = make_autograder(course_copy, Settings(MODULE, 10, Manner()))
+        data = make_autograder(course_copy, Settings(MODULE, 10, GradescopeOptions()))
         with pytest.raises(AutograderError, match="no score"):
             try_autograder(data, course_copy, module)
 
@@ -348,7 +348,7 @@ def test_a_worker_gets_what_grading_leaves(backend: str, container: int | None, 
 def test_a_leaderboard_has_the_speed_on_a_gpu(course: Course) -> None:
     report = graded(course, SOLUTION)
     timed = replace(report, timing={**report.timing, **as_timing((Speed("softmax", 0.3, 0.2),))})
-    (entry,) = [one for one in results_of(timed, Manner())["leaderboard"] if "GPU" in one["name"]]
+    (entry,) = [one for one in results_of(timed, GradescopeOptions())["leaderboard"] if "GPU" in one["name"]]
     assert entry == {"name": "softmax on a GPU, times the built-in", "value": 1.5, "order": "asc"}
 
 

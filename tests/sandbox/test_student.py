@@ -109,14 +109,14 @@ def test_constants_are_values_and_missing_names_are_the_students_failure(student
 def test_many_calls_travel_in_one_round_trip(student_of: StudentOf) -> None:
     student = student_of(FUNCTIONS)
     before = student._session._serial
-    results = student.double.callmany([arguments(i) for i in range(50)])
+    results = student.double.call_many([arguments(i) for i in range(50)])
     assert results == [2 * i for i in range(50)]
     assert student._session._serial == before + 1
 
 
 def test_the_first_failing_call_of_many_raises(student_of: StudentOf) -> None:
     with pytest.raises(StudentRaisedError, match="double raised TypeError"):
-        student_of(FUNCTIONS).double.callmany([arguments(1), arguments(None), arguments(2)])
+        student_of(FUNCTIONS).double.call_many([arguments(1), arguments(None), arguments(2)])
 
 
 def test_inputs_after_the_call_show_what_it_modified(student_of: StudentOf) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from grader.course.course import Course, read_course
 from grader.submission import archive
-from grader.submission.finder import Found, find_submissions
+from grader.submission.finder import FoundSubmissions, find_submissions
 from grader.submission.submission import Submission
 from tests.conftest import ROOT, write
 
@@ -49,16 +49,16 @@ def zipped(path: Path, files: dict[str, str]) -> Path:
     return path
 
 
-def summary(found: Found) -> list[tuple[str, str, str]]:
+def summary(found: FoundSubmissions) -> list[tuple[str, str, str]]:
     return [(one.student, one.module, one.file) for one in found.submissions]
 
 
-def only(found: Found) -> Submission:
+def only(found: FoundSubmissions) -> Submission:
     (submission,) = found.submissions
     return submission
 
 
-def in_scratch(course: Course, *paths: Path) -> Found:
+def in_scratch(course: Course, *paths: Path) -> FoundSubmissions:
     """Find submissions where a zip of a class may be unpacked."""
     scratch = paths[0].parent / "scratch"
     scratch.mkdir()
@@ -483,7 +483,7 @@ def test_a_notebook_that_cannot_be_opened_stops_nobody_else(
     write(tmp_path, {"ana/softmax.ipynb": NOTEBOOK, "ben/softmax.ipynb": NOTEBOOK})
     opened = archive.read_file
 
-    def no_right_to(path: Path) -> archive.Entry:
+    def no_right_to(path: Path) -> archive.FileContent:
         if path.parent.name == "ana":  # as for an instructor who is not root
             raise PermissionError(13, "Permission denied")
         return opened(path)

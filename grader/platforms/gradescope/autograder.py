@@ -25,13 +25,13 @@ from typing import Any
 from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Backend, Module
-from grader.grading.pool import grade_side_by_side
+from grader.grading.pool import grade_in_pool
 from grader.grading.workers import NoJailError
-from grader.platforms.gradescope.results import NOT_GRADED, Manner, failed, results_of, write_results
+from grader.platforms.gradescope.results import NOT_GRADED, GradescopeOptions, failed, results_of, write_results
 from grader.sandbox.jail.limits import MEMORY_BYTES, MEMORY_VARIABLE
 from grader.submission import archive
 from grader.submission.finder import find_submissions
-from grader.submission.submission import HandedIn, Piece
+from grader.submission.submission import SubmissionRef, SubmittedFile
 
 SETTINGS = "autograder.json"
 COURSE = "course"
@@ -52,7 +52,7 @@ class Settings:
 
     module: str
     minutes: float
-    manner: Manner
+    manner: GradescopeOptions
 
     def as_json(self) -> dict[str, Any]:
         """Return them as plain data."""
@@ -62,7 +62,7 @@ class Settings:
 def read_settings(path: Path) -> Settings:
     """Return what `as_json` wrote."""
     data = json.loads(path.read_text(encoding="utf-8"))
-    return Settings(data["module"], data["minutes"], Manner(data["hidden"], data["leaderboard"]))
+    return Settings(data["module"], data["minutes"], GradescopeOptions(data["hidden"], data["leaderboard"]))
 
 
 class OutOfTimeError(Exception):
@@ -105,12 +105,12 @@ def grade_folder(course_root: Path, folder: Path, settings: Settings) -> Report:
     with (
         TemporaryDirectory(prefix="attn-") as scratch,
         _deadline(settings.minutes * 60 - MARGIN_SECONDS),
-        closing(grade_side_by_side(course, [handed_in_at(course, module, folder, Path(scratch))], 1)) as graded,
+        closing(grade_in_pool(course, [handed_in_at(course, module, folder, Path(scratch))], 1)) as graded,
     ):
         return next(graded).report
 
 
-def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) -> HandedIn:
+def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) -> SubmissionRef:
     """Return what counts of a folder that is all one student's, however it is laid out.
 
     A copy of it lies in a folder of its own, as a student's folder in a class does; so a name in it is nobody else's.
@@ -126,8 +126,8 @@ def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) ->
     if found:
         return found[0]
     problem = f"what was handed in {NOTHING}: hand in {module.slug}.py or {module.slug}.ipynb"
-    nothing = Piece(STUDENT, module, PurePosixPath(module.slug), own, False, 0.0, None, "", 0, 0, problem)
-    return HandedIn(nothing, ())
+    nothing = SubmittedFile(STUDENT, module, PurePosixPath(module.slug), own, False, 0.0, None, "", 0, 0, problem)
+    return SubmissionRef(nothing, ())
 
 
 def container_mb() -> int | None:

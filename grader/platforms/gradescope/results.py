@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.complexity.gpu_speed import Entry, entries
+from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.atomic_file import write_atomically
 from grader.core.report import CostResult, Report
 from grader.platforms.gradescope.evaluate import value_at
@@ -24,14 +24,14 @@ NOT_GRADED = (
 
 
 @dataclass(frozen=True)
-class Manner:
+class GradescopeOptions:
     """How results are shown."""
 
     hidden: HiddenVisibility = "after_published"
     leaderboard: bool = True
 
 
-def results_of(report: Report, manner: Manner, *, seconds: float | None = None) -> dict[str, Any]:
+def results_of(report: Report, manner: GradescopeOptions, *, seconds: float | None = None) -> dict[str, Any]:
     """Return what Gradescope is told of a report; without a score, as a failed autograder, if it has none."""
     if report.score is None:
         return failed(f"{NOT_GRADED}\n\n{report.message}".strip(), report.status)
@@ -57,7 +57,7 @@ def write_results(path: Path, data: Mapping[str, Any]) -> None:
     write_atomically(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _test(item: Item, report: Report, manner: Manner) -> dict[str, Any]:
+def _test(item: Item, report: Report, manner: GradescopeOptions) -> dict[str, Any]:
     visible = item.kind != "hidden"
     test: dict[str, Any] = {
         "name": item.title,
@@ -113,7 +113,7 @@ def _leaderboard(report: Report) -> list[dict[str, Any]]:
     return board
 
 
-def _speed(entry: Entry) -> dict[str, Any]:
+def _speed(entry: LeaderboardEntry) -> dict[str, Any]:
     """Return how fast a function is on a GPU, where it was graded on one: 1 is as fast as PyTorch's own attention."""
     return {"name": f"{entry.function} on a GPU, times the built-in", "value": entry.times_built_in, "order": "asc"}
 

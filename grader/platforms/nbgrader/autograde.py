@@ -11,10 +11,10 @@ from typing import Any
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.module import Module
-from grader.grading.pool import Graded, grade_side_by_side, usable_cores
+from grader.grading.pool import Graded, grade_in_pool, usable_cores
 from grader.grading.workers import NoJailError
 from grader.submission.finder import find_submissions
-from grader.submission.submission import HandedIn
+from grader.submission.submission import SubmissionRef
 
 NO_JAIL = (
     "this machine gives no jail, so other people's code could read and change all that you can. `attn doctor` says "
@@ -26,7 +26,7 @@ class AutogradeError(Exception):
     """A submission that cannot be graded in this course directory, and why."""
 
 
-class Run:
+class AutogradeRun:
     """What has been graded, and is being graded, in one run of nbgrader's converter.
 
     nbgrader takes one student after the other. The first that it asks for sets all of the run going, on every core;
@@ -53,11 +53,11 @@ class Run:
             graded = self._wait_for(student)
         return graded.report
 
-    def _begin(self, course: Course, work: list[HandedIn], allow_unjailed: bool) -> None:
+    def _begin(self, course: Course, work: list[SubmissionRef], allow_unjailed: bool) -> None:
         if self._stream is not None:
             self._stream.close()
         self._pending = {one.student for one in work}
-        self._stream = grade_side_by_side(course, work, usable_cores(), allow_unjailed=allow_unjailed)
+        self._stream = grade_in_pool(course, work, usable_cores(), allow_unjailed=allow_unjailed)
 
     def _wait_for(self, student: str) -> Graded:
         if self._problem is not None:
@@ -78,7 +78,7 @@ class Run:
             raise
         return self._done.pop(student)
 
-    def _handed_in(self, course: Course, module: Module, student: str) -> HandedIn:
+    def _handed_in(self, course: Course, module: Module, student: str) -> SubmissionRef:
         """Return what a student handed in for a module, with their other modules beside it, as `attn grade` does."""
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, "."))
         found = find_submissions(course, [folder], module)
@@ -86,7 +86,7 @@ class Run:
             raise AutogradeError(f"there is no one submission of {student} for {module.name} in {folder}")
         return found.handed_in[0]
 
-    def _following(self, course: Course, module: Module, student: str) -> list[HandedIn]:
+    def _following(self, course: Course, module: Module, student: str) -> list[SubmissionRef]:
         """Return what nbgrader will ask for next; to miss one costs time and nothing else."""
         one_of, name = "(?P<student>.*)", re.escape(module.name)
         pattern = self.coursedir.format_path(self.coursedir.submitted_directory, one_of, name, escape=True)

@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 
 from grader.course.notebook import NotebookError, grade_id, raw_cells, read_cells, source_of
 from grader.platforms.nbgrader.assignment import OPEN_STUB
-from grader.platforms.nbgrader.autograde import Run
+from grader.platforms.nbgrader.autograde import AutogradeRun
 from grader.platforms.nbgrader.gradebook import open_gradebook
 from grader.submission.archive import UnreadableError, read_file
 from grader.submission.assignment_cells import OPEN_ANSWER, SCHEMA
@@ -29,7 +29,7 @@ class SubmissionExporter(NotebookExporter):  # type: ignore[misc] # nbconvert ha
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.run = Run(self.parent)
+        self.run = AutogradeRun(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
         """Convert one notebook; `autograded/` is our own writing, `submitted/` is not."""

@@ -62,13 +62,13 @@ def _lost(report: Report, target: str) -> Iterator[str]:
             yield f"- {check.message}" if check.suite != "visible" else f"- {check.property}: {check.message}"
     costs = [cost for cost in report.costs if cost.target == target and cost.verdict != "pass"]
     for function in dict.fromkeys(cost.function for cost in costs):
-        yield from _dear([cost for cost in costs if cost.function == function])
+        yield from _too_expensive([cost for cost in costs if cost.function == function])
     for call in report.forbidden:
         if call.target == target:
             yield f"- {call.call} in line {call.line} is not allowed: {call.why}"
 
 
-def _dear(costs: Sequence[CostResult]) -> Iterator[str]:
+def _too_expensive(costs: Sequence[CostResult]) -> Iterator[str]:
     """Yield what one function costs too much; a reason that several meters share is told once."""
     reasons = {cost.message for cost in costs}
     if len(costs) > 1 and len(reasons) == 1:

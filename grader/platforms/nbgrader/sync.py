@@ -16,7 +16,7 @@ import nbformat
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 
-from grader.classroom.journal import Entry, Key, read_journal
+from grader.classroom.journal import JournalEntry, ReportKey, read_journal
 from grader.classroom.marks import Mark, mark_from
 from grader.classroom.provenance import submission_hash
 from grader.classroom.results import JOURNAL
@@ -34,7 +34,7 @@ from grader.platforms.nbgrader.scores import NotGradedError, scores_of
 from grader.submission.finder import find_submissions
 
 STAMP = "timestamp.txt"
-Outcome = Literal["written", "unchanged", "not graded", "refused"]
+SyncOutcome = Literal["written", "unchanged", "not graded", "refused"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Synced:
 
     module: str
     student: str
-    outcome: Outcome
+    outcome: SyncOutcome
     score: float | None = None
     penalty: float = 0.0
     problem: str = ""
@@ -55,7 +55,7 @@ class _Results:
 
     reports: Mapping[str, tuple[Path, ...]]
     marks: Mapping[tuple[str, str], Mark]
-    journal: Mapping[Key, Entry]
+    journal: Mapping[ReportKey, JournalEntry]
 
 
 def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Generator[Synced]:
@@ -67,7 +67,7 @@ def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Generator
         book.db().expire_on_commit = False  # or every row would be asked for again after every submission
         for module in course.modules:
             if results.reports[module.name]:
-                desk = _Desk(course, module, config, coursedir, book, results)
+                desk = _GradebookWriter(course, module, config, coursedir, book, results)
                 yield from map(desk.sync, results.reports[module.name])
 
 
@@ -83,7 +83,7 @@ def _read(course: Course, folder: Path) -> _Results:
     return _Results(reports, {(one.module, one.submission): one for one in marks}, read_journal(folder / JOURNAL)[0])
 
 
-class _Desk:
+class _GradebookWriter:
     """Where the reports of one module are entered, one after the other."""
 
     def __init__(
@@ -138,7 +138,7 @@ class _Desk:
             clear(row)
             row.late_submission_penalty = None
             shutil.rmtree(self._place("autograded", student), ignore_errors=True)  # formgrader takes it for graded
-            outcome: Outcome = "not graded"
+            outcome: SyncOutcome = "not graded"
             problem = str(error)
         else:
             penalty = self._penalty(report, row) or 0.0
@@ -176,7 +176,7 @@ class _Desk:
 
     def _is_stale(self, report: Report, student: str) -> bool:
         """Whether what lies in `submitted/` is no longer what the report is about."""
-        entry = self.results.journal.get(Key(report.module, report.submission))
+        entry = self.results.journal.get(ReportKey(report.module, report.submission))
         if entry is None or not self._place("submitted", student).is_dir():
             return False
         folder = self._place("submitted", student).parent

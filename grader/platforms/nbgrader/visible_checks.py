@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.course.api import REFLECT, Api
 from grader.course.module import CourseError, Module, read_text
 from grader.grading.checks import read_checks
-from grader.grading.direct_tests import plain_tests
+from grader.grading.direct_tests import direct_tests
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class _Part:
 
 def visible_checks(module: Module, api: Api) -> dict[str, str]:
     """Return, for each target, a text that defines its visible checks and nothing else."""
-    tests = plain_tests(module.checks)
+    tests = direct_tests(module.checks)
     if tests is None:
         mend = "Let every visible check ask for `student` and `rng` alone"
         raise CourseError(module.checks, "", "cannot be shared out among the cells of a notebook", mend)

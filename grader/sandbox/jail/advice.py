@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from grader.sandbox.jail.tiers import Attempt
+from grader.sandbox.jail.tiers import TierAttempt
 
 _NO_BUBBLEWRAP = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)."
 _NO_LINUX = "Only Linux has what the jail is made of: grade on a Linux machine, in a virtual machine or in a container."
@@ -21,7 +21,7 @@ _MENDS = {
 }
 
 
-def advice(attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
+def advice(attempts: tuple[TierAttempt, ...]) -> tuple[str, ...]:
     """Return what to do for each tier that is better than the best one to be had."""
     if sys.platform != "linux":
         return (_NO_LINUX,)

@@ -31,7 +31,7 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_RIGHTS = 0b11
 _SCOPES = 0b11
 
-Rule = tuple[str, int]
+PathRule = tuple[str, int]
 
 
 def version() -> int:
@@ -39,7 +39,7 @@ def version() -> int:
     return kernel.call("syscall", ctypes.c_long(_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
 
 
-def restrict(rules: Iterable[Rule]) -> None:
+def restrict(rules: Iterable[PathRule]) -> None:
     """Allow this process what the rules say below each path, and from now on nothing else."""
     abi = version()
     handled = (1 << _FILE_RIGHTS.get(abi, 16)) - 1

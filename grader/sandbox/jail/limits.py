@@ -41,7 +41,7 @@ def memory_bytes() -> int:
     return min(MEMORY_BYTES, int(os.environ.get(MEMORY_VARIABLE) or MEMORY_BYTES >> 20) << 20)
 
 
-class OutOfPatienceError(Exception):
+class DeadlineError(Exception):
     """A request has used up its limits; `waited` if it did so without computing."""
 
     def __init__(self, evidence: str, *, waited: bool) -> None:
@@ -49,7 +49,7 @@ class OutOfPatienceError(Exception):
         self.waited = waited
 
 
-class Patience:
+class Deadline:
     """Asked every now and then while a worker is busy; raises when it has used up its limits.
 
     A worker waits if it used under a fiftieth of the last `wall_s` seconds: a starved one gets more. One that keeps
@@ -70,10 +70,10 @@ class Patience:
             # Short calls never come here, so the CPU clock is read a moment late, in the student's favour.
             self.window_cpu = self.first_cpu = cpu
         if cpu - self.first_cpu > self.limits.cpu_s:
-            raise OutOfPatienceError(f"more than {self.limits.cpu_s:g} s of CPU time", waited=False)
+            raise DeadlineError(f"more than {self.limits.cpu_s:g} s of CPU time", waited=False)
         if now - self.window > self.limits.wall_s:
             if cpu - self.window_cpu < self.limits.wall_s / 50 or now - self.started > 5 * self.limits.wall_s:
-                raise OutOfPatienceError("waited for longer than allowed", waited=True)
+                raise DeadlineError("waited for longer than allowed", waited=True)
             self.window, self.window_cpu = now, cpu
 
 

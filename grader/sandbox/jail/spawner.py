@@ -106,7 +106,7 @@ class ZygoteSpawner(_Closing):
         self._control, theirs = socket.socketpair()
         self._ended: dict[int, Exit] = {}
         self._dismissed: set[int] = set()
-        self._born: deque[_Born] = deque()
+        self._born: deque[_Spawned] = deque()
         self._ordered: socket.socket | None = None
         self._confirmed = False
         try:
@@ -207,7 +207,7 @@ class ZygoteSpawner(_Closing):
                 return None
         return self._ended.pop(pid)
 
-    def _next_born(self) -> _Born:
+    def _next_born(self) -> _Spawned:
         while not self._born:
             if not self._take(START_SECONDS):
                 raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
@@ -244,7 +244,7 @@ class ZygoteSpawner(_Closing):
             case None:
                 return False
             case [pid], descriptors:
-                self._born.append(_Born(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
+                self._born.append(_Spawned(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
             case [pid, _, _, _], _ if int(pid) in self._dismissed:
                 self._dismissed.remove(int(pid))
             case [pid, code, cpu, added], _:
@@ -269,7 +269,7 @@ class ZygoteSpawner(_Closing):
 
 
 @dataclass(frozen=True)
-class _Born:
+class _Spawned:
     """A worker by its number in the zygote's eyes and by its number in ours."""
 
     here: int

@@ -24,7 +24,7 @@ CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "sen
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TierAttempt:
     """A plan that was tried; `problem` says why it cannot be had, and is empty if it can."""
 
     plan: Plan
@@ -72,12 +72,12 @@ def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> Zygote
     return ColdSpawner(backend)
 
 
-def survey(backend: Backend, devices: tuple[str, ...] = ()) -> tuple[Attempt, ...]:
+def survey(backend: Backend, devices: tuple[str, ...] = ()) -> tuple[TierAttempt, ...]:
     """Try every plan there is for this machine, the best first."""
-    return tuple(Attempt(plan, _problem(plan)) for plan in plans(backend, devices))
+    return tuple(TierAttempt(plan, _problem(plan)) for plan in plans(backend, devices))
 
 
-def best(attempts: tuple[Attempt, ...]) -> Tier:
+def best(attempts: tuple[TierAttempt, ...]) -> Tier:
     """Return the best tier among what was tried."""
     return next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
 

@@ -21,7 +21,7 @@ DEVICES = ("cpu", "cuda:0", "meta")
 
 
 @dataclass(frozen=True)
-class Finding:
+class DeviceFinding:
     """One breach of discipline, and the line of the student's that is to blame (0 if none is known)."""
 
     kind: str
@@ -31,7 +31,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Copy:
+class DeviceCopy:
     """One copy from the CPU to the GPU."""
 
     non_blocking: bool
@@ -40,7 +40,7 @@ class Copy:
 
 
 @dataclass(frozen=True, eq=False)
-class OnDevice:
+class DeviceCall:
     """A call under the pretence: its value, where each tensor in it lives, and what was found.
 
     A call that raised has findings: without any, the exception itself is raised.
@@ -48,8 +48,8 @@ class OnDevice:
 
     value: Any
     devices: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    copies: tuple[Copy, ...]
+    findings: tuple[DeviceFinding, ...]
+    copies: tuple[DeviceCopy, ...]
     raised: StudentRaisedError | None = None
 
 
@@ -67,33 +67,33 @@ class GpuCost:
         return sorted(self.times)[len(self.times) // 2]
 
 
-class MalformedFoundError(Exception):
+class MalformedFindingsError(Exception):
     """A worker's answer that is no account of a call on the device."""
 
 
-def read_found(answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]) -> OnDevice:
+def read_found(answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]) -> DeviceCall:
     """Return a worker's account of one call in these files; its value, or the exception, has been read already."""
     if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
-        raise MalformedFoundError
+        raise MalformedFindingsError
     devices = answer["devices"]
     if type(devices) is not list or any(type(device) is not str or device not in DEVICES for device in devices):
-        raise MalformedFoundError
+        raise MalformedFindingsError
     if len(devices) != sum(1 for _ in tensors_of(value)):
-        raise MalformedFoundError
+        raise MalformedFindingsError
     findings = tuple(_finding(one, files) for one in _list(answer["findings"]))
     copies = tuple(_copy(one, files) for one in _list(answer["copies"]))
-    return OnDevice(value, tuple(devices), findings, copies, raised)
+    return DeviceCall(value, tuple(devices), findings, copies, raised)
 
 
 def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
     """Return a worker's account of what a call took."""
     if type(answer) is not dict or answer.keys() != {"peak", "times", "value"}:
-        raise MalformedFoundError
+        raise MalformedFindingsError
     peak, times = answer["peak"], answer["times"]
     if type(peak) is not int or not 0 <= peak < MAX_BYTES or type(times) is not list or len(times) != repeats:
-        raise MalformedFoundError
+        raise MalformedFindingsError
     if not all(type(time) is float and 0 <= time < MAX_MS for time in times):
-        raise MalformedFoundError
+        raise MalformedFindingsError
     return GpuCost(answer["value"], peak, tuple(times))
 
 
@@ -108,30 +108,30 @@ def tensors_of(value: Any, depth: int = 0) -> Iterator[Any]:
 
 def _list(value: object) -> list[Any]:
     if type(value) is not list or len(value) > MAX_NOTES:
-        raise MalformedFoundError
+        raise MalformedFindingsError
     return value
 
 
-def _finding(parts: object, files: Collection[str]) -> Finding:
+def _finding(parts: object, files: Collection[str]) -> DeviceFinding:
     if type(parts) is not list or len(parts) != 5:
-        raise MalformedFoundError
+        raise MalformedFindingsError
     kind, name, origin, *place = parts
     if type(kind) is not str or kind not in KINDS or type(name) is not str or not _is_line(origin):
-        raise MalformedFoundError
+        raise MalformedFindingsError
     what = what_happened(kind, name if _NAME.fullmatch(name) else "", origin)
-    return Finding(kind, what, *_place(place, files))
+    return DeviceFinding(kind, what, *_place(place, files))
 
 
-def _copy(parts: object, files: Collection[str]) -> Copy:
+def _copy(parts: object, files: Collection[str]) -> DeviceCopy:
     if type(parts) is not list or len(parts) != 3 or type(parts[0]) is not bool:
-        raise MalformedFoundError
-    return Copy(parts[0], *_place(parts[1:], files))
+        raise MalformedFindingsError
+    return DeviceCopy(parts[0], *_place(parts[1:], files))
 
 
 def _place(parts: list[Any], files: Collection[str]) -> tuple[str, int]:
     file, line = parts
     if type(file) is not str or not _is_line(line):
-        raise MalformedFoundError
+        raise MalformedFindingsError
     # A cell of a notebook is a file with a number behind it.
     return (file, line) if _CELL.sub("", file) in files else ("", 0)
 

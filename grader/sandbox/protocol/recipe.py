@@ -11,7 +11,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class Recipe:
     """How an object is made; only a torch module has parameters (`state`) and a mode."""
 
     init: tuple[Any, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 
-def make_ready() -> None:
+def set_up_torch() -> None:
     """Do once what every worker would do first, and keep torch to what a jail allows."""
     torch.set_num_threads(1)
     torch.compile = uncompiled

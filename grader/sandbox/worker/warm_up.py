@@ -14,9 +14,9 @@ def warm_up(backend: str, *, meters: bool = True, gpu: bool = False) -> None:
         import grader.sandbox.worker.meters.measure  # a jailed worker cannot find our folder again
 
     if backend == "torch":
-        from grader.sandbox.worker.torch_setup import make_ready
+        from grader.sandbox.worker.torch_setup import set_up_torch
 
-        make_ready()
+        set_up_torch()
         if gpu:
             import grader.sandbox.worker.gpu.real
         if meters:

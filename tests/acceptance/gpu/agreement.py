@@ -20,10 +20,10 @@ from typing import Any
 
 import torch
 
-from grader.sandbox.protocol.device_findings import OnDevice, read_found
+from grader.sandbox.protocol.device_findings import DeviceCall, read_found
 from grader.sandbox.worker.gpu.call import on_device
 from grader.sandbox.worker.gpu.labels import tensors_in
-from tests.sandbox.worker.gpu.cases import FILE, Case, Way, cases, kinds_of, ways
+from tests.sandbox.worker.gpu.cases import FILE, CallStyle, Case, cases, kinds_of, ways
 
 MIXED = "same device"
 SYNC = "called a synchronizing CUDA operation"
@@ -101,7 +101,7 @@ def compared(case: Case, *, real: bool) -> Row:
     return row
 
 
-def verdict(case: Case, way: Way, simulated: Outcome, real: Outcome) -> str:
+def verdict(case: Case, way: CallStyle, simulated: Outcome, real: Outcome) -> str:
     """Say whether a call went the same way on the pretended GPU and on the real one."""
     if case.policy:
         return "policy"
@@ -116,7 +116,7 @@ def verdict(case: Case, way: Way, simulated: Outcome, real: Outcome) -> str:
     return "policy" if expected <= real.syncs <= simulated.syncs | simulated.allowed else "NO"
 
 
-def simulate(case: Case, way: Way) -> tuple[OnDevice, Outcome]:
+def simulate(case: Case, way: CallStyle) -> tuple[DeviceCall, Outcome]:
     """Call on the pretended GPU, in this process."""
     with quiet():
         function = loaded(case)
@@ -132,7 +132,7 @@ def simulate(case: Case, way: Way) -> tuple[OnDevice, Outcome]:
     return found, Outcome(syncs, allowed, (kind, line), tuple(one.partition(":")[0] for one in devices))
 
 
-def on_gpu(case: Case, way: Way) -> Outcome:
+def on_gpu(case: Case, way: CallStyle) -> Outcome:
     """Call on the real GPU."""
     stopped_at = 0
     for mode in ("error", "warn"):

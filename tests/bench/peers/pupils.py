@@ -16,7 +16,7 @@ TEN = "RRWRRWRWRW"
 
 
 @dataclass(frozen=True)
-class Way:
+class WrongWay:
     """A way to do the assignment: the three functions, and whether they are right."""
 
     name: str
@@ -29,7 +29,7 @@ class Pupil:
     """One of the class, and what they wrote for each question."""
 
     name: str
-    way: Way
+    way: WrongWay
 
     @property
     def answers(self) -> dict[str, str]:
@@ -51,7 +51,7 @@ def class_of(count: int) -> tuple[Pupil, ...]:
 
 
 @cache
-def ways() -> tuple[Way, ...]:
+def ways() -> tuple[WrongWay, ...]:
     """Return the solution and every handwriting in right.py, and the wrong ways of wrong.py laid over the solution.
 
     Those in wrong.py that are wrong in nothing but their cost are right to a grader that does not count.
@@ -60,10 +60,10 @@ def ways() -> tuple[Way, ...]:
     unfinished = dict(solution) | {QUESTIONS[-1]: read_assignment().stubs()[QUESTIONS[-1]]}
     laid_over = [(name, "COSTLY = True" in code, code) for name, code in _cells(FOLDER / "wrong.py")]
     return (
-        Way("solution", True, solution),
-        *(Way(name, True, functions_of(code)) for name, code in _cells(FOLDER / "right.py")),
-        *(Way(name, right, solution | functions_of(code)) for name, right, code in laid_over),
-        Way("unfinished", False, unfinished),
+        WrongWay("solution", True, solution),
+        *(WrongWay(name, True, functions_of(code)) for name, code in _cells(FOLDER / "right.py")),
+        *(WrongWay(name, right, solution | functions_of(code)) for name, right, code in laid_over),
+        WrongWay("unfinished", False, unfinished),
     )
 
 

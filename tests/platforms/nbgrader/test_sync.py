@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from grader.core.report import Report, report_from, report_text
-from grader.core.times import read_when
+from grader.core.times import read_time
 from grader.course.course import Course
 from grader.platforms.nbgrader.errors import CourseDirError
 from grader.platforms.nbgrader.release import release_modules
@@ -38,7 +38,7 @@ def graded(released: Path, course: Course, tmp_path_factory: pytest.TempPathFact
     """A course directory with a class in it that is not in its gradebook yet, and its reports by `attn grade`."""
     root = shutil.copytree(released, tmp_path_factory.mktemp("sync") / "attention")
     notebook = Notebook(root / "release" / MODULE / "softmax.ipynb")
-    release_modules(course, course.modules[:1], root, due=read_when(DUE))
+    release_modules(course, course.modules[:1], root, due=read_time(DUE))
     right = notebook.answer(RIGHT)
     hand_in(root, "ana", right.text)
     hand_in(root, "ben", right.write("answer-softmax", NO_MAXIMUM).write("test-softmax", "changed").text)

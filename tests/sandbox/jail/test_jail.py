@@ -30,7 +30,7 @@ from grader.sandbox.jail.advice import advice
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
-from grader.sandbox.jail.tiers import Attempt, open_spawner, planned, plans, survey, without
+from grader.sandbox.jail.tiers import TierAttempt, open_spawner, planned, plans, survey, without
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
@@ -311,7 +311,7 @@ class TestTiers:
     def test_without_landlock_there_is_no_jail(self) -> None:
         found = [line.partition(" ") for line in self.run(*without_landlock())]
         assert [tier for tier, _, problem in found if not problem] == ["none"]
-        assert "Landlock" in advice((Attempt(planned("numpy", "strict"), found[0][2]),))[0]
+        assert "Landlock" in advice((TierAttempt(planned("numpy", "strict"), found[0][2]),))[0]
 
     def test_an_ordinary_user_has_the_strict_tier_too(self) -> None:
         needs_tier("strict")
@@ -329,7 +329,7 @@ class TestTiers:
         ],
     )
     def test_every_problem_has_advice(self, problem: str, word: str) -> None:
-        assert word in "".join(advice((Attempt(planned("numpy", "strict"), problem),)))
+        assert word in "".join(advice((TierAttempt(planned("numpy", "strict"), problem),)))
 
 
 def test_the_table_of_system_calls_is_libseccomps() -> None:

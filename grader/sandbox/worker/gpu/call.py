@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from grader.sandbox.worker.gpu.cuda_api import machine
-from grader.sandbox.worker.gpu.functions import Functions
+from grader.sandbox.worker.gpu.functions import SimulatedFunctions
 from grader.sandbox.worker.gpu.labels import CPU, GPU, MAX_DEPTH, Label, Labels, tensors_in
-from grader.sandbox.worker.gpu.operations import Operations
-from grader.sandbox.worker.gpu.simulated import Pretence
+from grader.sandbox.worker.gpu.operations import SimulatedOperations
+from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
 LABELS = Labels()  # of the whole process: what a student keeps from one call to the next stays where it is
 
@@ -30,7 +30,7 @@ def on_device(
 
     A torch module whose method this is moves to the GPU first, by its own `.to`.
     """
-    pretence = Pretence(LABELS, files, gpu=gpu)
+    pretence = SimulatedGpu(LABELS, files, gpu=gpu)
     named = dict(enumerate(args)) | dict(kwargs)
     for name, arg in named.items():
         device = GPU if gpu and name not in elsewhere else CPU
@@ -38,7 +38,7 @@ def on_device(
             LABELS.put(tensor, Label(device, frozenset({(name, number)} if device == CPU else ())))
     pretence.lives_on_gpu = any(map(LABELS.on_gpu, tensors_in(named.values())))
     answer: dict[str, Any] = {}
-    with machine(pretence), Functions(pretence), Operations(pretence):
+    with machine(pretence), SimulatedFunctions(pretence), SimulatedOperations(pretence):
         try:
             if gpu and isinstance(owner, torch.nn.Module):
                 owner.to(GPU)

@@ -13,14 +13,14 @@ import torch.amp.autocast_mode
 import torch.utils._device
 
 from grader.sandbox.worker.gpu.labels import GPU
-from grader.sandbox.worker.gpu.simulated import Pretence
+from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
 NAME = "a GPU that is not there"
 _ABSENT = object()
 
 
 @contextlib.contextmanager
-def machine(pretence: Pretence) -> Iterator[None]:
+def machine(pretence: SimulatedGpu) -> Iterator[None]:
     """Have torch answer for the pretended machine; what a student sets for all of torch is undone."""
     changes = [*answers(pretence), *(autocast() if pretence.gpu else ())]
     before = [(owner, name, vars(owner).get(name, _ABSENT)) for owner, name, _ in changes]
@@ -36,7 +36,7 @@ def machine(pretence: Pretence) -> Iterator[None]:
             torch.set_default_device(default)
 
 
-def answers(pretence: Pretence) -> Iterator[tuple[Any, str, Any]]:
+def answers(pretence: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
     """Yield what to put in place of what: the module, the name, the answer."""
     count = int(pretence.gpu)
 

@@ -10,20 +10,20 @@ import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, Label, memory_of, tensors_in
-from grader.sandbox.worker.gpu.simulated import Pretence
-from grader.sandbox.worker.gpu.transfers import Wish, move, wish_of
+from grader.sandbox.worker.gpu.simulated import SimulatedGpu
+from grader.sandbox.worker.gpu.transfers import TransferRequest, move, wish_of
 
-Handler = Callable[[Pretence, Any, Any, dict[str, Any]], Any]
+DeviceHandler = Callable[[SimulatedGpu, Any, Any, dict[str, Any]], Any]
 OF_DATA = {"tensor": 0, "as_tensor": 0, "asarray": 0, "new_tensor": 1}  # which argument of them is numbers, or a tensor
 UNREADABLE = (
     "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 )
 
 
-class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
+class SimulatedFunctions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
     """Answers for the GPU that is not there."""
 
-    def __init__(self, pretence: Pretence) -> None:
+    def __init__(self, pretence: SimulatedGpu) -> None:
         super().__init__()
         self.pretence = pretence
 
@@ -41,7 +41,7 @@ class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no ty
         return self.pretence.run(function, args, kwargs)
 
 
-def made(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def made(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Make a tensor where it was asked for; of numbers that are copied there, if it is made of Python's."""
     name = str(getattr(function, "__name__", ""))
     kwargs = dict(kwargs)
@@ -76,7 +76,7 @@ def made(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -
     return result
 
 
-def of_tensor(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any], at: int) -> Any:
+def of_tensor(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any], at: int) -> Any:
     """Make a tensor of another one, where that one is if nothing else is said; some of these copy it, all the same."""
     device = kwargs.pop("device", None)
     if device is None and at:
@@ -84,7 +84,7 @@ def of_tensor(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, An
     elif device is None and torch.utils._device.CURRENT_DEVICE is not None:
         device = pretence.default()
     with pretence.within(function, None):
-        moved = move(pretence, args[at], Wish(device))
+        moved = move(pretence, args[at], TransferRequest(device))
     kwargs = {**kwargs, "device": CPU} if torch.utils._device.CURRENT_DEVICE is not None else kwargs
     result = pretence.run(function, (*args[:at], moved, *args[at + 1 :]), kwargs)
     if memory_of(result) != memory_of(moved):
@@ -92,50 +92,52 @@ def of_tensor(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, An
     return result
 
 
-def answer_device(pretence: Pretence, function: Any, args: Any, kwargs: Any) -> torch.device:
+def answer_device(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> torch.device:
     return pretence.labels.of(args[0]).device if args[0].device.type == "cpu" else function(*args, **kwargs)
 
 
-def answer_is_cuda(pretence: Pretence, function: Any, args: Any, kwargs: Any) -> bool:
+def answer_is_cuda(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> bool:
     return pretence.labels.on_gpu(args[0])
 
 
-def answer_is_cpu(pretence: Pretence, function: Any, args: Any, kwargs: Any) -> bool:
+def answer_is_cpu(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> bool:
     return bool(function(*args, **kwargs)) and not pretence.labels.on_gpu(args[0])
 
 
-def answer_get_device(pretence: Pretence, function: Any, args: Any, kwargs: Any) -> int:
+def answer_get_device(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> int:
     return 0 if pretence.labels.on_gpu(args[0]) else -1
 
 
-def make_device(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def make_device(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Return a device; a number alone is one of the GPU's."""
     if len(args) == 1 and type(args[0]) is int and not kwargs:
         return pretence.device(args[0])
     return function(*args, **kwargs)
 
 
-def to(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+def to(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     wish = wish_of(pretence, args[1:], kwargs)
     return move(pretence, args[0], wish)
 
 
-def to_cpu(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    return move(pretence, args[0], Wish(CPU, memory_format=kwargs.get("memory_format")))
+def to_cpu(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    return move(pretence, args[0], TransferRequest(CPU, memory_format=kwargs.get("memory_format")))
 
 
-def to_cuda(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+def to_cuda(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     words = kwargs | dict(zip(("device", "non_blocking"), args[1:], strict=False))
-    wish = Wish(GPU if words.get("device") is None else words["device"], non_blocking=words.get("non_blocking", False))
+    wish = TransferRequest(
+        GPU if words.get("device") is None else words["device"], non_blocking=words.get("non_blocking", False)
+    )
     pretence.device(GPU)  # where there is none, this says so
     return move(pretence, args[0], wish)
 
 
-def type_as(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+def type_as(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     return move(pretence, args[0], wish_of(pretence, args[1:], kwargs))
 
 
-def to_type(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def to_type(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Return the name of a tensor's type, or the tensor as one of another: the old types name a device, too."""
     wanted = kwargs.get("dtype", args[1] if len(args) > 1 else None)
     if wanted is None:
@@ -144,11 +146,11 @@ def to_type(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]
     if isinstance(wanted, torch.dtype):
         return pretence.run(function, args, kwargs)
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
-    moved = move(pretence, args[0], Wish(GPU if ".cuda." in name else CPU))
+    moved = move(pretence, args[0], TransferRequest(GPU if ".cuda." in name else CPU))
     return pretence.run(function, (moved, name.replace(".cuda.", ".")), {})
 
 
-def numpy(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def numpy(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Refuse what torch refuses: NumPy cannot read the memory of a GPU."""
     if not pretence.labels.on_gpu(args[0]):
         return pretence.run(function, args, kwargs)
@@ -156,7 +158,7 @@ def numpy(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) 
     raise TypeError(UNREADABLE)
 
 
-def read(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def read(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Note a sync that no operation tells of."""
     if pretence.labels.on_gpu(args[0]):
         pretence.sync()
@@ -164,14 +166,14 @@ def read(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -
         return function(*args, **kwargs)
 
 
-def deep_copy(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def deep_copy(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     with pretence.pause():
         copy = function(*args, **kwargs)
     pretence.labels.put(copy, pretence.labels.of(args[0]))
     return copy
 
 
-def pin(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+def pin(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     tensor: torch.Tensor = args[0]
     label = pretence.labels.of(tensor)
     if not pretence.gpu:
@@ -185,11 +187,11 @@ def pin(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) ->
     return copy
 
 
-def is_pinned(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> bool:
+def is_pinned(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> bool:
     return pretence.labels.of(args[0]).pinned
 
 
-def one_hot(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def one_hot(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Look away from what torch looks up on a CPU only: with the number of classes given, a GPU does not wait."""
     classes = kwargs.get("num_classes", args[1] if len(args) > 1 else -1)
     if classes == -1 or not pretence.labels.on_gpu(args[0]):
@@ -200,7 +202,7 @@ def one_hot(pretence: Pretence, function: Any, args: Any, kwargs: dict[str, Any]
     return result
 
 
-HANDLERS: dict[Any, Handler] = {
+HANDLERS: dict[Any, DeviceHandler] = {
     torch.Tensor.device.__get__: answer_device,
     torch.Tensor.is_cuda.__get__: answer_is_cuda,
     torch.Tensor.is_cpu.__get__: answer_is_cpu,

@@ -18,8 +18,8 @@ CPU = torch.device("cpu")
 GPU = torch.device("cuda", 0)
 MADE = "made"  # an origin: by the student's own call, on the CPU
 BACK = "back"  # an origin: copied from the GPU
-Place = tuple[str, int]
-NOWHERE: Place = ("", 0)
+FileLine = tuple[str, int]
+NOWHERE: FileLine = ("", 0)
 MAX_DEPTH = 24  # of a student's lists and dicts: one may hold itself
 
 
@@ -29,7 +29,7 @@ class Label:
 
     device: torch.device = CPU
     origins: frozenset[object] = frozenset()
-    place: Place = NOWHERE
+    place: FileLine = NOWHERE
     pinned: bool = False
 
 

@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, Label, memory_of, tensors_in
-from grader.sandbox.worker.gpu.simulated import Pretence
+from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
 # The CPU waits for the result of these, or for the size of it.
 SYNCS = {
@@ -49,12 +49,12 @@ def known_as(operation: Any) -> tuple[str, tuple[int, ...], bool]:
     return schema.name.partition("::")[2], tuple(written), operation._can_decompose()
 
 
-class Operations(TorchDispatchMode):  # type: ignore[misc] # torch gives it no types
+class SimulatedOperations(TorchDispatchMode):  # type: ignore[misc] # torch gives it no types
     """Follows labels through every operation."""
 
     supports_higher_order_operators = True
 
-    def __init__(self, pretence: Pretence) -> None:
+    def __init__(self, pretence: SimulatedGpu) -> None:
         super().__init__()
         self.pretence = pretence
 

@@ -26,7 +26,7 @@ WARM_CALLS = 3
 # As they are before a student's code could put others in their place.
 _stats, _reset, _wait = torch.cuda.memory_stats, torch.cuda.reset_peak_memory_stats, torch.cuda.synchronize
 _Event, _debug = torch.cuda.Event, torch.cuda.set_sync_debug_mode
-Place = tuple[str, int]
+FileLine = tuple[str, int]
 
 
 def open_gpu() -> None:
@@ -114,7 +114,7 @@ class Watch:
 
     def __init__(self, files: Collection[str]) -> None:
         self.files = files
-        self.waits: Counter[Place] = Counter()
+        self.waits: Counter[FileLine] = Counter()
         self.copies: list[list[Any]] = []
 
     @contextmanager
@@ -137,7 +137,7 @@ class Watch:
         if len(self.copies) < MAX_NOTES:
             self.copies.append([not waited, *self.place()])
 
-    def place(self) -> Place:
+    def place(self) -> FileLine:
         """Return the line of the student's that is at work."""
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
@@ -197,7 +197,7 @@ def on_the_gpu(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_cuda
 
 
-def place_in(error: BaseException, files: Collection[str]) -> Place:
+def place_in(error: BaseException, files: Collection[str]) -> FileLine:
     """Return the line of the student's from which an error came."""
     place, tb = ("", 0), error.__traceback__
     while tb is not None:

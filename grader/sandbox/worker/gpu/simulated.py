@@ -11,16 +11,16 @@ from typing import Any
 import torch
 import torch.utils._device
 
-from grader.sandbox.worker.gpu.labels import BACK, CPU, GPU, MADE, NOWHERE, Label, Labels, Place, tensors_in
+from grader.sandbox.worker.gpu.labels import BACK, CPU, GPU, MADE, NOWHERE, FileLine, Label, Labels, tensors_in
 
 MAX_NOTES = 200  # a loop may do the same wrong thing with ever new words
 
 
-class NoGpuError(AssertionError, RuntimeError):
+class NoSimulatedGpuError(AssertionError, RuntimeError):
     """What torch says where there is no GPU: an AssertionError or a RuntimeError, by how it was built."""
 
 
-class Pretence:
+class SimulatedGpu:
     """What is known of tensors while a student's code runs, and what has been noted about it."""
 
     def __init__(self, labels: Labels, files: Collection[str], *, gpu: bool = True) -> None:
@@ -74,12 +74,12 @@ class Pretence:
         if device.type != "cuda":
             return CPU if device.type == "cpu" else device
         if not self.gpu:
-            raise NoGpuError("No CUDA GPUs are available")
+            raise NoSimulatedGpuError("No CUDA GPUs are available")
         if device.index not in (None, 0):
             raise RuntimeError("CUDA error: invalid device ordinal")
         return GPU
 
-    def place(self) -> Place:
+    def place(self) -> FileLine:
         """Return the innermost line of the student's that is at work."""
         frame = sys._getframe(1)
         while frame is not None:
@@ -88,7 +88,7 @@ class Pretence:
             frame = frame.f_back  # type: ignore[assignment] # the outermost has none
         return NOWHERE
 
-    def find(self, kind: str, name: str, origin: int = 0, place: Place | None = None) -> None:
+    def find(self, kind: str, name: str, origin: int = 0, place: FileLine | None = None) -> None:
         """Note a finding once for each line: the function of torch's it is about, and the line a tensor came from."""
         if len(self.findings) < MAX_NOTES:
             self.findings[(kind, name, origin, *(place or self.place()))] = None

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from grader.sandbox.worker.gpu.labels import BACK, GPU, Label
-from grader.sandbox.worker.gpu.simulated import Pretence
+from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
 
 @dataclass(frozen=True)
-class Wish:
+class TransferRequest:
     """What `.to` was asked for: None where nothing was said."""
 
     device: Any = None
@@ -23,7 +23,7 @@ class Wish:
     memory_format: Any = None
 
 
-def wish_of(pretence: Pretence, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Wish:
+def wish_of(pretence: SimulatedGpu, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TransferRequest:
     """Read the arguments of `.to` in any of its three forms: device and dtype, dtype, another tensor."""
     words: dict[str, Any] = dict(kwargs)
     rest = list(args)
@@ -37,10 +37,10 @@ def wish_of(pretence: Pretence, args: Sequence[Any], kwargs: Mapping[str, Any]) 
         names = ("dtype", "non_blocking", "copy")  # type: ignore[assignment]
     else:
         names = ("device", "dtype", "non_blocking", "copy")  # type: ignore[assignment]
-    return Wish(**words | dict(zip(names, rest, strict=False)))
+    return TransferRequest(**words | dict(zip(names, rest, strict=False)))
 
 
-def move(pretence: Pretence, tensor: torch.Tensor, wish: Wish) -> torch.Tensor:
+def move(pretence: SimulatedGpu, tensor: torch.Tensor, wish: TransferRequest) -> torch.Tensor:
     """Return a tensor as it was wished for: itself, if it is all that already."""
     here = pretence.labels.of(tensor).device
     there = here if wish.device is None else pretence.device(wish.device)
@@ -58,7 +58,7 @@ def move(pretence: Pretence, tensor: torch.Tensor, wish: Wish) -> torch.Tensor:
     return pretence.run(torch.Tensor.to, (moved,), plain) if plain else moved
 
 
-def note(pretence: Pretence, tensor: torch.Tensor, there: torch.device, *, non_blocking: bool) -> None:
+def note(pretence: SimulatedGpu, tensor: torch.Tensor, there: torch.device, *, non_blocking: bool) -> None:
     """Note what it means that this tensor is copied to the other side."""
     if there == GPU:
         pretence.copied(pretence.labels.of(tensor), axes=tensor.dim(), non_blocking=non_blocking)
@@ -70,7 +70,7 @@ class Move(torch.autograd.Function):  # type: ignore[misc] # torch gives it no t
     """A copy on another device; its gradient is copied back, as torch does."""
 
     @staticmethod
-    def forward(ctx: Any, tensor: torch.Tensor, pretence: Pretence, there: torch.device) -> torch.Tensor:
+    def forward(ctx: Any, tensor: torch.Tensor, pretence: SimulatedGpu, there: torch.device) -> torch.Tensor:
         ctx.pretence, ctx.back = pretence, pretence.labels.of(tensor).device
         return copied(pretence, tensor, there)
 
@@ -79,7 +79,7 @@ class Move(torch.autograd.Function):  # type: ignore[misc] # torch gives it no t
         return copied(ctx.pretence, gradient, ctx.back), None, None
 
 
-def copied(pretence: Pretence, tensor: torch.Tensor, there: torch.device) -> torch.Tensor:
+def copied(pretence: SimulatedGpu, tensor: torch.Tensor, there: torch.device) -> torch.Tensor:
     """Return a copy with the label of another device."""
     with pretence.pause():
         copy = tensor.detach().clone()

@@ -174,7 +174,7 @@ class Meter:
     def place(self, at: int, owner: Any) -> Any:
         """Return what to assign items of: the thing itself, or a stand-in that counts."""
         self.at = at
-        return _Place(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
+        return _AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
 
     def call(self, at: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call anything, and count what it does if it is not the student's own, which counts itself."""
@@ -355,7 +355,7 @@ class Meter:
             yield element
 
 
-class _Place:
+class _AssignmentTarget:
     """Stands in for an array or a list on the left of `=`."""
 
     __slots__ = ("at", "meter", "owner")

@@ -18,21 +18,21 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.sandbox.protocol.call_names import PREFIX, is_attention
 from grader.sandbox.worker.meters.meter import Meter
-from grader.sandbox.worker.meters.torch_prices import Done, Price, moved, price_of
+from grader.sandbox.worker.meters.torch_prices import OperationDone, TorchPrice, moved, price_of
 
 
 @contextlib.contextmanager
 def watching(meter: Meter, inputs: tuple[Any, ...]) -> Iterator[None]:
     """Count what torch does meanwhile; the tensors of the input are not the student's memory."""
-    noted = Noted(meter)
+    noted = TorchCalls(meter)
     for tensor in tensors_in(inputs):
         storage = tensor.untyped_storage()
         meter.known[storage._cdata] = storage
-    with Functions(noted), Operations(noted):
+    with FunctionMeter(noted), OperationMeter(noted):
         yield
 
 
-class Noted:
+class TorchCalls:
     """The uses of torch that the rules of a module may be about: attention ready-made once a line, the rest once."""
 
     def __init__(self, meter: Meter) -> None:
@@ -50,10 +50,10 @@ class Noted:
             self.meter.event(at, f"{PREFIX}{name.strip('_').removesuffix('.default')}")
 
 
-class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
+class FunctionMeter(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
     """Notes by its name what may not be called."""
 
-    def __init__(self, noted: Noted) -> None:
+    def __init__(self, noted: TorchCalls) -> None:
         super().__init__()
         self.noted = noted
 
@@ -65,19 +65,19 @@ class Functions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no ty
 
 
 @functools.cache
-def known_as(operation: Any) -> tuple[str, bool, Price | None]:
+def known_as(operation: Any) -> tuple[str, bool, TorchPrice | None]:
     """Return an operation's name, whether it is attention ready-made, and its price."""
     schema = getattr(operation, "_schema", None)  # one of a higher order, such as flex_attention, has none
     name = schema.name.partition("::")[2] if schema else str(operation.name())
     return name, is_attention(name), price_of(operation, name)
 
 
-class Operations(TorchDispatchMode):  # type: ignore[misc]
+class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
     """Counts each operation by the sizes of its tensors, and follows the memory of its results until they are gone."""
 
     supports_higher_order_operators = True
 
-    def __init__(self, noted: Noted) -> None:
+    def __init__(self, noted: TorchCalls) -> None:
         super().__init__()
         self.noted = noted
         self.meter = noted.meter
@@ -108,7 +108,7 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]
         try:
             if price is None:
                 raise LookupError
-            price(Done(meter, meter.at, name, given, fresh, result))
+            price(OperationDone(meter, meter.at, name, given, fresh, result))
         except Exception:  # noqa: BLE001 - what we cannot put a price on must not fail a call that went well
             meter.unpriced(meter.at, f"torch.ops.aten.{name}")
         for tensor in fresh:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Tensors = list[torch.Tensor]
 
 
-class Done(NamedTuple):
+class OperationDone(NamedTuple):
     """An operation that was done: the tensors it was given, the result, and what of the result is not in old memory."""
 
     meter: Meter
@@ -38,11 +38,11 @@ class Done(NamedTuple):
         self.meter.multiplied_and_added(self.at, size)
 
 
-Price = Callable[[Done], None]
+TorchPrice = Callable[[OperationDone], None]
 PRODUCTS = {"mul", "square", "pow", "addcmul", "addcdiv", "float_power", "lerp", "prod", "cumprod", "addr", "ger"}
 
 
-def elementwise(done: Done) -> None:
+def elementwise(done: OperationDone) -> None:
     """Arithmetic on each entry of the tensors, broadcast together."""
     size = max((one.numel() for one in (*done.given, *done.new)), default=1)
     done.computed(size)
@@ -50,37 +50,37 @@ def elementwise(done: Done) -> None:
         done.meter.multiplied(done.at, size, scalar=False)
 
 
-def reduction(done: Done) -> None:
+def reduction(done: OperationDone) -> None:
     """Every entry of what is given is looked at once."""
     elementwise(done._replace(given=done.given[:1]))
 
 
-def moved(done: Done) -> None:
+def moved(done: OperationDone) -> None:
     """A new arrangement of entries: nothing if the result is a view, its size if it is new."""
     done.moved(sum(one.numel() for one in done.new))
 
 
-def filled(done: Done) -> None:
+def filled(done: OperationDone) -> None:
     """All entries of a tensor, or of a part of one, are written anew."""
     done.moved(done.given[0].numel())
 
 
-def put(done: Done) -> None:
+def put(done: OperationDone) -> None:
     """Some entries of a tensor are written: as many as there are places or values."""
     done.moved(max(one.numel() for one in done.given[1:]))
 
 
-def free(done: Done) -> None:
+def free(done: OperationDone) -> None:
     """What costs the same for every size."""
 
 
-def sorting(done: Done) -> None:
+def sorting(done: OperationDone) -> None:
     """A sort looks at each entry about as often as its length has binary digits."""
     size = done.given[0].numel()
     done.moved(size * size.bit_length())
 
 
-def product(done: Done) -> None:
+def product(done: OperationDone) -> None:
     """mm, bmm, mv, dot: one multiply-add for each entry of the first factor and each column of the second."""
     a, b = done.given[-2:]  # what is added comes first, or not at all
     columns = b.shape[-1] if b.ndim > 1 else 1
@@ -89,23 +89,23 @@ def product(done: Done) -> None:
         done.computed(done.result.numel())
 
 
-def convolution(done: Done) -> None:
+def convolution(done: OperationDone) -> None:
     """Each entry of the result is a sum over one filter."""
     done.multiplied_and_added(done.result.numel() * done.given[1][0].numel())
 
 
-def distance(done: Done) -> None:
+def distance(done: OperationDone) -> None:
     """Distances between all pairs of rows."""
     done.multiplied_and_added(done.result.numel() * done.given[0].shape[-1])
 
 
-def attention(done: Done) -> None:
+def attention(done: OperationDone) -> None:
     """Scores and output of attention; the scores are never in memory as a whole."""
     q, k, v = done.given[:3]
     done.multiplied_and_added(q.numel() * k.shape[-2] + q[..., 0].numel() * k.shape[-2] * v.shape[-1])
 
 
-def multi_head_attention(done: Done) -> None:
+def multi_head_attention(done: OperationDone) -> None:
     """Four projections and the attention of all heads, in one."""
     q, k, _ = done.given[:3]
     width, queries, keys = q.shape[-1], q[..., 0].numel(), k[..., 0].numel()
@@ -113,7 +113,7 @@ def multi_head_attention(done: Done) -> None:
 
 
 @cache
-def price_of(operation: Any, name: str) -> Price | None:
+def price_of(operation: Any, name: str) -> TorchPrice | None:
     """Return the price of an operation; None if it has none."""
     if name in _FILLED:
         return filled
@@ -128,7 +128,7 @@ def price_of(operation: Any, name: str) -> Price | None:
     return reduction if torch.Tag.reduction in tags else None
 
 
-_PRICES: dict[str, Price] = {
+_PRICES: dict[str, TorchPrice] = {
     name: price
     for price, names in {
         product: "mm bmm mv dot vdot addmm baddbmm addmv sspaddmm addmm_activation int_mm",

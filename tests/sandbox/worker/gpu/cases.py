@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from grader.course.percent import split_cells
-from grader.sandbox.protocol.device_findings import OnDevice
+from grader.sandbox.protocol.device_findings import DeviceCall
 from tests.conftest import DATA
 
 FOLDER = DATA / "device"
@@ -47,7 +47,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class CallStyle:
     """One way to call the function: what is not on the GPU, whether there is one, where the result belongs."""
 
     name: str
@@ -72,30 +72,32 @@ def cases() -> Iterator[Case]:
             yield Case(path.stem, mark["name"], HEAD + code, finds, policy)
 
 
-def ways(function: str) -> list[Way]:
+def ways(function: str) -> list[CallStyle]:
     """Return the ways to call a function, with tensors of their own."""
     numbers = torch.Generator().manual_seed(0)
     if function == "pick_device":
         return [
-            Way("a GPU", ("cuda",)),
-            Way("no GPU", ("cuda",), gpu=False, device="cpu"),
-            Way("the CPU wanted", ("cpu",), device="cpu"),
+            CallStyle("a GPU", ("cuda",)),
+            CallStyle("no GPU", ("cuda",), gpu=False, device="cpu"),
+            CallStyle("the CPU wanted", ("cpu",), device="cpu"),
         ]
     if function == "move_batch":
         return [
-            Way("to the GPU", (_batch(), "cuda"), elsewhere=(0,), non_blocking=True),
-            Way("to the CPU", (_batch(), "cpu"), elsewhere=(0,), device="cpu"),
+            CallStyle("to the GPU", (_batch(), "cuda"), elsewhere=(0,), non_blocking=True),
+            CallStyle("to the CPU", (_batch(), "cpu"), elsewhere=(0,), device="cpu"),
         ]
     q, k, v = (torch.randn(shape, generator=numbers) for shape in ((4, 3), (5, 3), (5, 6)))
     return [
-        Way("mask on the GPU", (q, k, v), {"mask": _mask()}),
-        Way("mask on the CPU", (q.clone(), k.clone(), v.clone()), {"mask": _mask()}, elsewhere=("mask",)),
-        Way("no mask", (q.clone(), k.clone(), v.clone())),
-        Way("all on the CPU", (q.clone(), k.clone(), v.clone()), {"mask": _mask()}, (0, 1, 2, "mask"), device="cpu"),
+        CallStyle("mask on the GPU", (q, k, v), {"mask": _mask()}),
+        CallStyle("mask on the CPU", (q.clone(), k.clone(), v.clone()), {"mask": _mask()}, elsewhere=("mask",)),
+        CallStyle("no mask", (q.clone(), k.clone(), v.clone())),
+        CallStyle(
+            "all on the CPU", (q.clone(), k.clone(), v.clone()), {"mask": _mask()}, (0, 1, 2, "mask"), device="cpu"
+        ),
     ]
 
 
-def kinds_of(way: Way, found: OnDevice) -> tuple[set[str], set[int]]:
+def kinds_of(way: CallStyle, found: DeviceCall) -> tuple[set[str], set[int]]:
     """Return what was found in one way to call, in the words of FINDS, and the lines to blame."""
     kinds = {finding.kind for finding in found.findings}
     lines = {finding.line for finding in found.findings}

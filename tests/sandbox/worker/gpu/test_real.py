@@ -16,17 +16,17 @@ from click.testing import CliRunner
 
 from cli.main import attn
 from cli.ui.gpu_screens import gpu_lines
-from grader.complexity.gpu_memory import Peaks, peaks_of
+from grader.complexity.gpu_memory import GpuMeasurer, gpu_measurer
 from grader.complexity.gpu_speed import Speed, as_timing, entries
 from grader.core.errors import StudentError
 from grader.core.report import Report, report_text
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.sandbox.jail.view import bubblewrap, gpu_devices, view_for
-from grader.sandbox.protocol.device_findings import GpuCost, MalformedFoundError, read_gpu_cost
+from grader.sandbox.protocol.device_findings import GpuCost, MalformedFindingsError, read_gpu_cost
 from grader.sandbox.worker.gpu import real as gpu
 from grader.submission.submission import Source, Submission
-from grader.workspace.own_gpu import Point
+from grader.workspace.own_gpu import GpuMeasurement
 from tests.conftest import ROOT
 
 MODULE = "07_gpu_path"
@@ -91,9 +91,9 @@ class Fake:
         return GpuCost(value if keep else None, self.bytes_at(q.shape[-2]), (1.0,) * repeats)
 
 
-def peaks(course: Course) -> Peaks:
+def peaks(course: Course) -> GpuMeasurer:
     reference = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, lambda q, *_: q))
-    return peaks_of(course.module(MODULE), "salt", reference)  # type: ignore[arg-type]
+    return gpu_measurer(course.module(MODULE), "salt", reference)  # type: ignore[arg-type]
 
 
 def refusing(_: int) -> int:
@@ -137,13 +137,13 @@ def test_what_passes_nothing_is_not_measured(course: Course) -> None:
     ],
 )
 def test_a_worker_is_not_believed_what_has_no_form(answer: object) -> None:
-    with pytest.raises(MalformedFoundError):
+    with pytest.raises(MalformedFindingsError):
         read_gpu_cost(answer, 0)
 
 
 @pytest.mark.parametrize("time", [float("nan"), float("inf"), -1.0, 1, "1"])
 def test_a_time_is_a_number_of_milliseconds(time: object) -> None:
-    with pytest.raises(MalformedFoundError):
+    with pytest.raises(MalformedFindingsError):
         read_gpu_cost({"peak": 1, "times": [time], "value": None}, 1)
 
 
@@ -193,10 +193,14 @@ def test_a_leaderboard_ranks_by_the_ratio_and_is_no_grade(report: Report, tmp_pa
 
 
 def test_a_table_has_every_size_and_says_what_could_not_be_measured() -> None:
-    points: Sequence[Point] = [
-        Point(name, n, ms=n / 1000, peak_bytes=scale * n) for n in (512, 1024) for name, scale in (("a", 8), ("b", 16))
+    points: Sequence[GpuMeasurement] = [
+        GpuMeasurement(name, n, ms=n / 1000, peak_bytes=scale * n)
+        for n in (512, 1024)
+        for name, scale in (("a", 8), ("b", 16))
     ]
-    lines = gpu_lines([*points, Point("a", 2048, problem="out of memory"), Point("b", 2048, 2.0, 2048)], "a machine")
+    lines = gpu_lines(
+        [*points, GpuMeasurement("a", 2048, problem="out of memory"), GpuMeasurement("b", 2048, 2.0, 2048)], "a machine"
+    )
     assert [line.split()[0] for line in lines[4:7]] == ["512", "1024", "2048"]
     assert lines[6].split()[1:3] == ["-", "-"]
     assert any("a: out of memory" in line for line in lines)

@@ -8,17 +8,23 @@ import pytest
 import torch
 
 from grader.core.errors import StudentMissingError, StudentRaisedError
-from grader.sandbox.protocol.device_findings import Copy, Finding, MalformedFoundError, OnDevice, read_found
+from grader.sandbox.protocol.device_findings import (
+    DeviceCall,
+    DeviceCopy,
+    DeviceFinding,
+    MalformedFindingsError,
+    read_found,
+)
 from grader.testing import arguments, assert_disciplined
 from tests.conftest import StudentOf
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
 
-def answer(student_of: StudentOf, body: str, *args: Any, **options: Any) -> OnDevice:
+def answer(student_of: StudentOf, body: str, *args: Any, **options: Any) -> DeviceCall:
     """Call `f(x)` with this body on the pretended GPU; its first line is line 5."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
-    found: OnDevice = student_of(f"{HEAD}def f(*x):\n{lines}\n", "torch").f.on_device(*args, **options)
+    found: DeviceCall = student_of(f"{HEAD}def f(*x):\n{lines}\n", "torch").f.on_device(*args, **options)
     return found
 
 
@@ -169,7 +175,7 @@ def test_a_failure_is_told_in_words(student_of: StudentOf) -> None:
 def test_results_and_copies_are_looked_at(student_of: StudentOf) -> None:
     found = answer(student_of, "return {'a': [x[0], 'text'], 'b': (x[0].to('cuda'),)}", torch.ones(2), elsewhere=(0,))
     assert found.devices == ("cpu", "cuda:0")
-    assert found.copies == (Copy(False, "work.py", 5),)
+    assert found.copies == (DeviceCopy(False, "work.py", 5),)
     with pytest.raises(AssertionError, match="1 of 2 tensors of the result are not on the device cuda"):
         assert_disciplined(found, device="cuda")
     with pytest.raises(AssertionError, match=r"line 5 of work.py: the CPU waits for this copy"):
@@ -203,7 +209,7 @@ ACCOUNT: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies
     ],
 )
 def test_what_is_no_account_is_refused(account: object) -> None:
-    with pytest.raises(MalformedFoundError):
+    with pytest.raises(MalformedFindingsError):
         read_found(account, None, None, {"work.py"})
 
 
@@ -211,8 +217,8 @@ def test_words_of_the_workers_own_are_not_repeated() -> None:
     findings = [["host_sync", "x=[1.5]\x1b[31m", 0, "spied.py", 3], ["host_sync", "item", 0, "work.ipynb[2]", 3]]
     found = read_found(ACCOUNT | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
     assert found.findings == (
-        Finding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
-        Finding("host_sync", ".item(): the CPU waits for the GPU", "work.ipynb[2]", 3),
+        DeviceFinding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
+        DeviceFinding("host_sync", ".item(): the CPU waits for the GPU", "work.ipynb[2]", 3),
     )
 
 

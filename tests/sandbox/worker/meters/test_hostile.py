@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.complexity.evasion import hatches
+from grader.complexity.evasion import evasions
 from grader.complexity.samples import MAX_PLACES, MalformedSampleError, read_samples
 from grader.course.course import Course
 from tests.conftest import GradeSource
@@ -69,7 +69,7 @@ def test_hatches_are_found_in_the_text_however_deep_it_is_nested() -> None:
     deep = "x = " + "(" * 50_000 + "\n" + "-" * 200_000 + "1\n" + "a" + ".b" * 100_000
     text = f"{deep}\n# import gc in a comment\nimport os, gc\nf = softmax.__code__\nname = 'attn_' + 'meter'\n"
     files = {"softmax": {"file": "softmax.py", "cells": [text.encode()], "notebook": False}}
-    assert hatches(files) == {
+    assert evasions(files) == {
         "import os, gc": ("softmax.py", 5),
         "__code__": ("softmax.py", 6),
         "attn_": ("softmax.py", 7),
@@ -79,4 +79,4 @@ def test_hatches_are_found_in_the_text_however_deep_it_is_nested() -> None:
 def test_honest_code_has_no_hatches(course: Course) -> None:
     for module in course.modules:
         text = course.solution(module).read_text().encode()
-        assert hatches({module.slug: {"file": "f.py", "cells": [text], "notebook": False}}) == {}
+        assert evasions({module.slug: {"file": "f.py", "cells": [text], "notebook": False}}) == {}
