@@ -1,8 +1,9 @@
-"""A whole term of one assignment, by real commands: release, six students, collect, grade, sync, feedback, export.
+"""A complete term with one assignment, using real commands.
 
-Run it in a clone with the instructor's extra: `python examples/term.py [FOLDER]`. It prints every command with what
-came of it, and ends with 1 if something is not as it must be: scores of nbgrader and of AttnLab that differ, a manual
-score that a sync took away, or feedback that holds a line of a hidden test or of the solution.
+The steps are release, six students, collect, grade, sync, feedback and export. Run it in a clone with the extra
+`instructor`: `python examples/term.py [FOLDER]`. It prints every command and its result. It exits with 1 if nbgrader
+and AttnLab give different scores, if a sync removes a manual score, or if feedback contains a line of a hidden test or
+of the solution.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ BIN = Path(sys.executable).parent
 MODULE, SLUG = "01_softmax", "softmax"
 DUE = "2026-10-01 23:59 UTC"
 RULE = "10%/day"
-# How the learning platform calls what it hands out, for `nbgrader zip_collect`.
+# The file names in the learning platform's download, for `nbgrader zip_collect`.
 NAMES = r".*/(?P<student_id>\w+)_attempt_(?P<timestamp>[0-9\-]+)_(?P<file_id>\w+)"
 
 RIGHT = {
@@ -74,7 +75,7 @@ OPEN = "A softmax without the maximum overflows for scores above 709; with it, d
 
 
 class Term:
-    """The course directory of one term, and the commands that are run in it."""
+    """The course directory of one term, and the commands run in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -83,7 +84,7 @@ class Term:
         self.wrong: list[str] = []
 
     def run(self, *command: str, shown: int = 0, ok: tuple[int, ...] = (0,)) -> str:
-        """Run a command as an instructor would, print it, and so many of its lines; return its output."""
+        """Run a command as an instructor would. Print it and its last `shown` lines, and return its output."""
         inside = command[0] == "nbgrader"
         print(f"\n$ {' '.join(self.named(part) for part in command)}", flush=True)
         done = subprocess.run(
@@ -102,23 +103,23 @@ class Term:
         return done.stdout
 
     def named(self, text: str) -> str:
-        """Return a text without where this term's folder is."""
+        """Replace the path of this term's folder by `term`."""
         return text.replace(str(self.folder), "term")
 
     def require(self, good: bool, what: str) -> None:
-        """Note what must be so."""
+        """Print whether a condition holds, and remember it if it does not."""
         print(f"{'ok ' if good else 'NOT'} {what}")
         self.wrong += [] if good else [what]
 
 
 class Notebook:
-    """A released notebook, as a student fills it in."""
+    """A released notebook that a student fills in."""
 
     def __init__(self, path: Path) -> None:
         self.data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
 
     def with_cells(self, cells: dict[str, str]) -> str:
-        """Return the file with other text in some cells, by their nbgrader ids."""
+        """Return the file with new text in some cells, given by their nbgrader ids."""
         data = copy.deepcopy(self.data)
         for cell in data["cells"]:
             name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
@@ -128,19 +129,19 @@ class Notebook:
 
 
 def answers(**other: str) -> dict[str, str]:
-    """Return a right student's cells, some of them changed."""
+    """Return the cells of a student who is right, with some of them replaced."""
     return {f"answer-{target}": text for target, text in (RIGHT | other).items()} | {"open-answer": OPEN}
 
 
 def hand_in(term: Term, released: Notebook) -> None:
-    """Have six students work; what they hand in is where the platform's download goes."""
+    """Write the notebooks of six students to the folder where the platform's download goes."""
     edited = answers(softmax=NO_MAXIMUM) | {"test-softmax": "assert True  # nothing to see here"}
     work = {
         "ana_attempt_2026-09-30-10-00-00": answers(),  # right
         "ben_attempt_2026-09-30-11-00-00": answers(softmax=NO_MAXIMUM),  # wrong
-        "cleo_attempt_2026-10-03-09-00-00": answers(),  # right, and two days late
-        "dora_attempt_2026-09-30-12-00-00": {},  # empty: the stubs as they came
-        "eli_attempt_2026-09-30-13-00-00": edited,  # wrong, and edited a locked cell
+        "cleo_attempt_2026-10-03-09-00-00": answers(),  # right, two days late
+        "dora_attempt_2026-09-30-12-00-00": {},  # empty: the unchanged stubs
+        "eli_attempt_2026-09-30-13-00-00": edited,  # wrong, with a locked cell edited
         "mal_attempt_2026-09-30-14-00-00": answers(softmax=MALICIOUS),  # malicious
     }
     folder = term.course / "downloaded" / MODULE / "archive"
@@ -154,7 +155,7 @@ def hand_in(term: Term, released: Notebook) -> None:
 
 
 def automatic_scores(term: Term) -> dict[str, float]:
-    """Return what nbgrader's gradebook has for everybody, without what people gave."""
+    """Return the automatic score of each student in nbgrader's gradebook, without manual scores."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{term.course / 'gradebook.db'}") as gradebook:
@@ -179,7 +180,7 @@ def grade_by_hand(term: Term, student: str, points: float) -> None:
 
 
 def manual_score(term: Term, student: str) -> float | None:
-    """Return what a person gave for the open answer."""
+    """Return the manual score of the open answer."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{term.course / 'gradebook.db'}") as gradebook:
@@ -188,7 +189,7 @@ def manual_score(term: Term, student: str) -> float | None:
 
 
 def secrets(term: Term) -> set[str]:
-    """Return the lines that no student may read: of the hidden suite and the solution, and not of what was released."""
+    """Return the lines of the hidden suite and the solution that are not in the released notebook."""
     given = json.loads((term.course / "release" / MODULE / f"{SLUG}.ipynb").read_text(encoding="utf-8"))
     public = "\n".join("".join(cell["source"]) for cell in given["cells"])
     files = (ROOT / "tests" / "hidden" / f"test_{MODULE}.py", ROOT / "solutions" / MODULE / f"{SLUG}.py")
@@ -197,7 +198,7 @@ def secrets(term: Term) -> set[str]:
 
 
 def leaks(term: Term) -> list[str]:
-    """Return the secret lines in anybody's feedback."""
+    """Return the secret lines found in the students' feedback."""
     import html
 
     found = []
@@ -208,7 +209,7 @@ def leaks(term: Term) -> list[str]:
 
 
 def play(term: Term) -> None:
-    """Play the term."""
+    """Play the term from release to export."""
     term.run("attn", "course", "init", str(term.course), "--late-penalty", RULE, shown=1)
     term.run("attn", "release", SLUG, "--to", str(term.course), "--due", DUE, shown=3)
     hand_in(term, Notebook(term.course / "release" / MODULE / f"{SLUG}.ipynb"))
@@ -252,7 +253,7 @@ def play(term: Term) -> None:
 
 
 def main() -> int:
-    """Play a term in a folder, by default one that is thrown away."""
+    """Play a term in the given folder, or in a temporary one."""
     kept = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
     folder = kept or Path(tempfile.mkdtemp(prefix="term-"))
     folder.mkdir(parents=True, exist_ok=True)
