@@ -5,7 +5,7 @@ import numpy as np
 # %% zip_stops_early
 LIKELY = "vectors of different lengths do not raise an error: the loop stops at the end of the shorter one"
 HINT = (
-    "What should dot_product(np.ones(3), np.ones(5)) do? The docstring names the exception and what its message contains."
+    "What should dot_product(np.ones(3), np.ones(5)) do? The docstring says which error, and what its message contains."
 )
 
 
@@ -158,7 +158,7 @@ def attention_scores(Q, K):
 
 
 # %% q_and_k_swapped
-LIKELY = "queries and keys are swapped: row i belongs to key i"
+LIKELY = "queries and keys have swapped places: row i belongs to key i"
 HINT = "What is the shape of your scores for two queries and five keys? Row i should belong to query i."
 
 
@@ -932,7 +932,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% scores_instead_of_weights
-LIKELY = "the scores are returned instead of the weights"
+LIKELY = "the scores are returned in place of the weights"
 HINT = "Do the rows of the second array you return sum to 1?"
 
 

@@ -1,4 +1,4 @@
-"""Hidden suite of 01_softmax. Its oracles do not use the solution's formula, but logaddexp and exact arithmetic."""
+"""Hidden suite of 01_softmax. Its oracles use logaddexp and exact arithmetic, not the solution's formula."""
 
 import numpy as np
 
