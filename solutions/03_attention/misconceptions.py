@@ -858,7 +858,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_best_keys_only
-LIKELY = "only the tokens with the largest weights are told"
+LIKELY = "the text contains only the tokens with the largest weights"
 HINT = "The text should contain every token, with its scores and its weight, however small the weight is."
 
 
@@ -874,7 +874,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_merges_equal_names
-LIKELY = "a name that appears twice is told only once: in a dict, the second overwrites the first"
+LIKELY = "a name that appears twice is in the text only once: in a dict, the second overwrites the first"
 HINT = "Try the tokens the, cat, the, mat. How many weights does your text contain?"
 
 
