@@ -1,4 +1,4 @@
-"""Probes of 01_softmax: the calls by which its wrong ways are told apart."""
+"""Probes of 01_softmax: the calls that tell its misconceptions apart."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ FINE = np.array([[0.0, 2.0, 1.0]], dtype=np.float32)
 
 
 def logarithms(value):
-    """Return what tells small weights apart."""
+    """Return the logarithms, which show the difference between small weights."""
     with np.errstate(all="ignore"):
         return np.log(value)
 
@@ -70,7 +70,7 @@ PROBES = [
     probe("softmax_with_temperature", HIGH, 0.5),
     probe("softmax_with_temperature", APART, 4.0),
     probe("softmax_with_temperature", FINE, 2.0),
-    probe("softmax_with_temperature", PAIR, 0.0),  # whose message names a 0 anyway
+    probe("softmax_with_temperature", PAIR, 0.0),  # no `names`: any message is likely to contain a 0
     probe("softmax_with_temperature", PAIR, -2.0, names=(-2.0,)),
     probe("softmax_with_temperature", SCORES, 2.0),
 ]

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 01 · Softmax
 #
-# Attention asks "how much should this token look at each other token?" and needs the answer as
-# proportions: none negative, together exactly 1. Softmax makes proportions of any scores:
+# Attention asks "how much should this token look at each other token?" The answer must be proportions:
+# no negative numbers, and a sum of exactly 1. Softmax turns any scores into proportions:
 #
 # $$\operatorname{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
 # Work through the three functions in order. After each one, run the cell that tries it (or the whole file,
-# `python softmax.py`), then `attn test softmax`. The lesson is in `README.md` beside this file.
+# `python softmax.py`), then run `attn test softmax`. The lesson is in `README.md`, next to this file.
 
 # %%
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 # %% [markdown]
 # ## Build 1: softmax
 #
-# $e^{1000}$ does not fit in any float, but $e^{1000-1000} = 1$ does. Subtracting the same number from every
-# score of a slice changes nothing in the result (try it on paper), so subtract the largest one.
+# $e^{1000}$ does not fit in a float, but $e^{1000-1000} = 1$ does. If you subtract the same number from every
+# score of a slice, the result does not change (try it on paper). So subtract the largest score.
 
 
 # %%
@@ -26,18 +26,18 @@ def softmax(x, axis=-1):
     x: array of any shape; axis: the axis along which the results sum to 1.
     Returns an array of the same shape.
 
-    - Right for scores of any size, such as 1000 or -1000: no overflow, no 0/0. Each slice along `axis`
-      is on its own: one slice may be near 1000 while its neighbour is near -1000.
-    - Small weights are right, too: the second of softmax([0, -300]) is exp(-300), neither 0 nor cut off.
-    - float32 in, float32 out; float64 in, float64 out; integers give float64.
-    - x is not modified.
-    - No Python loop over rows or entries; work and memory grow like the number of entries, and no faster.
+    - Works for scores of any size, such as 1000 or -1000: no overflow, no 0/0. Treats each slice along
+      `axis` separately: one slice may be near 1000 and the next one near -1000.
+    - Small weights are right, too: the second weight of softmax([0, -300]) is exp(-300), not 0.
+    - float32 gives float32, float64 gives float64, integers give float64.
+    - Does not modify x.
+    - No Python loop over rows or entries. Work and memory grow no faster than the number of entries.
     """
     raise NotImplementedError
 
 
 # %%
-# Try softmax: the sentence of the lesson, and scores that are too large for np.exp alone.
+# Try softmax on the lesson's scores, and on scores that are too large for np.exp.
 if __name__ == "__main__":
     scores = np.array([0, 2, 1, 1, 1.5])
     print("softmax:", softmax(scores).round(4), "and of large scores:", softmax(1000 + scores).round(4))
@@ -47,7 +47,7 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 2: log-softmax
 #
-# Losses need the logarithm of softmax. Taking `np.log(softmax(x))` fails just where it matters: a weight
+# Loss functions need the logarithm of softmax. `np.log(softmax(x))` fails exactly where it matters: a weight
 # that underflows to 0 becomes $-\infty$. Take the logarithm on paper first:
 #
 # $$\log \operatorname{softmax}(x)_i = x_i - m - \log \sum_j e^{x_j - m}, \qquad m = \max_j x_j$$
@@ -60,15 +60,15 @@ def log_softmax(x, axis=-1):
     x: array of any shape; axis: the axis along which exp of the results sums to 1.
     Returns an array of the same shape.
 
-    - Finite for all finite scores, however far apart: log_softmax([0, -2000]) is [0, -2000].
-    - float32 in, float32 out; float64 in, float64 out; integers give float64.
-    - x is not modified. No Python loop over rows or entries.
+    - Finite for all finite scores, however far apart they are: log_softmax([0, -2000]) is [0, -2000].
+    - float32 gives float32, float64 gives float64, integers give float64.
+    - Does not modify x. No Python loop over rows or entries.
     """
     raise NotImplementedError
 
 
 # %%
-# Try log_softmax: the sentence again, and a weight that underflows to 0.
+# Try log_softmax on the lesson's scores again, and on a weight that underflows to 0.
 if __name__ == "__main__":
     scores = np.array([0, 2, 1, 1, 1.5])
     print("log_softmax:", log_softmax(scores).round(4), "and far apart:", log_softmax(np.array([0, -2000])))
@@ -78,22 +78,22 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 3: temperature
 #
-# Dividing the scores by a temperature before the softmax makes the weights sharper (below 1) or flatter
-# (above 1). Near 0 the largest score takes all; towards infinity every score gets the same share.
+# If you divide the scores by a temperature before the softmax, the weights get sharper (temperature below 1) or
+# flatter (above 1). Near 0, the largest score gets all the weight. Near infinity, every score gets the same share.
 
 
 # %%
 def softmax_with_temperature(x, temperature, axis=-1):
     """Return softmax(x / temperature) along one axis.
 
-    temperature: a number above 0. Raises ValueError naming the temperature if it is 0 or below.
-    Otherwise as softmax: same shape, any scores, same dtype rules, x is not modified, no Python loop.
+    temperature: a number above 0. If it is 0 or below, raises a ValueError whose message contains it.
+    The rest is as in softmax: same shape, any scores, same dtype rules, x is not modified, no Python loop.
     """
     raise NotImplementedError
 
 
 # %%
-# Try softmax_with_temperature: the row for 2 of the lesson's table.
+# Try softmax_with_temperature: this is the row for 2 in the lesson's table.
 if __name__ == "__main__":
     weights = softmax_with_temperature(np.array([0, 2, 1, 1, 1.5]), 2)
     print("at temperature 2:", weights.round(4))
@@ -102,7 +102,7 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Use
 #
-# What a temperature does to the attention of *The*: change the temperatures, or the scores, and run it again.
+# See what a temperature does to the attention of *The*. Change the temperatures or the scores and run it again.
 
 # %%
 if __name__ == "__main__":
@@ -115,7 +115,7 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# `np.exp(x)` overflows once x is too large. What is the largest *whole* number whose exponential is still
+# `np.exp(x)` overflows when x is too large. What is the largest *whole* number whose exponential is still
 # finite, in float32 and in float64? Find out, then replace each `None` (or write the answers below).
 
 # %%

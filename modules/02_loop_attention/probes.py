@@ -1,7 +1,7 @@
-"""Probes of 02_loop_attention: the calls by which its wrong ways are told apart.
+"""Probes of 02_loop_attention: the calls that tell its misconceptions apart.
 
-No query has two keys with the largest score, and where values are wider than keys only the weights are looked at: there
-the same mistake may show in many ways.
+No query has two keys that share the largest score. Where values are wider than keys, only the weights are compared. In
+these cases one mistake could give many different results.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ Q25 = np.array([[1.0, 2, 0], [-1, 0.5, 1]])
 K25 = np.array([[1.0, 0, 1], [0, 1.5, 1], [2, 1, 0], [-1, 0, 2], [0, -1, 1]])
 V25 = np.array([[1.0], [-2], [4], [8], [-16]])
 
-# As many of everything.
+# All sizes equal.
 Q33 = np.array([[1.0, 0, 2], [0, 1, 1], [2, -1, 0]])
 K33 = np.array([[0.0, 1, 1], [1, 2.5, 0], [1, 0, -1]])
 V33 = np.array([[1.0, 2, 4], [-1, 3, 0], [0.5, 0, 5]])
@@ -60,7 +60,7 @@ QS = np.array([[[1.0, 2], [0, 1]], [[2, -1], [1, 1]]])
 KS = np.array([[[0.0, 1], [1, 2]], [[1, 0], [-1, 3]]])
 VS = np.array([[[1.0], [2]], [[-1], [8]]])
 
-# Scores of 5000 and -5000; a blocked one of 5000; allowed ones of -50000.
+# Scores of 5000 and -5000; a blocked score of 5000; allowed scores of -50000.
 Q_HIGH = np.array([[100.0, 0, 0, 1], [0, -100, 1, 0]])
 K_HIGH = np.array([[100.0, 100, 0, 1], [100, 100, 1, 0], [100, 100, 2, -1]])
 Q_SPIKE = np.array([[100.0, 0, 0, 1], [100, 1, 0, 0]])
@@ -68,7 +68,7 @@ K_SPIKE = np.array([[100.0, 0, 0, 0], [0, 1, 0, 2], [0, 0, 1, 0]])
 Q_DEEP = np.array([[-1000.0, 0, 0, 1], [0, 2, 0, 0.5]])
 K_DEEP = np.array([[0.0, 1, 0, 0], [100, 0, 0, 0], [100, 0, 0, 2]])
 
-# Each column of the integers has one entry, which is cut or rounded once.
+# Each column of the integers has one nonzero entry, which is cut or rounded once.
 WHOLE_V = np.array([[4, 0], [0, 0], [0, 7]])
 WHOLE = (Q23.astype(int), K23.astype(int), WHOLE_V)
 FLOAT32 = (Q23.astype(np.float32), K23.astype(np.float32), V23[:, :1].astype(np.float32))
@@ -76,29 +76,29 @@ ATTENTION = "scaled_dot_product_attention"
 
 
 def accepted(_value):
-    """Return the same for whatever is made of arguments that should be refused."""
+    """Return the same text for any result of arguments that should raise an error."""
     return "not refused"
 
 
 def floats(value):
-    """Return an array without its dtype: what cuts its entries, and how, shows in their values."""
+    """Return an array as float64. Entries that were cut or rounded still show it in their values."""
     return value.astype(float)
 
 
 def output_of(value):
-    """Return the output alone: where the sum is 0, a blocked weight may be 0 or NaN for the same reason."""
+    """Return the output only. Where the sum is 0, the same mistake can make a blocked weight 0 or NaN."""
     output, _ = value
     return output
 
 
 def weights_of(value):
-    """Return the weights alone: values wider than the keys do not change them."""
+    """Return the weights only. Values wider than the keys do not change them."""
     _, weights = value
     return weights
 
 
 def as_floats(value):
-    """Return output and weights without their dtypes."""
+    """Return the output and the weights as float64."""
     output, weights = value
     return floats(output), floats(weights)
 
@@ -164,7 +164,7 @@ PROBES = [
     probe(ATTENTION, Q2, K2, V2, np.array([[1], [0]])),
     probe(ATTENTION, Q33, K33, V33[:, :1], np.array([[1.0, 1, 0], [0, 1, 0], [1, 0, 1]])),
     probe(ATTENTION, QS, KS, VS, said="a batch of two"),
-    probe(ATTENTION, QB, KB, VB, MASK_B, said="a batch of two, each with a mask of its own"),
+    probe(ATTENTION, QB, KB, VB, MASK_B, said="a batch of two, each with its own mask"),
     probe(ATTENTION, QT, KT, VT, MASK_T, said="a batch of three, with a mask of shape (3, 1, 2)"),
     probe(ATTENTION, QS, KS, VS, np.tri(2), said="a batch of two, with one causal mask for both"),
     probe(ATTENTION, Q_HIGH, K_HIGH, V23[:, :1]),

@@ -1,4 +1,4 @@
-"""Visible checks of 03_attention: run them with `attn test attention` or `python -m pytest checks.py`."""
+"""Visible checks of 03_attention. Run them with `attn test attention` or `python -m pytest checks.py`."""
 
 import re
 
@@ -21,18 +21,18 @@ CLASS = "ScaledDotProductAttention"
 def head_of(student, d_k):
     """Return an instance of the student's class, or fail."""
     made = student.ScaledDotProductAttention(d_k)
-    assert hasattr(made, "callmany"), f"ScaledDotProductAttention({d_k}) should be an object with methods"
+    assert hasattr(made, "call_many"), f"ScaledDotProductAttention({d_k}) should be an object with methods"
     return made
 
 
 def attended(value):
-    """Return output and weights, or fail."""
+    """Return the output and the weights, or fail."""
     assert type(value) is tuple, "expected the pair (output, weights)"
     assert len(value) == 2, f"expected the pair (output, weights), got {len(value)} things"
     return value
 
 
-@worth(1, "cat and sat have the queries, keys and values of the lesson", target="project_qkv")
+@worth(1, "the queries, keys and values of cat and sat are those of the lesson", target="project_qkv")
 def test_projections_of_the_lesson(student):
     X = np.array([[1.0, 0, 2], [0, 1, 1]])
     W_q, W_k = np.array([[1, 0], [0, 1], [0.5, 0]]), np.array([[0, 1], [1, 0], [0, 0.5]])
@@ -44,7 +44,7 @@ def test_projections_of_the_lesson(student):
     assert_close(value[2], np.array([[1], [1.25]]), of="V")
 
 
-@worth(1, "the scores of the shared example are those of the lesson, also in a batch", target=CLASS)
+@worth(1, "the scores of the sentence are those of the lesson, also in a batch", target=CLASS)
 def test_scores_of_the_shared_example(student):
     head = head_of(student, 4)
     scores = array_like(head.compute_scores(Q, K), (5, 5))
@@ -54,13 +54,13 @@ def test_scores_of_the_shared_example(student):
     assert_close(batch[1, 0], 2 * SCORES_THE, of="row The of the second sentence")
 
 
-@worth(0.5, "with d_k = 4 scores are divided by 2, with d_k = 64 by 8", target=CLASS)
+@worth(0.5, "scores are divided by 2 for d_k = 4, and by 8 for d_k = 64", target=CLASS)
 def test_scale_of_the_shared_example(student):
     assert_close(head_of(student, 4).scale_scores(SCORES_THE), np.array([0, 1, 0.5, 0.5, 0.75]), of="d_k = 4")
     assert_close(head_of(student, 64).scale_scores(8 * SCORES_THE), SCORES_THE, of="d_k = 64")
 
 
-@worth(1, "the weights of the shared example are those of the lesson", target=CLASS)
+@worth(1, "the weights of the sentence are those of the lesson", target=CLASS)
 def test_weights_of_the_shared_example(student):
     head = head_of(student, 4)
     scaled = np.stack([SCORES_THE / 2, np.array([1.5, 0, 1, 0.5, 0.25])])  # The, cat
@@ -70,7 +70,7 @@ def test_weights_of_the_shared_example(student):
     assert_close(head.compute_weights(scaled, np.zeros((2, 5))), np.zeros((2, 5)), of="with every key blocked")
 
 
-@worth(0.5, "half of sat and half of on is their mean", target=CLASS)
+@worth(0.5, "weights of one half for sat and on give the mean of their values", target=CLASS)
 def test_output_of_two_values(student):
     output = head_of(student, 4).compute_output(np.array([[0, 0, 0.5, 0.5, 0]]), V)
     assert_close(output, np.array([[0, 0, 0.5, 0.5]]))
@@ -83,7 +83,7 @@ def test_forward_of_the_shared_example(student):
     assert_close(array_like(weights, (5, 5))[0], WEIGHTS_THE, LESSON, of="weights of The")
 
 
-@worth(1.5, "explain names every token and tells the weights of cat", target=CLASS)
+@worth(1.5, "the text of explain contains every token's name and the weights of cat", target=CLASS)
 def test_explain_of_the_shared_example(student):
     text = head_of(student, 4).explain(Q, K, V, TOKENS, query_idx=1)
     assert type(text) is str, "explain should return a text"
@@ -92,23 +92,27 @@ def test_explain_of_the_shared_example(student):
     written = re.findall(r"[0-9]*[.][0-9]+(?:[eE][-+]?[0-9]+)?", text.replace("−", "-"))
     for weight in (0.4026, 0.0898, 0.2442, 0.1481, 0.1153):
         found = any(abs(float(number) - weight) <= LESSON.absolute for number in written)
-        assert found, f"cat has a weight of {weight:.4f}, which is not in the text"
+        assert found, f"the weights of cat contain {weight:.4f}, which is not in the text"
 
 
-@worth(1, "two queries spread their attention over five keys", target="scaled_dot_product_attention")
+@worth(1, "with two queries and five keys, the weights of each query sum to 1", target="scaled_dot_product_attention")
 def test_two_queries_five_keys(student):
     output, weights = attended(student.scaled_dot_product_attention(Q[:2], K, V))
     assert_rows_sum_to_one(weights, (2, 5))
     assert_close(array_like(output, (2, 4))[0], OUTPUT_THE, LESSON, of="output of The")
 
 
-@worth(1, "with a causal mask cat sees The and itself", target="scaled_dot_product_attention")
+@worth(1, "with a causal mask, cat sees only The and itself", target="scaled_dot_product_attention")
 def test_causal_mask_of_the_shared_example(student):
     _, weights = attended(student.scaled_dot_product_attention(Q, K, V, np.tri(5)))
     assert_close(array_like(weights, (5, 5))[1], np.array([0.8176, 0.1824, 0, 0, 0]), LESSON, of="row cat")
 
 
-@worth(1, "queries and keys of different widths are refused by name", target="scaled_dot_product_attention")
+@worth(
+    1,
+    "queries and keys of different widths raise a ValueError that names both",
+    target="scaled_dot_product_attention",
+)
 def test_different_widths(student):
     call = student.scaled_dot_product_attention
     assert_raises(ValueError, lambda: call(np.ones((2, 3)), np.ones((4, 6)), np.ones((4, 5))), 3, 6)

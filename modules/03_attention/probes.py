@@ -1,4 +1,4 @@
-"""Probes of 03_attention: the calls by which its wrong ways are told apart."""
+"""Probes of 03_attention: the calls that tell its misconceptions apart."""
 
 import re
 
@@ -22,7 +22,7 @@ def single(array):
 
 
 def whole(array):
-    """Return the same numbers as integers; halves are cut."""
+    """Return the same numbers as integers, with fractions cut off."""
     return array.astype(np.int64)
 
 
@@ -95,7 +95,7 @@ GAP = np.array([[1, 0, 1], [0, 1, 1]])
 NO_SECOND = np.array([[1, 1, 0], [0, 0, 0]])
 PADDING = np.array([[[1, 1, 0]], [[0, 1, 1]]])
 
-# For explain: numbers that are all different from each other and from the entries, and have more than three decimals
+# For explain: numbers that differ from each other and from the entries, and have more than three decimals
 NAMES = ["zorp", "quib", "vlim", "nudj"]
 ZORP_Q = floats([-11, -12, -11], [10, -12, -7], [10, -7, 5], [7, 12, 3]) / 8
 ZORP_K = floats([-4, 5, -3], [-8, 9, 8], [9, 9, -8], [-12, -8, 5]) / 8
@@ -144,7 +144,7 @@ SEVEN_Q = np.concatenate([SEVEN_Q, floats([9, -6, 1, 12, 3], [9, -4, -6, 2, 7]) 
 SEVEN_K = floats([-10, 7, 5, -4, -12], [9, -3, -2, -9, -4], [8, 11, 10, 10, -7], [1, 1, -4, -6, -12]) / 8
 SEVEN_K = np.concatenate([SEVEN_K, floats([11, 10, -10, 2, -9], [3, -3, 11, 5, 5], [5, 2, -10, 2, 3]) / 8])
 SEVEN_V = floats([14], [11], [16], [-1], [-13], [15], [-11]) / 8
-SEVEN_TOLD = {  # of query 4 alone
+SEVEN_TOLD = {  # of query 4 only
     "raw scores": floats([-1.046875, -2.953125, -1.8125, -2.0625, -1.46875, -0.34375, 0.96875]),
     "scaled scores": floats([-0.468177, -1.320678, -0.810575, -0.922378, -0.656845, -0.15373, 0.433238]),
     "weights": floats([0.134553, 0.057366, 0.095541, 0.085435, 0.111418, 0.184271, 0.331416]),
@@ -154,7 +154,7 @@ COUNTED = tuple(
     np.array(rows) for rows in ([[2, -1, 0], [2, -1, -2], [1, -1, 2]], [[1, 1, -2], [1, 2, -1], [-2, -1, -2]])
 )
 COUNTED_V = np.array([[-3, 5], [-1, 7], [-8, -8]])
-COUNTED_TOLD = {  # of query 1 alone
+COUNTED_TOLD = {  # of query 1 only
     "scaled scores": floats([2.886751, 1.154701, 0.57735]),
     "weights": floats([0.783551, 0.138627, 0.077823]),
     "output": floats([-3.111861, 4.265557]),
@@ -176,7 +176,7 @@ DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{FIGURE DASH}\N
 
 
 def read(text):
-    """Return the numbers in a text; a dash that could also be a line between two things counts as both."""
+    """Return the numbers in a text. Read a dash that may be a minus sign or a separator in both ways."""
     plain = text[:100_000].translate(DASHES)
     found = []
     for match in DIGITS.finditer(plain):
@@ -187,12 +187,12 @@ def read(text):
 
 
 def there(found, numbers, decimals):
-    """Return which of the numbers are found, rounded to so many decimals."""
+    """Return which of the numbers are found when rounded to this number of decimals."""
     return [bool((np.abs(found - number) < 0.6 * 10.0**-decimals).any()) for number in numbers]
 
 
 def part_told(found, table, query):
-    """Say in words what a text has of one row of a table: all that is asked for, or what else it has."""
+    """Describe how much of one row of a table a text contains: all of it, or which other parts."""
     for decimals, words in ((4, "all"), (3, "to three decimals"), (2, "to two decimals")):
         if all(there(found, table[query], decimals)):
             return words
@@ -207,7 +207,7 @@ def part_told(found, table, query):
 
 
 def strangers(found, inputs, tables):
-    """Say whether a text has broken numbers that are none of the entries, of the right numbers and of the scale."""
+    """Tell whether a text has fractions that are neither entries, nor right numbers, nor the scale."""
     d_k = inputs[0].shape[1]
     known = np.concatenate([*(x.ravel() for x in (*inputs, *tables.values())), [d_k**0.5, d_k**-0.5]])
     broken = found[found % 1 != 0]
@@ -215,7 +215,7 @@ def strangers(found, inputs, tables):
 
 
 def telling(names, inputs, tables, row):
-    """Return what looks for the names, and for one query's numbers with four decimals, in a text of any layout."""
+    """Return a function that looks in a text of any layout for the names and one query's numbers with four decimals."""
 
     def look(text):
         if type(text) is not str:
@@ -223,7 +223,7 @@ def telling(names, inputs, tables, row):
         found = read(text)
         missing = [name for name in names if name not in text]
         told = {part: part_told(found, table, row) for part, table in tables.items()}
-        if set(told.values()) != {"all"}:  # a right text may have what it likes besides
+        if set(told.values()) != {"all"}:  # a right text may contain other numbers, too
             told["others"] = "some" if strangers(found, inputs, tables) else "none"
         return {"names": f"not {missing}" if missing else "all"} | told
 
@@ -231,7 +231,7 @@ def telling(names, inputs, tables, row):
 
 
 def explain(Q, K, V, tokens, tables, *, query=0, row=None, names=None, kwargs=None, said=""):
-    """Return a probe of explain; `row` is where the tables have the query, if they do not have all of them."""
+    """Return a probe of explain. `row` is the query's row in the tables, if they do not contain all queries."""
     look = telling(names or tokens, (Q, K, V), tables, query if row is None else row)
     after = () if kwargs is not None else (query,)
     return probe(f"{HEAD}.explain", Q, K, V, tokens, *after, init=(Q.shape[1],), look=look, kwargs=kwargs, said=said)
@@ -249,18 +249,18 @@ def shares(scores, *mask, d_k=4, said=""):
 
 
 def seen_in(Q, K, mask, part):
-    """Return of what the weights of attention are made."""
+    """Return the scores, the scale and the mask that the weights of attention are made of."""
     return Weights(Q @ K.swapaxes(-1, -2), float(np.sqrt(Q.shape[-1])), mask, part)
 
 
 def forward(Q, K, V, *mask, said="", part=1):
-    """Return a probe of forward that should give an answer."""
+    """Return a probe of forward that should return a result."""
     seen = seen_in(Q, K, mask[0] if mask else None, part)
     return method("forward", Q, K, V, *mask, d_k=Q.shape[-1], said=said, weights=seen)
 
 
 def attend(Q, K, V, *mask, said="", part=1):
-    """Return a probe of the function that should give an answer."""
+    """Return a probe of the function that should return a result."""
     return probe(FUNCTION, Q, K, V, *mask, said=said, weights=seen_in(Q, K, mask[0] if mask else None, part))
 
 

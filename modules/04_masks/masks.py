@@ -1,15 +1,15 @@
 # %% [markdown]
 # # 04 · Masks
 #
-# A mask says who may look at whom. It is an array of ones and zeros that is laid over the scores:
-# **1 or True: this key may be attended to; 0 or False: it is blocked.** Every function of this course reads
+# A mask says which token may look at which. It is an array of ones and zeros, with one entry for each score:
+# **1 or True: the query may look at this key. 0 or False: the key is blocked.** Every function of this course reads
 # masks this way, and takes them as bool, int or float.
 #
-# Two kinds of masks are in every language model. The *causal* mask keeps a token from seeing the ones after it; the
-# *padding* mask keeps all tokens from seeing the filler behind a short sentence. You will build both, lay one
-# over the other, and write the softmax that obeys them.
+# Every language model has two kinds of masks. The *causal* mask stops a token from seeing the tokens after it. The
+# *padding* mask stops all tokens from seeing the padding after a short sentence. You will build both, combine them,
+# and write the softmax that obeys them.
 # Work through the four functions in order. After each one, run its *Try it* cell and `attn test masks`.
-# The lesson is in `README.md` beside this file.
+# The lesson is in `README.md`, next to this file.
 
 # %%
 import numpy as np
@@ -17,19 +17,19 @@ import numpy as np
 # %% [markdown]
 # ## Build 1: the causal mask
 #
-# Token i may look at token j if j is not after i. It may look at itself.
+# Token i may look at token j if j is not after i. A token may look at itself.
 
 
 # %%
 def create_causal_mask(seq_len):
     """Return the causal mask of seq_len tokens, an array (seq_len, seq_len).
 
-    Entry [i, j] is 1 (or True) if token i may attend to token j: for j <= i, so each token sees itself and all
-    before it. Every other entry is 0 (or False).
+    Entry [i, j] is 1 (or True) if token i may look at token j, that is, if j <= i. So each token sees itself and
+    all tokens before it. Every other entry is 0 (or False).
 
-    - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
-    - Raises ValueError naming seq_len if it is below 1.
-    - In a loop or not, work and memory grow like the size of the mask, and no faster.
+    - The array may be of bool, of integers or of floats. It contains only 0 and 1.
+    - If seq_len is below 1, raises a ValueError whose message contains it.
+    - Loops are allowed. Work and memory grow no faster than the size of the mask.
     """
     raise NotImplementedError
 
@@ -38,32 +38,32 @@ def create_causal_mask(seq_len):
 # Try it
 if __name__ == "__main__":
     causal = create_causal_mask(5)
-    print("Who sees whom among five tokens:")
+    print("Which of five tokens sees which:")
     print(np.array(causal, dtype=int))
-    assert np.array_equal(np.sum(causal, axis=1), [1, 2, 3, 4, 5]), "each token sees itself and all before it"
+    assert np.array_equal(np.sum(causal, axis=1), [1, 2, 3, 4, 5]), "each token sees itself and all tokens before it"
 
 # %% [markdown]
 # ## Build 2: the padding mask
 #
-# Sentences of a batch are filled up to the same length. The filler is no word, and nobody may look at it. The
-# two axes of size 1 stand where scores `(batch, heads, n_q, n_k)` have their heads and their queries.
+# The sentences of a batch are filled up to the same length with padding. Padding is not a word, and no token may look
+# at it. The two axes of size 1 are where the scores `(batch, heads, n_q, n_k)` have their heads and their queries.
 
 
 # %%
 def create_padding_mask(lengths, max_length):
     """Return the padding mask of a batch, an array (batch, 1, 1, max_length).
 
-    lengths: how many tokens each sentence really has: a list, a tuple or a one-dimensional array of integers.
-    max_length: how many places each sentence has.
+    lengths: the number of tokens of each sentence: a list, a tuple or a one-dimensional array of integers.
+    max_length: the number of positions of each sentence.
 
-    Entry [b, 0, 0, j] is 1 (or True) if place j of sentence b holds a token: for j < lengths[b]. Every other entry
-    is 0 (or False).
+    Entry [b, 0, 0, j] is 1 (or True) if position j of sentence b has a token, that is, if j < lengths[b]. Every
+    other entry is 0 (or False).
 
-    - A length may be 0 (everything is blocked) and may be max_length (nothing is).
-    - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
-    - Raises ValueError if a length is above max_length, naming that length and max_length, or if a length is below
-      0, naming that length.
-    - lengths is not modified. Work and memory grow like the size of the mask.
+    - A length may be 0 (everything is blocked) or max_length (nothing is blocked).
+    - The array may be of bool, of integers or of floats. It contains only 0 and 1.
+    - If a length is above max_length, raises a ValueError whose message contains that length and max_length. If a
+      length is below 0, raises a ValueError whose message contains that length.
+    - Does not modify lengths. Work and memory grow no faster than the size of the mask.
     """
     raise NotImplementedError
 
@@ -75,28 +75,28 @@ if __name__ == "__main__":
     print("Shape of the padding mask:", padding.shape)
     for sentence, places in zip(["The cat sat on mat", "The cat sat"], padding, strict=True):
         print(f"{sentence:<20}", np.array(places[0, 0], dtype=int))
-    assert padding.shape == (2, 1, 1, 5), "one axis each for the batch, the heads, the queries and the keys"
+    assert padding.shape == (2, 1, 1, 5), "the axes are the batch, the heads, the queries and the keys"
     assert padding[1].sum() == 3, "the second sentence has three tokens"
 
 # %% [markdown]
 # ## Build 3: several masks at once
 #
-# A key may be attended to if *every* mask allows it. The masks need not have the same shape: the causal mask
-# `(n, n)` and the padding mask `(batch, 1, 1, n)` together make one of shape `(batch, 1, n, n)`.
+# A key is allowed if *every* mask allows it. The masks can have different shapes: the causal mask `(n, n)` and the
+# padding mask `(batch, 1, 1, n)` give a mask of shape `(batch, 1, n, n)`.
 
 
 # %%
 def combine_masks(*masks):
     """Return one mask that allows what all the given masks allow.
 
-    masks: one or more arrays of bool, int or float, of shapes that broadcast with each other; mixed kinds and mixed
-    shapes are fine. Returns an array of the shape they broadcast to.
+    masks: one or more arrays of bool, int or float, of shapes that broadcast with each other. Their dtypes and
+    shapes may be mixed. Returns an array of the shape they broadcast to.
 
     - An entry is 1 (or True) where every mask has 1 or True, and 0 (or False) everywhere else.
-    - One mask alone comes back with its own values. The order of the masks makes no difference.
-    - The array may be of bool, of integers or of floats, as you like; it holds nothing but 0 and 1.
-    - Raises ValueError if it is called with no mask at all.
-    - No mask is modified. Work and memory grow like the size of the result.
+    - A single mask keeps its values. The order of the masks does not matter.
+    - The array may be of bool, of integers or of floats. It contains only 0 and 1.
+    - If there is no mask, raises a ValueError.
+    - Does not modify any mask. Work and memory grow no faster than the size of the result.
     """
     raise NotImplementedError
 
@@ -109,30 +109,30 @@ if __name__ == "__main__":
     print("Causal and padded:", both.shape)
     print(np.array(both[0, 0], dtype=int))
     assert both.shape == (1, 1, 5, 5), "(5, 5) and (1, 1, 1, 5) broadcast to (1, 1, 5, 5)"
-    assert both.sum() == 12, "15 causal links, less the three that end in padding"
+    assert both.sum() == 12, "15 causal links, minus the three that end in padding"
 
 # %% [markdown]
-# ## Build 4: the softmax that obeys
+# ## Build 4: the softmax that obeys a mask
 #
-# A softmax over the allowed scores alone, as if the blocked ones were not there. What if all are blocked? Then
-# there is nothing to share out, and every weight is 0.
+# Take the softmax over the allowed scores only, as if the blocked ones did not exist. What if all are blocked? Then
+# every weight is 0.
 
 
 # %%
 def masked_softmax(scores, mask, axis=-1):
-    """Return the softmax of the allowed scores along one axis; blocked entries get the weight 0.
+    """Return the softmax of the allowed scores along one axis. Blocked entries get the weight 0.
 
     scores: array of floats or of integers, of any shape; axis: the axis along which the weights sum to 1.
-    mask: array of bool, int or float that broadcasts to the shape of the scores: it may have fewer dimensions, or
-    axes of size 1, but never more than the scores. 1 or True: allowed; 0 or False: blocked.
+    mask: array of bool, int or float that broadcasts to the shape of the scores. It may have fewer dimensions than
+    the scores, or axes of size 1, but never more dimensions. 1 or True: allowed; 0 or False: blocked.
     Returns an array of the shape of the scores.
 
-    - A slice along `axis` with every entry blocked is all 0, never NaN. All others sum to 1.
+    - If every entry of a slice along `axis` is blocked, the slice is all 0, never NaN. All other slices sum to 1.
     - A blocked score has no influence, however large it is.
-    - Right for scores of any size, such as 5000, -5000 or -1e15: no overflow, no 0/0, no leak. Each slice along
-      `axis` is on its own.
-    - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
-    - scores and mask are not modified. Work and memory grow like the size of the scores.
+    - Works for scores of any size, such as 5000, -5000 or -1e15: no overflow, no 0/0, no weight for a blocked
+      entry. Treats each slice along `axis` separately.
+    - float32 gives float32, float64 gives float64, integers give float64. The dtype of the mask does not matter.
+    - Does not modify scores or mask. Work and memory grow no faster than the size of the scores.
     """
     raise NotImplementedError
 
@@ -145,13 +145,13 @@ if __name__ == "__main__":
     print("cat may see The and itself:", weights[0].round(4))
     print("everything is blocked:     ", weights[1].round(4))
     assert np.allclose(weights[0], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "see the table in the lesson"
-    assert np.array_equal(weights[1], np.zeros(5)), "a fully blocked row has weights of 0"
+    assert np.array_equal(weights[1], np.zeros(5)), "a fully blocked row should have weights of 0"
 
 # %% [markdown]
 # ## Use
 #
-# Causal attention on the sentence, as a map: one line for each token that looks, one column for each token it
-# looks at. Then change `seen` to `create_causal_mask(5) * (1 - np.eye(5))`: what if no token sees itself?
+# This cell draws causal attention on the sentence as a map: one line for each token that looks, one column for each
+# token it looks at. Then change `seen` to `create_causal_mask(5) * (1 - np.eye(5))`. What if no token sees itself?
 
 # %%
 if __name__ == "__main__":
@@ -167,8 +167,8 @@ if __name__ == "__main__":
     print("links allowed:", int(np.sum(seen)), "of", seen.size)
 
 # %% [markdown]
-# And a batch of two sentences, *The cat sat on mat* and *The cat sat*, the second filled up with two places. Both
-# have the same scores here, so that whatever differs is the doing of the mask.
+# Next, a batch of two sentences, *The cat sat on mat* and *The cat sat*. The second has two positions of padding. Both
+# have the same scores here, so every difference comes from the mask.
 
 # %%
 if __name__ == "__main__":
@@ -184,8 +184,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# How many pairs of a query and a key does the causal mask block among 2048 tokens? Replace the `None` (or write
-# the answer below).
+# How many pairs of a query and a key does the causal mask block for 2048 tokens? Replace the `None` (or write the
+# answer below).
 
 # %%
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = None

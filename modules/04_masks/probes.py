@@ -1,10 +1,10 @@
-"""Probes of 04_masks: the calls by which its wrong ways are told apart."""
+"""Probes of 04_masks: the calls that tell its misconceptions apart."""
 
 import numpy as np
 
 from grader.diagnosis.probe import Weights, probe
 
-# Masks to combine: of every kind, and of shapes that broadcast.
+# Masks to combine, of every dtype and of shapes that broadcast.
 CAUSAL = np.tri(3, dtype=int)
 PADDING = np.array([[[[1.0, 1.0, 0.0]]], [[[1.0, 1.0, 1.0]]]])  # (2, 1, 1, 3)
 HOLES = np.array([[True, False, True], [True, True, False]])
@@ -15,7 +15,7 @@ ROW = np.array([[True, True, False, True]])
 THREE_WORDS = np.array([[[[1, 1, 1, 1, 1]]], [[[1, 1, 1, 0, 0]]]])  # (2, 1, 1, 5)
 HEADS = np.array([[[[1]], [[0]]]])  # (1, 2, 1, 1)
 
-# Scores, and what masks them.
+# Scores and their masks.
 TRIPLE = np.array([0.0, 1.0, 3.0])
 ROWS = np.array([[0.0, 2.0, 1.0], [1.5, 1.0, 3.0]])
 ROWS_MASK = np.array([[True, False, True], [True, True, False]])
@@ -42,22 +42,22 @@ FINE = np.array([2.0**33, 2.0**33 + 500, 2.0**33 - 4096])  # the first two are t
 
 
 def padding(lengths, max_length, **more):
-    """Return a call of create_padding_mask; its mask may be of any dtype."""
+    """Return a probe of create_padding_mask, whose mask may have any dtype."""
     return probe("create_padding_mask", lengths, max_length, any_dtype=True, **more)
 
 
 def accepted(_value):
-    """Return the same for whatever is made of arguments that should be refused."""
+    """Return the same text for any result of arguments that should raise an error."""
     return "not refused"
 
 
 def combined(*masks, **more):
-    """Return a call of combine_masks; its mask may be of any dtype."""
+    """Return a probe of combine_masks, whose mask may have any dtype."""
     return probe("combine_masks", *masks, any_dtype=True, **more)
 
 
 def weighed(scores, mask, said="", **kwargs):
-    """Return a call of masked_softmax."""
+    """Return a probe of masked_softmax."""
     weights = None if kwargs else Weights(scores, mask=mask)
     return probe("masked_softmax", scores, mask, kwargs=kwargs, said=said, weights=weights)
 
@@ -125,7 +125,7 @@ PROBES = [
     weighed(SQUARE, np.tri(3)),
     weighed(SQUARE, np.array([True, False, True])),
     weighed(SQUARE, SQUARE_MASK),
-    weighed(CAT, np.tri(5, dtype=bool), "the shared example under the causal mask"),
+    weighed(CAT, np.tri(5, dtype=bool), "the shared example with the causal mask"),
     weighed(ROWS, np.array([[True, True, True], [True, False, True]]), axis=0),
     weighed(ROWS, np.array([0, 1, 1]), axis=0),
     weighed(ROWS, np.array([[0], [1]]), axis=1),

@@ -33,7 +33,7 @@ CLASS = "ScaledDotProductAttention"
 def layer_of(student, *arguments):
     """Return a layer of the student's, or fail."""
     made = student.ScaledDotProductAttention(*arguments)
-    assert hasattr(made, "callmany"), "ScaledDotProductAttention(4) should be a layer made from nn.Module"
+    assert hasattr(made, "call_many"), "ScaledDotProductAttention(4) should be a layer made from nn.Module"
     return made
 
 

@@ -52,7 +52,7 @@ def test_two_heads_of_two_tokens(student):
 @worth(1, "there are four projections, each with a weight and a bias", target=CLASS)
 def test_names_of_the_parameters(student):
     layer = student.MultiHeadAttention(4, 2)
-    assert hasattr(layer, "callmany"), "MultiHeadAttention(4, 2) should be an nn.Module"
+    assert hasattr(layer, "call_many"), "MultiHeadAttention(4, 2) should be an nn.Module"
     found = layer.parameters()
     assert sorted(found) == sorted(identity()), f"the parameters are {', '.join(sorted(found)) or 'none'}"
     for name, wanted in identity().items():

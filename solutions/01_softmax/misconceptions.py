@@ -1,9 +1,9 @@
-"""The known wrong ways of 01_softmax: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 01_softmax. Each cell replaces part of the solution to make a wrong submission."""
 
 import numpy as np
 
 # %% no_max_subtraction
-LIKELY = "the exponentials are taken of the raw scores, with no maximum subtracted"
+LIKELY = "the maximum is not subtracted before the exponentials"
 HINT = "Try softmax(np.array([1000.0, 1001.0])). What is np.exp(1000)? Which number can you subtract from both?"
 
 
@@ -14,7 +14,7 @@ def softmax(x, axis=-1):
 
 # %% global_max
 LIKELY = "the largest score of the whole array is subtracted, not the largest of each slice"
-HINT = "Put a row near -900 beside a row near 900. What is left of the low row after subtracting 900?"
+HINT = "Try one row near -900 and one near 900. What happens to the low row when you subtract 900?"
 
 
 def softmax(x, axis=-1):
@@ -24,7 +24,7 @@ def softmax(x, axis=-1):
 
 
 # %% axis_zero
-LIKELY = "softmax over axis 0, whatever axis is asked for"
+LIKELY = "softmax is always taken along axis 0; the argument `axis` is not used"
 HINT = "Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3 array. Which of them is all ones?"
 
 
@@ -36,7 +36,7 @@ def softmax(x, axis=-1):
 
 # %% whole_array
 LIKELY = "the weights are normalised over the whole array at once"
-HINT = "What does softmax(x).sum() give on a 3 × 4 array? Every row should have a sum of its own."
+HINT = "What is softmax(x).sum() for a 3 × 4 array? Each row should sum to 1 on its own."
 
 
 def softmax(x, axis=-1):
@@ -81,7 +81,7 @@ def softmax(x, axis=-1):
 
 # %% subtracts_minimum
 LIKELY = "the smallest score is subtracted instead of the largest, so every exponent is 0 or above"
-HINT = "Try softmax(np.array([0.0, 1000.0])). Which of the two ends of a row is the dangerous one for np.exp?"
+HINT = "Try softmax(np.array([0.0, 1000.0])). Which scores are dangerous for np.exp: the smallest or the largest?"
 
 
 def softmax(x, axis=-1):
@@ -104,8 +104,8 @@ def softmax(x, axis=-1):
 
 
 # %% clips_scores
-LIKELY = "large scores are cut off to keep np.exp finite, which makes different scores equal"
-HINT = "Try softmax(np.array([1000.0, 1001.0])). The two weights should differ. What is left of the difference?"
+LIKELY = "large scores are cut off to keep np.exp finite; this makes different scores equal"
+HINT = "Try softmax(np.array([1000.0, 1001.0])). The two weights should be different. Are yours?"
 
 
 def softmax(x, axis=-1):
@@ -116,8 +116,8 @@ def softmax(x, axis=-1):
 
 
 # %% clips_exponents
-LIKELY = "exponents below -30 are cut off, so every small weight is the same"
-HINT = "What should softmax([0, -40]) and softmax([0, -300]) give? Does np.exp need help with very negative numbers?"
+LIKELY = "exponents below -30 are cut off, so all small weights are the same"
+HINT = "What should softmax([0, -40]) and softmax([0, -300]) give? Can np.exp overflow for very negative numbers?"
 
 
 def softmax(x, axis=-1):
@@ -128,8 +128,8 @@ def softmax(x, axis=-1):
 
 
 # %% shifts_only_beyond_700
-LIKELY = "the maximum is subtracted only where float64 would overflow; float32 overflows long before"
-HINT = "What is np.exp(np.float32(90))? When does subtracting the maximum ever do harm?"
+LIKELY = "the maximum is subtracted only where float64 would overflow, but float32 overflows much earlier"
+HINT = "What is np.exp(np.float32(90))? Is there any case in which you must not subtract the maximum?"
 
 
 def softmax(x, axis=-1):
@@ -141,8 +141,8 @@ def softmax(x, axis=-1):
 
 
 # %% epsilon_in_the_sum
-LIKELY = "a small number is added to the sum against a division by 0 that cannot happen; the weights no longer sum to 1"
-HINT = "After subtracting the maximum, how small can the sum of the exponentials be?"
+LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
+HINT = "After you subtract the maximum, how small can the sum of the exponentials be? Can it be 0?"
 
 
 def softmax(x, axis=-1):
@@ -153,8 +153,8 @@ def softmax(x, axis=-1):
 
 
 # %% squared_norm
-LIKELY = "the exponentials are divided by their length, not by their sum"
-HINT = "Add up the weights of one row, then their squares. Which of the two is 1, and which should be?"
+LIKELY = "the exponentials are divided by their length (the root of the sum of squares), not by their sum"
+HINT = "Add up the weights of one row, then their squares. Which sum is 1? Which one should be 1?"
 
 
 def softmax(x, axis=-1):
@@ -165,7 +165,7 @@ def softmax(x, axis=-1):
 
 
 # %% remembers_the_first_result
-LIKELY = "a result is kept and handed out again for other scores of the same shape"
+LIKELY = "a result is kept and returned again for other scores of the same shape"
 HINT = "Call softmax with two different arrays of the same shape. Are the results different?"
 SEEN = {}
 
@@ -179,7 +179,7 @@ def softmax(x, axis=-1):
 
 # %% modifies_input
 LIKELY = "the caller's array is changed: an in-place operation works on x itself"
-HINT = "Print x before and after softmax(x). Which line of yours writes into x?"
+HINT = "Print x before and after softmax(x). Which line of your code writes into x?"
 VALUES_RIGHT = True
 
 
@@ -192,7 +192,7 @@ def softmax(x, axis=-1):
 
 # %% divides_by_raw_sum
 LIKELY = "the exponentials are divided by the sum of the raw values, not by their own sum"
-HINT = "Add up the numbers you return for one row. What must you divide by for that to be 1?"
+HINT = "Add up the numbers you return for one row. What must you divide by so that the sum is 1?"
 
 
 def softmax(x, axis=-1):
@@ -204,7 +204,7 @@ def softmax(x, axis=-1):
 
 # %% negated
 LIKELY = "the sign of the scores is flipped: the smallest score gets the largest weight"
-HINT = "Which entry of softmax([1, 2, 3]) should be the largest? Which one is yours?"
+HINT = "Which entry of softmax([1, 2, 3]) should be the largest? Which one is the largest in your result?"
 
 
 def softmax(x, axis=-1):
@@ -214,8 +214,8 @@ def softmax(x, axis=-1):
 
 
 # %% buffer_of_input_dtype
-LIKELY = "the result is written into an array of the input's dtype, which cuts the weights of integers to 0"
-HINT = "What dtype has np.zeros_like(np.array([1, 2, 3])), and what becomes of 0.25 when it is stored there?"
+LIKELY = "the result is written into an array of the input's dtype; for integers, the weights are cut to 0"
+HINT = "What is the dtype of np.zeros_like(np.array([1, 2, 3]))? What happens to 0.25 when you store it there?"
 
 
 def softmax(x, axis=-1):
@@ -228,7 +228,7 @@ def softmax(x, axis=-1):
 
 # %% upcasts_float32
 LIKELY = "float32 input comes back as float64"
-HINT = "Print softmax(x).dtype for a float32 x. In NumPy 2, which of your operations brings in a float64?"
+HINT = "Print softmax(x).dtype for a float32 x. In NumPy 2, which of your operations makes a float64?"
 VALUES_RIGHT = True
 
 
@@ -250,7 +250,7 @@ def log_softmax(x, axis=-1):
 
 # %% log_forgets_the_logarithm
 LIKELY = "log_softmax subtracts the sum of the exponentials, not the logarithm of that sum"
-HINT = "exp(log_softmax(x)) should sum to 1. What does yours sum to? Where does the formula take a logarithm?"
+HINT = "exp(log_softmax(x)) should sum to 1. What is your sum? Where does the formula take a logarithm?"
 
 
 def log_softmax(x, axis=-1):
@@ -272,7 +272,7 @@ def log_softmax(x, axis=-1):
 
 # %% log_global_max
 LIKELY = "log_softmax subtracts the largest score of the whole array, so the sum of a low row underflows to 0"
-HINT = "Put a row near -900 beside a row near 5000. What is the logarithm of the low row's sum?"
+HINT = "Try one row near -900 and one near 5000. What is the logarithm of the low row's sum?"
 
 
 def log_softmax(x, axis=-1):
@@ -283,8 +283,8 @@ def log_softmax(x, axis=-1):
 
 
 # %% log_floor
-LIKELY = "a floor under the weights keeps the logarithm finite, and wrong: log(1e-12) is not the answer"
-HINT = "What is log_softmax([0, -2000])[1] on paper? What is yours, and where does that number come from?"
+LIKELY = "1e-12 is added to the weights; the logarithm is finite, but log(1e-12) is not the answer"
+HINT = "What is log_softmax([0, -2000])[1] on paper? What do you get, and where does that number come from?"
 
 
 def log_softmax(x, axis=-1):
@@ -292,7 +292,7 @@ def log_softmax(x, axis=-1):
 
 
 # %% log_of_base_two
-LIKELY = "the logarithm is taken to base 2, but the exponentials are of e"
+LIKELY = "the logarithm has base 2, but the exponentials have base e"
 HINT = "exp(log_softmax(x)) should sum to 1. Which logarithm undoes np.exp?"
 
 
@@ -304,8 +304,8 @@ def log_softmax(x, axis=-1):
 
 
 # %% log_of_integers
-LIKELY = "the result is written into an array of the input's dtype, which cuts off the decimals for integers"
-HINT = "What dtype has np.zeros_like(np.array([1, 2, 3])), and what becomes of -0.4 when it is stored there?"
+LIKELY = "the result is written into an array of the input's dtype; for integers, the decimals are cut off"
+HINT = "What is the dtype of np.zeros_like(np.array([1, 2, 3]))? What happens to -0.4 when you store it there?"
 
 
 def log_softmax(x, axis=-1):
@@ -329,7 +329,7 @@ def log_softmax(x, axis=-1):
 
 # %% log_modifies_input
 LIKELY = "log_softmax changes the caller's array: an in-place operation works on x itself"
-HINT = "Print x before and after log_softmax(x). Which line of yours writes into x?"
+HINT = "Print x before and after log_softmax(x). Which line of your code writes into x?"
 VALUES_RIGHT = True
 
 
@@ -340,8 +340,8 @@ def log_softmax(x, axis=-1):
 
 
 # %% log_upcasts_float32
-LIKELY = "log_softmax gives float64 for float32 input"
-HINT = "Print log_softmax(x).dtype for a float32 x. Which of your operations brings in a float64?"
+LIKELY = "log_softmax returns float64 for float32 input"
+HINT = "Print log_softmax(x).dtype for a float32 x. Which of your operations makes a float64?"
 VALUES_RIGHT = True
 
 
@@ -353,7 +353,7 @@ def log_softmax(x, axis=-1):
 
 # %% multiplies_by_temperature
 LIKELY = "the scores are multiplied by the temperature instead of divided by it"
-HINT = "A high temperature should make the weights flatter. Do yours get flatter or sharper from 1 to 10?"
+HINT = "A high temperature should make the weights flatter. Do your weights get flatter or sharper from 1 to 10?"
 
 
 def softmax_with_temperature(x, temperature, axis=-1):
@@ -374,8 +374,8 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% temperature_not_checked
-LIKELY = "a temperature of 0 or below is not refused"
-HINT = "What should softmax_with_temperature(x, 0) do? The docstring says which exception, and what it must name."
+LIKELY = "a temperature of 0 or below does not raise an error"
+HINT = "What should softmax_with_temperature(x, 0) do? The docstring names the exception and what its message contains."
 
 
 def softmax_with_temperature(x, temperature, axis=-1):
@@ -384,8 +384,8 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% only_zero_is_refused
-LIKELY = "a temperature of 0 is refused, one below 0 is not: it turns the order of the scores around"
-HINT = "What does softmax_with_temperature(x, -1) give? The docstring says which temperatures are refused."
+LIKELY = "a temperature of 0 raises an error, but one below 0 does not; it reverses the order of the scores"
+HINT = "What does softmax_with_temperature(x, -1) give? The docstring says which temperatures must raise an error."
 VALUES_RIGHT = True
 
 
@@ -396,8 +396,8 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% temperature_not_named
-LIKELY = "the error does not say which temperature it refuses"
-HINT = "Read your own message: would you know from it what was handed in?"
+LIKELY = "the error message does not say what the temperature was"
+HINT = "Read your own message. Does it tell the caller which temperature they passed?"
 VALUES_RIGHT = True
 
 
@@ -409,7 +409,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 # %% temperature_has_a_floor
 LIKELY = "very small temperatures are replaced by a larger one"
-HINT = "Divide scores and temperature by a million: should the weights change?"
+HINT = "Divide the scores and the temperature by a million. Should the weights change?"
 
 
 def softmax_with_temperature(x, temperature, axis=-1):
@@ -419,8 +419,8 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% temperature_of_the_weights
-LIKELY = "the finished weights are raised to a power and normalised again; they underflow where the scores would not"
-HINT = "At a temperature of a thousandth, what becomes of every weight? The division belongs before the softmax."
+LIKELY = "the finished weights are raised to a power and normalised again; weights can underflow where scores do not"
+HINT = "What happens to every weight at a temperature of 0.001? The division belongs before the softmax."
 
 
 def softmax_with_temperature(x, temperature, axis=-1):
@@ -431,7 +431,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% temperature_ignores_axis
-LIKELY = "softmax_with_temperature never hands its axis on"
+LIKELY = "softmax_with_temperature does not pass `axis` on to softmax"
 HINT = "Call softmax_with_temperature(x, 2, axis=0) and with axis=1. Are the two results different?"
 
 
@@ -443,7 +443,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 # %% root_of_temperature
 LIKELY = "the scores are divided by the square root of the temperature"
-HINT = "In attention the root is taken of d_k. The formula here divides by the temperature itself."
+HINT = "Attention divides by the square root of d_k. What does the formula divide by here?"
 
 
 def softmax_with_temperature(x, temperature, axis=-1):
@@ -453,7 +453,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% temperature_cut_to_a_whole_number
-LIKELY = "scores are divided by whole-number division, which cuts off the decimals"
+LIKELY = "the scores are divided with whole-number division, which cuts off the decimals"
 HINT = "Try softmax_with_temperature(np.array([1.0, 2.0]), 4). What is 1 // 4, and what is 1 / 4?"
 
 
@@ -478,8 +478,8 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% temperature_upcasts_float32
-LIKELY = "softmax_with_temperature gives float64 for float32 input"
-HINT = "In NumPy 2, what dtype has a float32 array divided by np.float64(2), and divided by the Python number 2.0?"
+LIKELY = "softmax_with_temperature returns float64 for float32 input"
+HINT = "Divide a float32 array by np.float64(2), then by the Python number 2.0. What dtype does NumPy 2 give you?"
 VALUES_RIGHT = True
 
 
@@ -490,15 +490,15 @@ def softmax_with_temperature(x, temperature, axis=-1):
 
 
 # %% reflect_powers_of_two
-LIKELY = "these are the largest exponents of 2, but np.exp raises e"
-HINT = "Evaluate np.exp(np.float32(127)). How many powers of 2 are there in one power of e?"
+LIKELY = "these are the largest exponents for powers of 2, but np.exp takes powers of e"
+HINT = "Evaluate np.exp(np.float32(127)). Is e^127 larger or smaller than 2^127?"
 REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 127
 REFLECT_LARGEST_SAFE_EXPONENT_FLOAT64 = 1023
 
 
 # %% row_by_row
-LIKELY = "Python goes through the slices one by one, where NumPy would take them all at once"
-HINT = "How many steps does your loop take for a thousand rows? Which argument of max and sum does the loop for you?"
+LIKELY = "Python handles the slices one by one, but NumPy can handle them all at once"
+HINT = "How many steps does your loop take for a thousand rows? Which argument of max and sum replaces the loop?"
 COSTLY = True
 
 
@@ -514,8 +514,8 @@ def softmax(x, axis=-1):
 
 
 # %% every_pair
-LIKELY = "every score is compared with every other, so that the work grows with the square of the length"
-HINT = "How many numbers does your largest array hold for a row of 1000 scores? How many does the formula need?"
+LIKELY = "every score is compared with every other score, so the work grows with the square of the length"
+HINT = "How many numbers are in your largest array for a row of 1000 scores? How many does the formula need?"
 COSTLY = True
 
 
@@ -528,8 +528,8 @@ def log_softmax(x, axis=-1):
 
 
 # %% temperature_number_by_number
-LIKELY = "the scores are divided by the temperature one at a time, in a loop of Python's"
-HINT = "An array can be divided by a number as a whole. What does x / 2 do?"
+LIKELY = "the scores are divided by the temperature one at a time, in a Python loop"
+HINT = "NumPy can divide a whole array by a number at once. What does x / 2 do?"
 COSTLY = True
 
 

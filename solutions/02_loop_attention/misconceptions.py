@@ -1,10 +1,12 @@
-"""The known wrong ways of 02_loop_attention: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 02_loop_attention. Each cell replaces part of the solution to make a wrong submission."""
 
 import numpy as np
 
 # %% zip_stops_early
-LIKELY = "vectors of different lengths are not refused: the loop stops at the shorter one"
-HINT = "What should dot_product(np.ones(3), np.ones(5)) do? The docstring says which exception, and what it must name."
+LIKELY = "vectors of different lengths do not raise an error: the loop stops at the end of the shorter one"
+HINT = (
+    "What should dot_product(np.ones(3), np.ones(5)) do? The docstring says which error, and what its message contains."
+)
 
 
 def dot_product(a, b):
@@ -16,7 +18,7 @@ def dot_product(a, b):
 
 # %% product_of_sums
 LIKELY = "the entries are added up first and multiplied afterwards"
-HINT = "Try [1, 0] and [0, 1]: is it 0 or 1? Which comes first, the product or the sum?"
+HINT = "Try [1, 0] and [0, 1]. The dot product is 0. What comes first, the products or the sum?"
 
 
 def dot_product(a, b):
@@ -26,8 +28,8 @@ def dot_product(a, b):
 
 
 # %% cosine
-LIKELY = "the dot product is divided by the lengths of the vectors: that is the cosine of their angle"
-HINT = "Try [2, 0] and [3, 0]. Is yours 6 or 1?"
+LIKELY = "the dot product is divided by the lengths of the vectors, which gives the cosine of their angle"
+HINT = "Try [2, 0] and [3, 0]. The dot product is 6. Do you get 1?"
 
 
 def dot_product(a, b):
@@ -40,7 +42,7 @@ def dot_product(a, b):
 
 
 # %% last_entry_missing
-LIKELY = "the loop ends one entry too soon"
+LIKELY = "the loop ends one entry too early"
 HINT = "Try vectors of length 1. What does range(len(a) - 1) give?"
 
 
@@ -83,7 +85,7 @@ def dot_product(a, b):
 
 # %% absolute_products
 LIKELY = "the sign of the products is lost"
-HINT = "Try [1, 1] and [1, -1]: vectors at a right angle have the dot product 0."
+HINT = "Try [1, 1] and [1, -1]. Vectors at a right angle have a dot product of 0."
 
 
 def dot_product(a, b):
@@ -97,7 +99,7 @@ def dot_product(a, b):
 
 # %% dot_product_modifies_input
 LIKELY = "dot_product writes the products into the caller's vector"
-HINT = "Print a before and after the call. What does a *= b do to the array that was handed in?"
+HINT = "Print a before and after the call. What does a *= b do to the caller's array?"
 
 
 def dot_product(a, b):
@@ -112,8 +114,8 @@ def dot_product(a, b):
 
 
 # %% dot_product_remembers
-LIKELY = "the total lives outside the function and is never set back to 0"
-HINT = "Call dot_product twice with the same vectors. Where does the total start the second time?"
+LIKELY = "the total is stored outside the function and is never reset to 0"
+HINT = "Call dot_product twice with the same vectors. What is the total at the start of the second call?"
 TOTALS = [0.0]
 
 
@@ -126,7 +128,7 @@ def dot_product(a, b):
 
 
 # %% dot_product_upcasts_float32
-LIKELY = "dot_product gives float64 for float32 entries"
+LIKELY = "dot_product returns float64 for float32 entries"
 HINT = "Print dot_product(a, a).dtype for a float32 a. In NumPy 2, what is np.float64(0) plus a float32?"
 VALUES_RIGHT = True
 
@@ -141,8 +143,8 @@ def dot_product(a, b):
 
 
 # %% loops_over_queries_twice
-LIKELY = "both loops run over the queries, so there are as many columns as queries, not as keys"
-HINT = "Try two queries and five keys. Which shape should the scores have? Which length does the inner loop use?"
+LIKELY = "both loops run over the queries, so there is one column for each query, not for each key"
+HINT = "Try two queries and five keys. What shape should the scores have? Which length does the inner loop use?"
 
 
 def attention_scores(Q, K):
@@ -156,8 +158,8 @@ def attention_scores(Q, K):
 
 
 # %% q_and_k_swapped
-LIKELY = "queries and keys have changed places: row i belongs to key i"
-HINT = "Which shape have your scores for two queries and five keys? Row i should belong to query i."
+LIKELY = "queries and keys have swapped places: row i belongs to key i"
+HINT = "What is the shape of your scores for two queries and five keys? Row i should belong to query i."
 
 
 def attention_scores(Q, K):
@@ -171,8 +173,8 @@ def attention_scores(Q, K):
 
 
 # %% scores_already_scaled
-LIKELY = "attention_scores divides by the scale; the raw scores are asked for"
-HINT = "attention_scores([[2]], [[3]]) is 6. Which function comes after it, and what does that one divide by?"
+LIKELY = "attention_scores divides by the scale, but it should return the raw scores"
+HINT = "attention_scores([[2]], [[3]]) is 6. Which later function divides by the scale?"
 
 
 def attention_scores(Q, K):
@@ -186,8 +188,8 @@ def attention_scores(Q, K):
 
 
 # %% widths_not_checked
-LIKELY = "queries and keys of different widths are not refused, or not always"
-HINT = "What should attention_scores do with queries of 3 entries and keys of 6? See its docstring."
+LIKELY = "different widths of queries and keys do not always raise an error"
+HINT = "What should attention_scores do with queries of 3 entries and keys of 6? Read its docstring."
 VALUES_RIGHT = True
 
 
@@ -202,7 +204,7 @@ def attention_scores(Q, K):
 
 # %% scores_of_input_dtype
 LIKELY = "the scores are stored in an array of the input's dtype, so integers give integers"
-HINT = "Print attention_scores(Q, K).dtype for integers. What did you hand to np.zeros as dtype?"
+HINT = "Print attention_scores(Q, K).dtype for integers. Which dtype do you pass to np.zeros?"
 
 
 def attention_scores(Q, K):
@@ -216,8 +218,8 @@ def attention_scores(Q, K):
 
 
 # %% scores_upcast_float32
-LIKELY = "attention_scores gives float64 for float32 input"
-HINT = "What dtype does np.zeros((n_q, n_k)) have if you do not say?"
+LIKELY = "attention_scores returns float64 for float32 input"
+HINT = "What is the dtype of np.zeros((n_q, n_k)) if you do not give one?"
 VALUES_RIGHT = True
 
 
@@ -233,7 +235,7 @@ def attention_scores(Q, K):
 
 # %% scores_cut_to_integers
 LIKELY = "the scores are stored in an array of whole numbers, which cuts off the fractions"
-HINT = "What becomes of 1.5 when it is stored in an array of integers?"
+HINT = "What happens to 1.5 when you store it in an array of integers?"
 
 
 def attention_scores(Q, K):
@@ -248,7 +250,7 @@ def attention_scores(Q, K):
 
 # %% scores_modify_input
 LIKELY = "attention_scores changes the caller's queries"
-HINT = "Print Q before and after the call. What does Q[i] -= ... do to the array that was handed in?"
+HINT = "Print Q before and after the call. What does Q[i] -= ... do to the caller's array?"
 
 
 def attention_scores(Q, K):
@@ -264,8 +266,8 @@ def attention_scores(Q, K):
 
 
 # %% scores_remember
-LIKELY = "the scores are kept from one call to the next and added to"
-HINT = "Call attention_scores twice with the same arrays. Is the array of scores a new one each time?"
+LIKELY = "the scores are kept between calls, and each call adds to them"
+HINT = "Call attention_scores twice with the same arrays. Do you create a new array of scores each time?"
 KEPT = {}
 
 
@@ -283,7 +285,7 @@ def attention_scores(Q, K):
 
 # %% scale_without_root
 LIKELY = "the scale is d_k itself, not its square root"
-HINT = "scale_factor(64) should be 8. Variances add up; which one is the standard deviation?"
+HINT = "scale_factor(64) should be 8. Variances add up. How do you get a standard deviation from a variance?"
 
 
 def scale_factor(d_k, variance=1.0):
@@ -300,8 +302,10 @@ def scale_factor(d_k, variance=1.0):
 
 
 # %% variance_under_the_root
-LIKELY = "the root is taken of the variance too"
-HINT = "The product of two entries of variance v has the variance v², and d_k of them v²·d_k. What is the root of that?"
+LIKELY = "the square root is taken of the variance, too"
+HINT = (
+    "The product of two entries has the variance v², and the sum of d_k products has v²·d_k. What is the root of that?"
+)
 
 
 def scale_factor(d_k, variance=1.0):
@@ -309,8 +313,8 @@ def scale_factor(d_k, variance=1.0):
 
 
 # %% variance_squared
-LIKELY = "this is variance² · √d_k: the root of v²·d_k has only one v in it"
-HINT = "Put variance = 3 and d_k = 1: the product of two entries of variance 3 has the variance 9. What is its root?"
+LIKELY = "this is variance² · √d_k, but the root of v²·d_k contains v only once"
+HINT = "Take variance = 3 and d_k = 1. The product of two entries of variance 3 has the variance 9. What is its root?"
 
 
 def scale_factor(d_k, variance=1.0):
@@ -318,8 +322,8 @@ def scale_factor(d_k, variance=1.0):
 
 
 # %% inverse_scale
-LIKELY = "the scale is what scores are divided by, and this is one divided by it"
-HINT = "scale_factor(4) should be 2. Is yours 0.5?"
+LIKELY = "this is 1 divided by the scale, but scores are divided by the scale itself"
+HINT = "scale_factor(4) should be 2. Do you get 0.5?"
 
 
 def scale_factor(d_k, variance=1.0):
@@ -328,7 +332,7 @@ def scale_factor(d_k, variance=1.0):
 
 # %% whole_root
 LIKELY = "the root is cut to a whole number"
-HINT = "What is scale_factor(2)? It should be 1.4142."
+HINT = "What is your scale_factor(2)? It should be 1.4142."
 
 
 def scale_factor(d_k, variance=1.0):
@@ -336,10 +340,8 @@ def scale_factor(d_k, variance=1.0):
 
 
 # %% no_scaling
-LIKELY = "the scores go into the softmax without being divided"
-HINT = (
-    "Which row of the lesson's tables has your weights: the scaled or the unscaled one? Where does the scale come in?"
-)
+LIKELY = "the scores are not divided by the scale before the softmax"
+HINT = "Which row of the lesson's tables has your weights: the scaled or the unscaled one? Where should you divide?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -367,7 +369,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% divides_by_d_k
 LIKELY = "the scores are divided by d_k, not by its square root"
-HINT = "For d_k = 4 scores are divided by 2. What do you divide by?"
+HINT = "For d_k = 4, scores are divided by 2. What do you divide by?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -395,7 +397,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% divides_by_sqrt_d_v
 LIKELY = "the scores are divided by the root of d_v, the width of the values"
-HINT = "Try values that are wider than the keys. Should the weights change with them?"
+HINT = "Try values that are wider than the keys. Should the weights change?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -423,7 +425,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% divides_by_sqrt_n_k
 LIKELY = "the scores are divided by the root of the number of keys"
-HINT = "d_k is the width of a key, n_k how many keys there are. Which of the two is K.shape[0]?"
+HINT = "d_k is the width of a key. n_k is the number of keys. Which of them is K.shape[0]?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -451,7 +453,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% multiplies_by_scale
 LIKELY = "the scores are multiplied by the scale instead of divided by it"
-HINT = "Scaling should make the weights of the lesson flatter. Do yours get sharper?"
+HINT = "Scaling should make the weights of the lesson flatter. Do your weights get sharper?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -478,8 +480,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% softmax_over_queries
-LIKELY = "the weights sum to one over the queries, not over the keys"
-HINT = "Compare weights.sum(axis=0) with weights.sum(axis=1). Whose attention is shared out: a query's or a key's?"
+LIKELY = "the weights sum to 1 over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=0) with weights.sum(axis=1). Each query divides its attention among the keys."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -506,8 +508,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% softmax_over_everything
-LIKELY = "the weights of all queries together sum to one"
-HINT = "What is weights.sum() for three queries? Every query has a whole attention of its own to share out."
+LIKELY = "the weights of all queries together sum to 1"
+HINT = "What is weights.sum() for three queries? The weights of each query should sum to 1."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -534,7 +536,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% mask_ignored
 LIKELY = "the mask is not used"
-HINT = "Call it with a mask of zeros. Does anything change?"
+HINT = "Call it with a mask of zeros. Does the result change?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -560,8 +562,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% mask_inverted
-LIKELY = "the mask is read the wrong way round: 1 means that a key may be attended to"
-HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+LIKELY = "the mask is read the wrong way round: 1 means that the query may look at this key"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after it?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -588,8 +590,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% first_batch_element_reused
-LIKELY = "every element of the batch gets the answer of the first"
-HINT = "Give a batch of two different sentences. Are the two outputs different? Look for an index 0 where b belongs."
+LIKELY = "every element of the batch gets the result of the first"
+HINT = "Try a batch of two different sentences. Are the two outputs different? Look for an index 0 that should be b."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -616,8 +618,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% first_mask_of_batch_reused
-LIKELY = "every element of the batch is masked like the first"
-HINT = "Give each element of the batch a mask of its own. Which one is used for the second?"
+LIKELY = "every element of the batch gets the mask of the first"
+HINT = "Give each element of the batch its own mask. Which mask do you use for the second element?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -644,8 +646,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% keys_of_first_batch_element
-LIKELY = "the keys of the first element serve the whole batch"
-HINT = "Which K does the second element of the batch see in your loop?"
+LIKELY = "the keys of the first element are used for the whole batch"
+HINT = "Which K does your loop use for the second element of the batch?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -673,7 +675,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% mask_multiplies_scores
 LIKELY = "a blocked score is multiplied by 0, but e to the 0 is 1, not 0"
-HINT = "What weight does a key with a score of 0 get? What score would give it none?"
+HINT = "What weight does a key with a score of 0 get? What score would give it a weight of 0?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -701,8 +703,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% mask_after_softmax
-LIKELY = "the weights are masked after the softmax and no longer sum to one"
-HINT = "Add up a row of your weights with a mask. The softmax should be over the keys that are left."
+LIKELY = "the weights are masked after the softmax, so they do not sum to 1"
+HINT = "Add up a row of your weights with a mask. The softmax should be over the allowed keys only."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -729,8 +731,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% blocked_query_uniform
-LIKELY = "a query with every key blocked looks at all of them evenly"
-HINT = "Blocked scores of -1e9 are all equal once the largest is subtracted. What should such a row be?"
+LIKELY = "a query whose keys are all blocked gives every key the same weight"
+HINT = "Blocked scores of -1e9 all become 0 when you subtract the largest. What should such a row be?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -758,8 +760,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% blocked_query_nan
-LIKELY = "a query with every key blocked gives NaN: 0 divided by 0"
-HINT = "What is the sum of the exponentials when every key is blocked? Look at such a row before you divide."
+LIKELY = "a query whose keys are all blocked gives NaN: 0 divided by 0"
+HINT = "What is the sum of the exponentials when every key is blocked? Check for that case before you divide."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -788,7 +790,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% blocked_query_mean_output
 LIKELY = "the weights of a blocked query are 0, but its output is not"
-HINT = "Weights of 0 give an output of 0. What does yours hold for a query whose keys are all blocked?"
+HINT = "Weights of 0 give an output of 0. What is your output for a query whose keys are all blocked?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -817,8 +819,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% blocked_maximum
-LIKELY = "the largest score is taken over all keys, so a high blocked score pushes the others to 0"
-HINT = "Block the key with the largest score. Which score should be subtracted from the others then?"
+LIKELY = "the largest score is taken over all keys, so a high blocked score makes the other weights underflow to 0"
+HINT = "Block the key with the largest score. Which score should you then subtract from the others?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -845,8 +847,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% fills_a_low_score
-LIKELY = "blocked keys get a score of -10000, which is not low enough: an allowed score may be lower still"
-HINT = "Try allowed scores of -50000. Who gets the weight then? Leave blocked keys out of the sum instead."
+LIKELY = "blocked keys get a score of -10000, but an allowed score may be even lower"
+HINT = "Try allowed scores of -50000. Which key gets the weight then? Leave blocked keys out of the sum instead."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -873,8 +875,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% no_maximum_subtracted
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "Try queries and keys of 100. What is np.exp(5000)? Module 01 shows the way out."
+LIKELY = "the largest score is not subtracted, so the exponentials overflow"
+HINT = "Try queries and keys of 100. What is np.exp(5000)? How did you avoid this in module 01?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -902,8 +904,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% weights_returned_first
-LIKELY = "the pair is the wrong way round: (output, weights) is asked for"
-HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+LIKELY = "the pair is the wrong way round: it should be (output, weights)"
+HINT = "Which comes first in the pair: the array shaped like the values or the one shaped like the scores?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -931,7 +933,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% scores_instead_of_weights
 LIKELY = "the scores are returned in place of the weights"
-HINT = "Do the rows of what you return sum to 1?"
+HINT = "Do the rows of the second array you return sum to 1?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -959,7 +961,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% keys_instead_of_values
 LIKELY = "the weights are applied to the keys, not to the values"
-HINT = "Make the values wider than the keys. Which shape should the output have? What is mixed in it?"
+HINT = "Make the values wider than the keys. What shape should the output have? What does it mix?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1014,8 +1016,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% values_weighted_by_position
-LIKELY = "the values are picked by the number of the query, not by that of the key"
-HINT = "In which order do the loops visit the values? For query i and key j, which row of V is needed?"
+LIKELY = "the values are picked by the index of the query, not by the index of the key"
+HINT = "For query i and key j, which row of V do you need?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1042,8 +1044,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% output_of_value_dtype
-LIKELY = "the output is stored in an array of the values' dtype, which cuts it to whole numbers for integers"
-HINT = "What becomes of 0.25 when it is stored in an array of integers?"
+LIKELY = "the output is stored in an array of the values' dtype; for integers, it is cut to whole numbers"
+HINT = "What happens to 0.25 when you store it in an array of integers?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1070,8 +1072,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% attention_widths_not_checked
-LIKELY = "queries and keys of different widths are not refused, or not always"
-HINT = "What should happen to queries of 3 entries and keys of 6? The docstring says what the message must name."
+LIKELY = "different widths of queries and keys do not always raise an error"
+HINT = "What should happen with queries of 3 entries and keys of 6? The docstring says what the message contains."
 VALUES_RIGHT = True
 
 
@@ -1099,8 +1101,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% lengths_not_checked
-LIKELY = "a different number of keys and values is not refused, or not always"
-HINT = "What should happen with four keys and six values? The docstring says what the message must name."
+LIKELY = "different numbers of keys and values do not always raise an error"
+HINT = "What should happen with four keys and six values? The docstring says what the message contains."
 VALUES_RIGHT = True
 
 
@@ -1126,8 +1128,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% error_without_numbers
-LIKELY = "the ValueError does not say which sizes disagree"
-HINT = "Imagine reading your message in a long log. Which two numbers would you want to see?"
+LIKELY = "the message of the ValueError does not say which sizes disagree"
+HINT = "Imagine that you read your message in a long log. Which two numbers do you want to see?"
 VALUES_RIGHT = True
 
 
@@ -1155,7 +1157,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% attention_modifies_input
-LIKELY = "the caller's own array is changed, such as by dividing the scale out of it"
+LIKELY = "the caller's array is changed, for example when it is divided by the scale"
 HINT = "Print Q before and after the call. What is the difference between Q /= 2 and Q = Q / 2?"
 VALUES_RIGHT = True
 
@@ -1187,7 +1189,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% mask_modified
 LIKELY = "the caller's mask is changed"
-HINT = "Print the mask before and after the call. Which line of yours writes into it?"
+HINT = "Print the mask before and after the call. Which line of your code writes into it?"
 VALUES_RIGHT = True
 
 
@@ -1218,7 +1220,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% last_mask_kept
 LIKELY = "a mask is remembered and used again in the next call"
-HINT = "Call with a mask, then without. Is the second answer the same as in a fresh Python?"
+HINT = "Call it with a mask, then without. Is the second result the same as in a new Python session?"
 KEPT_MASKS = {}
 
 
@@ -1278,8 +1280,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% attention_upcasts_float32
-LIKELY = "attention gives float64 for float32 input"
-HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+LIKELY = "attention returns float64 for float32 input"
+HINT = "Divide a float32 array by np.sqrt(4), then by the Python number 2.0. What dtype does NumPy 2 give you?"
 VALUES_RIGHT = True
 
 
@@ -1335,7 +1337,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% uniform_weights
-LIKELY = "every key gets the same weight, whatever its score"
+LIKELY = "every key gets the same weight, whatever its score is"
 HINT = "Give one key a much larger score. Does its weight grow?"
 
 
@@ -1364,7 +1366,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% hard_maximum
 LIKELY = "all the attention goes to the key with the largest score"
-HINT = "Softmax is soft: the weights of the lesson are all above 0. Which step of yours picks only one?"
+HINT = "Softmax is soft: all weights in the lesson are above 0. Which of your steps picks only one key?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1391,8 +1393,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% mask_is_true_only
-LIKELY = "the mask is compared with `is True`, which no entry of an array is"
-HINT = "What is np.array([True])[0] is True? Ask for the truth of the entry itself."
+LIKELY = "the mask is compared with `is True`, which is never true for an entry of an array"
+HINT = "What is np.array([True])[0] is True? Use the entry itself as the condition."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1422,7 +1424,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% mask_of_first_query
 LIKELY = "every query gets the mask of the first"
-HINT = "With the causal mask of the lesson, should cat see more than The does? Which row of the mask do you read?"
+HINT = "With the causal mask of the lesson, should cat see more tokens than The? Which row of the mask do you read?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -1449,14 +1451,14 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% reflect_linear_cost
-LIKELY = "the loop over the queries is counted, but not the loop over the keys inside it"
-HINT = "How many pairs of a query and a key are there among 2 tokens, and among 4? Each pair costs d_k + d_v."
+LIKELY = "the count includes the loop over the queries, but not the loop over the keys inside it"
+HINT = "How many pairs of a query and a key are there with 2 tokens, and with 4? Each pair costs d_k + d_v."
 REFLECT_MULTIPLY_ADDS_N512_D64 = 65536
 REFLECT_COST_RATIO_WHEN_N_DOUBLES = 2
 
 
 # %% built_in_product
-LIKELY = "NumPy makes the product: the loop that this module is about is not there"
+LIKELY = "NumPy computes the product, but this module asks you to write that loop"
 HINT = "What does np.dot do with two vectors? Write the multiplications and the additions yourself."
 COSTLY = True
 
@@ -1468,8 +1470,8 @@ def dot_product(a, b):
 
 
 # %% all_products_kept
-LIKELY = "every single product is kept in an array of three dimensions, though only their sums are needed"
-HINT = "How many numbers does your largest array hold for 512 tokens of width 64? How many scores are there?"
+LIKELY = "every single product is kept in an array of three dimensions, but only their sums are needed"
+HINT = "How many numbers are in your largest array for 512 tokens of width 64? How many scores are there?"
 COSTLY = True
 
 
@@ -1488,8 +1490,8 @@ def attention_scores(Q, K):
 
 
 # %% denominator_for_every_weight
-LIKELY = "the sum of the exponentials is computed anew for every weight of a row, which makes the work cubic"
-HINT = "How often is the sum of one row computed in your code? How often does it change?"
+LIKELY = "the sum of the exponentials is computed again for every weight of a row, which makes the work cubic"
+HINT = "How often does your code compute the sum of one row? How often does that sum change?"
 COSTLY = True
 
 

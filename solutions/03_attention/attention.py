@@ -1,18 +1,17 @@
 # %% [markdown]
 # # 03 · Attention in arrays
 #
-# The formula of module 02, written for whole arrays at once:
+# This is the formula of module 02, written for whole arrays:
 #
 # $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# You may use everything NumPy has: `@`, `einsum`, `swapaxes`, broadcasting. What you may not use here is a Python
-# loop over tokens: the number of Python steps must not grow with the number of tokens or their width. (`explain`
-# may loop to lay out its text.) All functions take any number of leading dimensions, such as a batch, or a batch
-# and heads.
+# You may use all of NumPy: `@`, `einsum`, `swapaxes`, broadcasting. You may not use a Python loop over tokens: the
+# number of Python steps must not grow with the number of tokens or their width. (`explain` may loop to write its
+# text.) All functions take any number of leading dimensions, such as a batch, or a batch and heads.
 #
-# After each step there is a cell to try it. In a notebook, run it; as a script, `python attention.py` runs them
-# all, up to the first step that is missing. `attn test attention` runs the visible checks.
-# The lesson is in `README.md` beside this file.
+# After each step there is a cell to try it. In a notebook, run that cell. As a script, `python attention.py` runs
+# all of them, up to the first step that is missing. `attn test attention` runs the visible checks.
+# The lesson is in `README.md`, next to this file.
 
 # %%
 import numpy as np
@@ -20,20 +19,20 @@ import numpy as np
 # %% [markdown]
 # ## Build 1: where queries, keys and values come from
 #
-# A token comes as one vector. Three matrices, which a network learns, make three vectors of it.
+# A token is one vector. Three matrices, which a network learns, turn it into three vectors.
 
 
 # %%
 def project_qkv(X, W_q, W_k, W_v):
     """Return (Q, K, V): the tokens X multiplied by each of the three matrices.
 
-    X: (..., n, d_model), one row for each token; W_q, W_k: (d_model, d_k); W_v: (d_model, d_v), where d_v may be
-    another width than d_k. Returns a tuple of three arrays: Q and K (..., n, d_k), V (..., n, d_v).
+    X: (..., n, d_model), one row for each token; W_q, W_k: (d_model, d_k); W_v: (d_model, d_v), where d_v may
+    differ from d_k. Returns a tuple of three arrays: Q and K (..., n, d_k), V (..., n, d_v).
 
-    - The matrices are used as they are, on the right of X, not transposed. Nothing is added or scaled.
-    - X may have any number of leading dimensions; the matrices serve them all.
-    - float32 in, float32 out; float64 in, float64 out; integers give float64.
-    - X and the matrices are not modified. No Python loop over tokens.
+    - The matrices are on the right of X and are not transposed. Nothing is added or scaled.
+    - X may have any number of leading dimensions. The same matrices apply to all of them.
+    - float32 gives float32, float64 gives float64, integers give float64.
+    - Does not modify X or the matrices. No Python loop over tokens.
     """
     ### BEGIN SOLUTION
     X = 1.0 * X  # integers become float64; float32 stays float32
@@ -45,7 +44,7 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %%
-# Try it: two tokens, the example of the lesson
+# Try project_qkv on the lesson's two tokens.
 if __name__ == "__main__":
     X = np.array([[1, 0, 2], [0, 1, 1]])  # cat, sat
     W_q = np.array([[1, 0], [0, 1], [0.5, 0]])
@@ -55,37 +54,36 @@ if __name__ == "__main__":
     print("queries:", queries.tolist(), "keys:", keys.tolist(), "values:", values.tolist())
     assert np.allclose(queries, [[2, 0], [0.5, 1]]), "the queries are X times W_q"
     assert np.allclose(keys, [[0, 2], [1, 0.5]]), "the keys are X times W_k"
-    assert np.allclose(values, [[1], [1.25]]), "the values are X times W_v, and here only one wide"
+    assert np.allclose(values, [[1], [1.25]]), "the values are X times W_v, here only one wide"
 
 # %% [markdown]
-# ## Build 2 to 7: attention, one step a method
+# ## Build 2 to 7: attention, one method for each step
 #
-# The constructor is complete: it keeps `d_k`, the width of queries and keys, for `scale_scores`. Write one method
-# at a time; the cells below the class try them in the same order. A method must not keep anything from one call
-# for the next.
+# The constructor is complete. It stores `d_k`, the width of queries and keys, for `scale_scores`. Write one method
+# at a time. The cells below the class try them in the same order. A method must not store anything for later calls.
 
 
 # %%
 class ScaledDotProductAttention:
-    """Scaled dot-product attention, each step of it a method.
+    """Scaled dot-product attention, with one method for each step.
 
-    Throughout, Q is (..., n_q, d_k), K is (..., n_k, d_k) and V is (..., n_k, d_v), with the same leading
+    In all methods, Q is (..., n_q, d_k), K is (..., n_k, d_k) and V is (..., n_k, d_v), with the same leading
     dimensions: none, a batch, or more. n_q and n_k may differ, and so may d_k and d_v.
 
-    For every method: float32 in, float32 out; float64 in, float64 out; integers give float64, and a mask has no
-    say in it. Arguments are not modified. No Python loop over tokens, except to lay out the text of `explain`; no
-    product is computed twice, and no array is larger than the scores, the arguments and the output.
-    The answer depends on the arguments and on d_k alone, not on earlier calls or on other instances.
+    For every method: float32 gives float32, float64 gives float64, integers give float64. The dtype of a mask does
+    not matter. Arguments are not modified. There is no Python loop over tokens, except for the text of `explain`.
+    No product is computed twice, and no array is larger than the scores, the arguments and the output.
+    The result depends only on the arguments and on d_k, not on earlier calls or on other instances.
     """
 
     def __init__(self, d_k):
-        """Keep d_k, the width of the queries and keys this instance is for."""
+        """Store d_k, the width of the queries and keys for this instance."""
         self.d_k = d_k
 
     def compute_scores(self, Q, K):
         """Return the raw scores (..., n_q, n_k), not scaled: entry [..., i, j] is query i times key j.
 
-        - Raises ValueError naming both sizes if the last dimensions of Q and K differ.
+        - If the last dimensions of Q and K differ, raises a ValueError whose message contains both sizes.
         """
         ### BEGIN SOLUTION
         if Q.shape[-1] != K.shape[-1]:
@@ -97,28 +95,28 @@ class ScaledDotProductAttention:
     def scale_scores(self, scores):
         """Return the scores divided by the square root of the d_k given to the constructor.
 
-        scores: an array of any shape; its sizes have no say in the scale.
+        scores: an array of any shape. The scale does not depend on this shape.
         """
         ### BEGIN SOLUTION
-        return scores / float(np.sqrt(self.d_k))  # a Python float, or float32 would become float64
+        return scores / float(np.sqrt(self.d_k))  # a Python float keeps float32
         ### END SOLUTION
 
     def compute_weights(self, scaled_scores, mask=None):
         """Return the softmax of the scaled scores over the keys, the last axis: (..., n_q, n_k).
 
         mask: None, or an array of bool, int or float that broadcasts to the shape of the scores, such as
-        (n_q, n_k), (1, n_k), (batch, 1, n_k) or (batch, 1, 1, n_k); it never has more dimensions than they have.
-        1 or True: this key may be attended to; 0 or False: it is blocked.
+        (n_q, n_k), (1, n_k), (batch, 1, n_k) or (batch, 1, 1, n_k). It never has more dimensions than the scores.
+        1 or True: the query may look at this key. 0 or False: the key is blocked.
 
-        - The softmax is over the allowed keys alone; a blocked key has the weight 0, whatever its score.
+        - The softmax is over the allowed keys only. A blocked key has the weight 0, whatever its score is.
         - A row whose keys are all blocked has weights of 0, never NaN.
-        - Right for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
+        - Works for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
         """
         ### BEGIN SOLUTION
         allowed = True if mask is None else np.asarray(mask) != 0
         scores = np.where(allowed, scaled_scores, -np.inf)  # (..., n_q, n_k)
         largest = scores.max(axis=-1, keepdims=True)  # (..., n_q, 1): the largest of each row
-        largest = np.where(np.isinf(largest), 0.0, largest)  # a row with nothing allowed has none
+        largest = np.where(np.isinf(largest), 0.0, largest)  # 0 for a row whose keys are all blocked
         exps = np.exp(scores - largest)  # (..., n_q, n_k), 0 where blocked
         total = exps.sum(axis=-1, keepdims=True)  # (..., n_q, 1)
         return exps / np.where(total == 0, 1.0, total)
@@ -128,7 +126,7 @@ class ScaledDotProductAttention:
         """Return the values mixed in these proportions, (..., n_q, d_v).
 
         weights: (..., n_q, n_k); entry [..., i, c] of the output is the sum over j of weights[..., i, j] times
-        V[..., j, c]. The weights are used as they are: a row of zeros gives an output of zeros.
+        V[..., j, c]. The weights are not normalised again: a row of zeros gives an output of zeros.
         """
         ### BEGIN SOLUTION
         return weights @ (1.0 * V)  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
@@ -137,10 +135,11 @@ class ScaledDotProductAttention:
     def forward(self, Q, K, V, mask=None):
         """Return (output, weights), a tuple: output (..., n_q, d_v) and weights (..., n_q, n_k).
 
-        The four steps above, one after the other; mask is what `compute_weights` takes.
+        Runs the four steps above, one after the other. The mask is passed to `compute_weights`.
 
         - A query whose keys are all blocked has weights of 0 and an output of 0, never NaN.
-        - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
+        - If the last dimensions of Q and K differ, or the lengths of K and V, raises a ValueError whose message
+          contains both sizes.
         """
         ### BEGIN SOLUTION
         if K.shape[-2] != V.shape[-2]:
@@ -155,11 +154,11 @@ class ScaledDotProductAttention:
         """Return a text, as one str, that follows one query through every step.
 
         Q, K and V have two dimensions here and belong to the same tokens: n_q == n_k == len(tokens).
-        tokens: a list of names; a name may be there twice. query_idx: which query to follow, counted from 0.
+        tokens: a list of names; a name may appear twice. query_idx: which query to follow, counted from 0.
 
-        - The layout is yours. The text has the name of every token, and as plain numbers that query's raw score,
-          scaled score and weight for every token, and all the entries of its output.
-        - Numbers have at least four decimals, such as 0.2976; a whole number may be written without any.
+        - You choose the layout. The text contains the name of every token, that query's raw score, scaled score
+          and weight for every token, and all the entries of its output, as plain numbers.
+        - Numbers have at least four decimals, such as 0.2976. A whole number may have none.
         - The text is returned, not printed.
         """
         ### BEGIN SOLUTION
@@ -176,7 +175,7 @@ class ScaledDotProductAttention:
 
 
 # %%
-# The sentence of the lesson, for the cells below: a query, a key and a value for each token, and the raw scores
+# The lesson's sentence, for the cells below: a query, a key and a value for each token, and the raw scores
 if __name__ == "__main__":
     tokens = ["The", "cat", "sat", "on", "mat"]
     Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
@@ -190,7 +189,7 @@ if __name__ == "__main__":
 if __name__ == "__main__":
     table = head.compute_scores(Q, K)
     print("raw scores of The:", table[0])
-    assert np.allclose(table, raw), "row i belongs to query i, column j to key j; see the table in the lesson"
+    assert np.allclose(table, raw), "row i belongs to query i and column j to key j; see the table in the lesson"
     batch = head.compute_scores(np.stack([Q, 2 * Q]), np.stack([K, K]))
     assert batch.shape == (2, 5, 5), f"two sentences of five tokens gave {batch.shape}"
     assert np.allclose(batch, [raw, 2 * raw]), "each sentence of a batch has its own scores"
@@ -209,7 +208,7 @@ if __name__ == "__main__":
     shares = head.compute_weights(raw / 2)
     print("weights of The:", shares[0].round(4))
     assert np.allclose(shares[0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "see the table in the lesson"
-    assert np.allclose(shares.sum(axis=-1), 1), "every query has a whole attention to share out"
+    assert np.allclose(shares.sum(axis=-1), 1), "the weights of every query should sum to 1"
     causal = head.compute_weights(raw / 2, np.tri(5))
     print("causal weights of cat:", causal[1].round(4))
     assert np.allclose(causal[1], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "cat sees The and itself"
@@ -230,24 +229,24 @@ if __name__ == "__main__":
     assert len(result) == 2, "forward returns the pair (output, weights)"
     assert np.allclose(result[0][0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "the output comes first"
     assert np.allclose(result[1][0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "and then the weights"
-    padding = np.array([[[1, 1, 1, 1, 1]], [[1, 1, 1, 0, 0]]])  # (2, 1, 5): a row of keys for each sentence
+    padding = np.array([[[1, 1, 1, 1, 1]], [[1, 1, 1, 0, 0]]])  # (2, 1, 5): one row of the mask for each sentence
     padded = head.forward(np.stack([Q, Q]), np.stack([K, K]), np.stack([V, V]), padding)
     print("The, when on and mat are only padding:", padded[1][1, 0].round(4))
     assert np.allclose(padded[1][0], result[1]), "the mask of the first sentence blocks nothing"
-    assert np.allclose(padded[1][1, :, 3:], 0), "that of the second blocks its last two tokens"
+    assert np.allclose(padded[1][1, :, 3:], 0), "the mask of the second blocks its last two tokens"
 
 # %%
-# Try explain: the trace of one token
+# Try explain: follow one token
 if __name__ == "__main__":
     trace = head.explain(Q, K, V, tokens, query_idx=1)
-    assert isinstance(trace, str), "explain returns its text; who wants to see it prints it"
+    assert isinstance(trace, str), "explain should return its text, not print it"
     print(trace)
-    assert all(token in trace for token in tokens), "every token has its name in the text"
+    assert all(token in trace for token in tokens), "the text should contain the name of every token"
 
 # %% [markdown]
 # ## Build 8: the same as one function
 #
-# Everybody else has attention as a function that finds $d_k$ in the width of the queries.
+# Most libraries have attention as one function, which gets $d_k$ from the width of the queries.
 
 
 # %%
@@ -258,14 +257,15 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     more. Returns output (..., n_q, d_v) and weights (..., n_q, n_k).
 
     mask: None, or an array of bool, int or float that broadcasts to the shape of the weights and never has more
-    dimensions than they have. 1 or True: this key may be attended to; 0 or False: it is blocked.
+    dimensions than the weights. 1 or True: the query may look at this key. 0 or False: the key is blocked.
 
     - Scores are divided by the square root of d_k, the width of Q. A blocked key has the weight 0.
     - A query whose keys are all blocked has weights of 0 and an output of 0, never NaN.
-    - Right for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
-    - Raises ValueError naming both sizes if the last dimensions of Q and K differ, or the lengths of K and V.
-    - float32 in, float32 out; float64 in, float64 out; integers give float64. The mask has no say in it.
-    - Q, K, V and mask are not modified. No Python loop over tokens. Nothing is kept from one call for the next.
+    - Works for scores of any size, such as 5000 or -5000: no overflow, no 0/0.
+    - If the last dimensions of Q and K differ, or the lengths of K and V, raises a ValueError whose message
+      contains both sizes.
+    - float32 gives float32, float64 gives float64, integers give float64. The dtype of the mask does not matter.
+    - Does not modify Q, K, V or mask. No Python loop over tokens. Nothing is stored for later calls.
     - No product is computed twice, and no array is larger than the scores, the arguments and the output.
     """
     ### BEGIN SOLUTION
@@ -274,18 +274,18 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %%
-# Try it: a page on the web printed .382 .382 .236 for the first query. It was wrong.
+# Try the function. A web page gave .382 .382 .236 for the first query, which is wrong.
 if __name__ == "__main__":
     page_keys, page_values = np.array([[1, 0], [1, 1], [0, 1]]), np.array([[1, 0], [0, 2], [1, 1]])
     result = scaled_dot_product_attention(np.eye(2), page_keys, page_values)
     print("weights:", result[1][0].round(4), "output:", result[0][0].round(4))
     assert np.allclose(result[1][0], [0.4011, 0.4011, 0.1978], atol=1e-4), "queries are 2 wide: divide by the root of 2"
-    assert np.allclose(result[0][0], [0.5989, 1.0], atol=1e-4), "the values in these proportions"
+    assert np.allclose(result[0][0], [0.5989, 1.0], atol=1e-4), "mix the values in these proportions"
 
 # %% [markdown]
 # ## Use: an attention map
 #
-# One row for each query; the longer the bar, the more of its attention that key gets. Then change something: pass
+# There is one row for each query. The longer the bar, the larger the weight of that key. Then change something: pass
 # a mask, or `2 * Q`, or `Q` in place of `K`.
 
 # %%
@@ -297,8 +297,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Use: what `it` looks at, and what the scale is for
 #
-# *The animal did not cross the street because it was tired.* Here is one query against three keys. Then: how large
-# are the scores of random vectors, and what becomes of the largest weight if nobody divides?
+# *The animal did not cross the street because it was tired.* Here is one query with three keys. After that: how large
+# are the scores of random vectors, and how large is the largest weight if you do not divide?
 
 # %%
 if __name__ == "__main__":
@@ -322,9 +322,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# What is the variance of a raw score, if the entries of a query and a key are independent with mean 0 and variance
-# 1, and there are 512 of them? And how many bytes does one matrix of scores take, in float32, for 8192 queries and
-# 8192 keys? Replace each `None` (or write the answers below).
+# What is the variance of a raw score for $d_k = 512$, if the entries of queries and keys are independent with mean 0
+# and variance 1? And how many bytes does one matrix of scores need, in float32, for 8192 queries and 8192 keys?
+# Replace each `None` (or write the answers below).
 
 # %%
 REFLECT_SCORE_VARIANCE_DK512 = None

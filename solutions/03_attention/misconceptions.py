@@ -1,11 +1,11 @@
-"""The known wrong ways of 03_attention: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 03_attention. Each cell replaces part of the solution to make a wrong submission."""
 
 import numpy as np
-from attention import ScaledDotProductAttention  # the solution, which each cell is laid over
+from attention import ScaledDotProductAttention  # the solution's class
 
 # %% projections_transposed
 LIKELY = "the matrices are transposed before they are multiplied"
-HINT = "X is (n, d_model) and W_q is (d_model, d_k): they fit as they are. Try a token with a single 1 in it."
+HINT = "X is (n, d_model) and W_q is (d_model, d_k): they fit as they are. Try a token with one 1 and zeros elsewhere."
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -13,8 +13,8 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% keys_from_query_matrix
-LIKELY = "the keys are made with W_q, so that keys and queries are the same"
-HINT = "Print Q and K. If they are equal for every X, which matrix made K?"
+LIKELY = "the keys are computed with W_q, so keys and queries are the same"
+HINT = "Print Q and K. If they are equal for every X, which matrix did you use for K?"
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -23,8 +23,8 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% projections_chained
-LIKELY = "each projection is applied to the result of the one before instead of to X"
-HINT = "What do W_k and W_v act on in your code: on X, or on what W_q made of it?"
+LIKELY = "each projection is applied to the result of the one before, not to X"
+HINT = "What do you multiply by W_k and W_v: X, or the result of W_q?"
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -34,8 +34,8 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% projections_in_another_order
-LIKELY = "the three arrays are returned in another order than (Q, K, V)"
-HINT = "Which comes first? Look at the return line, and at the shapes when d_v is not d_k."
+LIKELY = "the three arrays are not returned in the order (Q, K, V)"
+HINT = "Look at your return line, and at the shapes when d_v is not d_k. Which array comes first?"
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -44,7 +44,7 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% queries_scaled_in_projection
-LIKELY = "the queries are divided by the scale already when they are made"
+LIKELY = "the queries are already divided by the scale in project_qkv"
 HINT = "project_qkv only multiplies. Which method divides by the root of d_k?"
 
 
@@ -55,7 +55,7 @@ def project_qkv(X, W_q, W_k, W_v):
 
 # %% leading_dimensions_flattened
 LIKELY = "the leading dimensions of X are lost"
-HINT = "For X of (2, 3, 4) and W_q of (4, 5), Q is (2, 3, 5). Which shape is yours?"
+HINT = "For X of (2, 3, 4) and W_q of (4, 5), Q is (2, 3, 5). What shape do you get?"
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -65,7 +65,7 @@ def project_qkv(X, W_q, W_k, W_v):
 
 # %% projection_overwrites_tokens
 LIKELY = "the tokens are overwritten in place"
-HINT = "Print X before and after the call. What does X[:] = ... do to the array that was handed in?"
+HINT = "Print X before and after the call. What does X[:] = ... do to the caller's array?"
 VALUES_RIGHT = True
 
 
@@ -77,7 +77,7 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% projection_upcasts_float32
-LIKELY = "project_qkv gives float64 for float32 input"
+LIKELY = "project_qkv returns float64 for float32 input"
 HINT = "Print Q.dtype for a float32 X. What does np.array(X, dtype=float) do to it?"
 VALUES_RIGHT = True
 
@@ -88,8 +88,8 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% k_t_reverses_all_axes
-LIKELY = "K.T reverses all the axes: in a batch it turns (batch, n, d) into (d, n, batch)"
-HINT = "Print K.T.shape for a K of (2, 5, 4). Only the last two axes should change places; see np.swapaxes."
+LIKELY = "K.T reverses all the axes: in a batch, (batch, n, d) becomes (d, n, batch)"
+HINT = "Print K.T.shape for a K of (2, 5, 4). You should swap only the last two axes. See np.swapaxes."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -100,7 +100,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% swaps_axes_one_and_two
-LIKELY = "axes 1 and 2 change places, which is right for three dimensions only"
+LIKELY = "axes 1 and 2 swap places, which is right for three dimensions only"
 HINT = "Try Q and K with two leading dimensions. Count the axes from the end: -1 and -2."
 
 
@@ -124,8 +124,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% keys_cut_to_queries
-LIKELY = "there are as many columns as queries, not as keys"
-HINT = "Try two queries and five keys. Which shape should the scores have?"
+LIKELY = "there is one column for each query, not for each key"
+HINT = "Try two queries and five keys. What shape should the scores have?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -136,8 +136,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% q_and_k_swapped
-LIKELY = "queries and keys have changed places: row i belongs to key i"
-HINT = "Which shape have your scores for two queries and five keys? Row i should belong to query i."
+LIKELY = "queries and keys have swapped places: row i belongs to key i"
+HINT = "What is the shape of your scores for two queries and five keys? Row i should belong to query i."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -148,8 +148,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dot_on_batches
-LIKELY = "np.dot pairs every sentence of the batch with every other"
-HINT = "Which shape does np.dot give for (2, 3, 4) and (2, 4, 5)? And np.matmul, or @?"
+LIKELY = "np.dot combines every sentence of the batch with every other sentence"
+HINT = "What shape does np.dot give for (2, 3, 4) and (2, 4, 5)? What shape do np.matmul and @ give?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -161,7 +161,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% first_batch_element_reused
 LIKELY = "every element of the batch gets the scores of the first"
-HINT = "Give a batch of two different sentences. Are the two tables of scores different?"
+HINT = "Try a batch of two different sentences. Are the two tables of scores different?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -173,8 +173,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scores_already_scaled
-LIKELY = "compute_scores divides by the scale, which is the part of scale_scores"
-HINT = "compute_scores of [[2]] and [[3]] with d_k = 1 is 6, but for d_k = 4? The raw scores are asked for."
+LIKELY = "compute_scores divides by the scale, but only scale_scores should do that"
+HINT = "compute_scores of [[2]] and [[3]] is 6 for d_k = 1. What is it for d_k = 4? It should return the raw scores."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -183,7 +183,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% cosine
-LIKELY = "queries and keys are brought to length 1 first: that is the cosine of their angle"
+LIKELY = "queries and keys are brought to length 1 first, which gives the cosine of their angle"
 HINT = "Make a query twice as long. Its scores should double."
 
 
@@ -206,8 +206,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% width_one_broadcasts
-LIKELY = "a query or key of a single entry is stretched to the width of the other instead of refused"
-HINT = "Elementwise products and einsum broadcast a width of 1. What should queries of 1 entry and keys of 7 do?"
+LIKELY = "a query or key of a single entry is stretched to the width of the other; it should raise an error"
+HINT = "Elementwise products and einsum stretch a width of 1. What should queries of 1 entry and keys of 7 do?"
 VALUES_RIGHT = True
 
 
@@ -217,8 +217,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% widths_cut_to_the_shorter
-LIKELY = "queries and keys of different widths are not refused"
-HINT = "What should happen to queries of 3 entries and keys of 6? The docstring says what the message must name."
+LIKELY = "queries and keys of different widths do not raise an error"
+HINT = "What should happen with queries of 3 entries and keys of 6? The docstring says what the message contains."
 VALUES_RIGHT = True
 
 
@@ -229,8 +229,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% error_without_numbers
-LIKELY = "the ValueError does not say which sizes disagree"
-HINT = "Imagine reading your message in a long log. Which two numbers would you want to see?"
+LIKELY = "the message of the ValueError does not say which sizes disagree"
+HINT = "Imagine that you read your message in a long log. Which two numbers do you want to see?"
 VALUES_RIGHT = True
 
 
@@ -242,8 +242,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% no_scaling
-LIKELY = "scale_scores returns the scores as they are"
-HINT = "With d_k = 4, what becomes of a score of 2? See the table in the lesson."
+LIKELY = "scale_scores returns the scores unchanged"
+HINT = "With d_k = 4, what should a score of 2 become? See the table in the lesson."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -253,7 +253,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% divides_by_d_k
 LIKELY = "the scores are divided by d_k, not by its square root"
-HINT = "With d_k = 64 scores are divided by 8. What do you divide by?"
+HINT = "With d_k = 64, scores are divided by 8. What do you divide by?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -263,7 +263,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% multiplies_by_scale
 LIKELY = "the scores are multiplied by the scale instead of divided by it"
-HINT = "Scaling should bring large scores down. Do yours grow?"
+HINT = "Scaling should make large scores smaller. Do your scores grow?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -273,7 +273,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% divides_by_sqrt_n_k
 LIKELY = "the scores are divided by the root of the number of keys"
-HINT = "The last size of the scores is n_k, how many keys there are. Where is d_k kept?"
+HINT = "The last size of the scores is n_k, the number of keys. Where is d_k stored?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -282,7 +282,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scale_of_the_example
-LIKELY = "the scores are divided by 2, which is right for d_k = 4 alone"
+LIKELY = "the scores are always divided by 2, which is right only for d_k = 4"
 HINT = "Try an instance with d_k = 64. What should it divide by?"
 
 
@@ -292,10 +292,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% last_d_k_for_all
-LIKELY = "d_k is kept for the whole class, so the instance made last decides for all"
-HINT = (
-    "Make two instances with different d_k, then use the first. What is the difference between self.d_k and a global?"
-)
+LIKELY = "d_k is kept for the whole class, so the newest instance decides for all"
+HINT = "Make two instances with different d_k, then use the first. How does self.d_k differ from a global?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -316,8 +314,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scale_upcasts_float32
-LIKELY = "scale_scores gives float64 for float32 scores"
-HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+LIKELY = "scale_scores returns float64 for float32 scores"
+HINT = "Divide a float32 array by np.sqrt(4), then by the Python number 2.0. What dtype does NumPy 2 give you?"
 VALUES_RIGHT = True
 
 
@@ -327,8 +325,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% softmax_over_queries
-LIKELY = "the weights sum to one over the queries, not over the keys"
-HINT = "Compare weights.sum(axis=-2) with weights.sum(axis=-1). Whose attention is shared out: a query's or a key's?"
+LIKELY = "the weights sum to 1 over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=-2) with weights.sum(axis=-1). Each query divides its attention among the keys."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -339,8 +337,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% softmax_over_axis_one
-LIKELY = "the softmax is over axis 1, which is the last axis of two dimensions only"
-HINT = "With a batch in front, which axis has the keys? Count from the end."
+LIKELY = "the softmax is over axis 1, which is the last axis for two dimensions only"
+HINT = "In a batch, which axis has the keys? Count from the end."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -352,7 +350,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% keepdims_forgotten
 LIKELY = "the sum of row i is used for column i: keepdims is missing"
-HINT = "What shape has x.sum(axis=-1) for a square x, and along which axis does it line up with x?"
+HINT = "What is the shape of x.sum(axis=-1) for a square x? Along which axis does it line up with x?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -367,8 +365,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% no_maximum_subtracted
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "What is np.exp(5000)? Module 01 shows the way out."
+LIKELY = "the largest score is not subtracted, so the exponentials overflow"
+HINT = "What is np.exp(5000)? How did you avoid this in module 01?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -383,7 +381,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% one_maximum_for_all_rows
 LIKELY = "the largest score of the whole array is subtracted, so a low row underflows to 0"
-HINT = "Try one row near 5000 and one near -5000. Each row needs a largest score of its own."
+HINT = "Try one row near 5000 and one near -5000. Each row needs its own largest score."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -406,7 +404,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% mask_ignored
 LIKELY = "the mask is not used"
-HINT = "Call it with a mask of zeros. Does anything change?"
+HINT = "Call it with a mask of zeros. Does the result change?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -415,8 +413,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_inverted
-LIKELY = "the mask is read the wrong way round: 1 means that a key may be attended to"
-HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+LIKELY = "the mask is read the wrong way round: 1 means that the query may look at this key"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after it?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -425,8 +423,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_inverted_by_tilde
-LIKELY = "~mask is right for booleans alone: for the integer 1 it is -2, which is just as true as ~0"
-HINT = "Print ~np.array([0, 1]) and ~np.array([False, True]). Make the mask boolean first."
+LIKELY = "~mask works only for a boolean mask: ~1 is -2 and ~0 is -1, and both count as true"
+HINT = "Print ~np.array([0, 1]) and ~np.array([False, True]). Convert the mask to bool first."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -437,8 +435,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_transposed
-LIKELY = "the mask is transposed: its rows are taken for keys"
-HINT = "With the causal mask of the lesson, should cat see what comes before it or what comes after?"
+LIKELY = "the mask is transposed: its rows are used for keys, not for queries"
+HINT = "With the causal mask of the lesson, should cat see the tokens before it or those after it?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -449,8 +447,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_of_first_sentence
-LIKELY = "every element of the batch is masked like the first"
-HINT = "Give each sentence of the batch a mask of its own. Which one is used for the second?"
+LIKELY = "every element of the batch gets the mask of the first"
+HINT = "Give each sentence of the batch its own mask. Which mask do you use for the second sentence?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -460,7 +458,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% mask_multiplies_scores
 LIKELY = "a blocked score is multiplied by 0, but e to the 0 is 1, not 0"
-HINT = "What weight does a key with a score of 0 get? What score would give it none?"
+HINT = "What weight does a key with a score of 0 get? What score would give it a weight of 0?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -469,8 +467,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_after_softmax
-LIKELY = "the weights are masked after the softmax and no longer sum to one"
-HINT = "Add up a row of your weights with a mask. The softmax should be over the keys that are left."
+LIKELY = "the weights are masked after the softmax, so they do not sum to 1"
+HINT = "Add up a row of your weights with a mask. The softmax should be over the allowed keys only."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -479,8 +477,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% blocked_maximum
-LIKELY = "the largest score is taken over all keys, so a high blocked score pushes the others to 0"
-HINT = "Block the key with the largest score. Which score should be subtracted from the others then?"
+LIKELY = "the largest score is taken over all keys, so a high blocked score makes the other weights underflow to 0"
+HINT = "Block the key with the largest score. Which score should you then subtract from the others?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -492,8 +490,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% blocked_row_uniform
-LIKELY = "a row with every key blocked looks at all of them evenly"
-HINT = "Blocked scores of -1e9 are all equal once the largest is subtracted. What should such a row be?"
+LIKELY = "a row whose keys are all blocked gives every key the same weight"
+HINT = "Blocked scores of -1e9 all become 0 when you subtract the largest. What should such a row be?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -503,8 +501,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% blocked_row_unmasked
-LIKELY = "-1e9 is added to blocked scores, so that a row with every key blocked keeps its weights without a mask"
-HINT = "Add the same number to every score of a row: what does softmax make of it?"
+LIKELY = "-1e9 is added to blocked scores, so a row whose keys are all blocked has the same weights as without a mask"
+HINT = "What happens to a softmax when you add the same number to every score of a row?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -514,8 +512,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% blocked_row_nan
-LIKELY = "a row with every key blocked gives NaN: 0 divided by 0"
-HINT = "What is the largest score, and the sum of the exponentials, when every key is blocked?"
+LIKELY = "a row whose keys are all blocked gives NaN: 0 divided by 0"
+HINT = "What are the largest score and the sum of the exponentials when every key is blocked?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -527,8 +525,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% epsilon_in_the_sum
-LIKELY = "a small number is added to the sum, and every weight comes out a little too small"
-HINT = "Add up a row of your weights and subtract 1. Treat a sum of 0 by itself instead."
+LIKELY = "a small number is added to the sum, so every weight is a little too small"
+HINT = "Add up a row of your weights and subtract 1. How else can you handle a sum of 0?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -538,8 +536,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scores_blocked_in_place
-LIKELY = "compute_weights writes into the caller's scores, such as -inf for a blocked key"
-HINT = "Print the scores before and after a call with a mask. Which line of yours writes into them?"
+LIKELY = "compute_weights writes into the caller's scores, for example -inf for a blocked key"
+HINT = "Print the scores before and after a call with a mask. Which line of your code writes into them?"
 VALUES_RIGHT = True
 
 
@@ -553,7 +551,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% mask_modified
 LIKELY = "the caller's mask is changed"
-HINT = "Print the mask before and after the call. Which line of yours writes into it?"
+HINT = "Print the mask before and after the call. Which line of your code writes into it?"
 VALUES_RIGHT = True
 
 
@@ -567,7 +565,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% last_mask_kept
 LIKELY = "a mask is remembered and used again in the next call"
-HINT = "Call with a mask, then without. Is the second answer the same as that of a new instance?"
+HINT = "Call it with a mask, then without. Is the second result the same as that of a new instance?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -581,8 +579,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_upcasts_float32
-LIKELY = "a mask of float64 makes float64 of float32 weights"
-HINT = "Print the dtype of the weights for float32 scores, without a mask and with one of float64."
+LIKELY = "a float64 mask turns float32 weights into float64"
+HINT = "Print the dtype of the weights for float32 scores, without a mask and with a float64 mask."
 VALUES_RIGHT = True
 
 
@@ -594,7 +592,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% weights_transposed
 LIKELY = "the weights are transposed before the values are mixed"
-HINT = "Weights of (2, 5) and values of (5, 3) fit as they are. In row i, whose weights are used?"
+HINT = "Weights of (2, 5) and values of (5, 3) fit as they are. Whose weights are in row i?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -604,7 +602,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mean_instead_of_sum
-LIKELY = "the weighted values are averaged once more: divided by the number of keys"
+LIKELY = "the weighted values are averaged again: they are divided by the number of keys"
 HINT = "If all values are 7, every output is 7. Is yours?"
 
 
@@ -625,8 +623,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% output_of_value_dtype
-LIKELY = "the output has the dtype of the values, which cuts it to whole numbers for integers"
-HINT = "What becomes of 0.25 when it is stored in an array of integers?"
+LIKELY = "the output has the dtype of the values; for integers, it is cut to whole numbers"
+HINT = "What happens to 0.25 when you store it in an array of integers?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -635,8 +633,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% weights_returned_first
-LIKELY = "the pair is the wrong way round: (output, weights) is asked for"
-HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+LIKELY = "the pair is the wrong way round: it should be (output, weights)"
+HINT = "Which comes first in the pair: the array shaped like the values or the one shaped like the scores?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -646,8 +644,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% forward_forgets_the_mask
-LIKELY = "forward does not hand the mask on to compute_weights"
-HINT = "compute_weights is right with a mask. Which arguments does forward call it with?"
+LIKELY = "forward does not pass the mask on to compute_weights"
+HINT = "compute_weights is right with a mask. Which arguments does forward pass to it?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -656,7 +654,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% forward_skips_the_scale
-LIKELY = "forward hands the raw scores to the softmax; scale_scores is never called"
+LIKELY = "forward passes the raw scores to the softmax; it never calls scale_scores"
 HINT = "Your scale_scores is right. Where does forward call it?"
 
 
@@ -670,7 +668,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% forward_divides_by_sqrt_d_v
 LIKELY = "forward divides by the root of d_v, the width of the values"
-HINT = "Try values that are wider than the keys. Should the weights change with them?"
+HINT = "Try values that are wider than the keys. Should the weights change?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -683,7 +681,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% keys_instead_of_values
 LIKELY = "the weights are applied to the keys, not to the values"
-HINT = "Make the values wider than the keys. Which shape should the output have? What is mixed in it?"
+HINT = "Make the values wider than the keys. What shape should the output have? What does it mix?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -694,7 +692,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% scores_instead_of_weights
 LIKELY = "the scaled scores are returned in place of the weights"
-HINT = "Do the rows of the second thing you return sum to 1?"
+HINT = "Do the rows of the second array you return sum to 1?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -704,7 +702,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% returned_weights_unmasked
-LIKELY = "the output is right, but the weights that are returned with it are those without the mask"
+LIKELY = "the output is right, but the returned weights are those without the mask"
 HINT = "Multiply the weights you return by V. Do you get the output you return?"
 
 
@@ -715,8 +713,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% lengths_cut_to_the_shorter
-LIKELY = "a different number of keys and values is not refused"
-HINT = "What should happen with four keys and six values? The docstring says what the message must name."
+LIKELY = "different numbers of keys and values do not raise an error"
+HINT = "What should happen with four keys and six values? The docstring says what the message contains."
 VALUES_RIGHT = True
 
 
@@ -727,7 +725,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% single_value_broadcasts
-LIKELY = "a single value is used for every key instead of refused"
+LIKELY = "a single value is used for every key; it should raise an error"
 HINT = "einsum and broadcasting stretch a length of 1. What should seven keys and one value do?"
 VALUES_RIGHT = True
 
@@ -755,7 +753,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% explain_without_raw_scores
 LIKELY = "the raw scores are missing from the text"
-HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+HINT = "The text needs raw scores, scaled scores, weights and output. Which of them does your text have?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -768,7 +766,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% explain_without_scaled_scores
 LIKELY = "the scaled scores are missing from the text"
-HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+HINT = "The text needs raw scores, scaled scores, weights and output. Which of them does your text have?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -781,7 +779,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% explain_without_weights
 LIKELY = "the weights are missing from the text"
-HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+HINT = "The text needs raw scores, scaled scores, weights and output. Which of them does your text have?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -793,7 +791,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% explain_without_output
 LIKELY = "the output is missing from the text"
-HINT = "Four things are asked for: raw scores, scaled scores, weights and output. Which are in your text?"
+HINT = "The text needs raw scores, scaled scores, weights and output. Which of them does your text have?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -802,8 +800,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_without_names
-LIKELY = "only the token that asks is named"
-HINT = "Whose weight is 0.4026? Every token's name should be in the text."
+LIKELY = "only the name of the query's own token is there"
+HINT = "Which token has the weight 0.4026? The text should contain the name of every token."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -814,7 +812,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% explain_always_the_first
 LIKELY = "query_idx is not used: the text is always about the first query"
-HINT = "Call explain with query_idx=1. Whose weights does it tell?"
+HINT = "Call explain with query_idx=1. Whose weights does the text show?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -823,8 +821,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_a_column
-LIKELY = "the text tells a column of the scores and weights: what the key gets, not what the query gives"
-HINT = "The weights of one query sum to 1. Do the ones in your text?"
+LIKELY = "the text shows a column of the scores and weights, not the row of the query"
+HINT = "The weights of one query sum to 1. Do the weights in your text?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -847,8 +845,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_two_decimals
-LIKELY = "the numbers have two decimals; four are asked for"
-HINT = "Look for 0.4026 in your text, the weight cat gives to The."
+LIKELY = "the numbers have two decimals, but at least four are needed"
+HINT = "Look in your text for 0.4026, the weight that cat gives to The."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -860,8 +858,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_best_keys_only
-LIKELY = "only the tokens with the largest weights are told"
-HINT = "Every token should be in the text, with its scores and its weight, however small."
+LIKELY = "the text contains only the tokens with the largest weights"
+HINT = "The text should contain every token, with its scores and its weight, however small the weight is."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -876,8 +874,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% explain_merges_equal_names
-LIKELY = "a name that is there twice is told once: the second overwrites the first in a dict"
-HINT = "Try the tokens the cat the mat. How many weights does your text have?"
+LIKELY = "a name that appears twice is in the text only once: in a dict, the second overwrites the first"
+HINT = "Try the tokens the, cat, the, mat. How many weights does your text contain?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -890,7 +888,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% explain_prints
 LIKELY = "explain prints its text and returns nothing"
-HINT = "What is print(head.explain(...)) after your text? A function that should return a text needs a return."
+HINT = "What does print(head.explain(...)) show after your text? A function needs `return` to return a text."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -899,7 +897,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% function_without_scaling
-LIKELY = "the function does not divide the scores, though the class does"
+LIKELY = "the function does not divide the scores, but the class does"
 HINT = "Compare the function with forward on the sentence. Which table of the lesson has its weights?"
 
 
@@ -908,7 +906,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_divides_by_d_k
-LIKELY = "the function divides by d_k, though the class divides by its root"
+LIKELY = "the function divides by d_k, but the class divides by its root"
 HINT = "Compare the function with forward on the sentence. What does each divide by?"
 
 
@@ -917,7 +915,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_takes_n_k_for_d_k
-LIKELY = "the function takes the number of keys for d_k"
+LIKELY = "the function uses the number of keys as d_k"
 HINT = "Is d_k K.shape[-2] or K.shape[-1]?"
 
 
@@ -926,8 +924,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_takes_d_v_for_d_k
-LIKELY = "the function takes the width of the values for d_k"
-HINT = "Try values that are wider than the keys. Should the weights change with them?"
+LIKELY = "the function uses the width of the values as d_k"
+HINT = "Try values that are wider than the keys. Should the weights change?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -935,7 +933,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_keeps_first_width
-LIKELY = "the instance made in the first call is used for every later one, whatever the width of its queries"
+LIKELY = "the instance of the first call is used for every later one, whatever the width of the queries is"
 HINT = "Call the function with queries of width 2, then of width 8. Which d_k does the second call use?"
 INSTANCES = []
 
@@ -947,8 +945,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_returns_weights_first
-LIKELY = "the function returns (weights, output); (output, weights) is asked for"
-HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+LIKELY = "the function returns (weights, output), but it should return (output, weights)"
+HINT = "Which comes first in the pair: the array shaped like the values or the one shaped like the scores?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -956,8 +954,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_forgets_the_mask
-LIKELY = "the function does not use its mask, though forward does"
-HINT = "Call the function with a mask of zeros. Does anything change?"
+LIKELY = "the function does not use its mask, but forward does"
+HINT = "Call the function with a mask of zeros. Does the result change?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -965,8 +963,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_inverts_the_mask
-LIKELY = "the function reads its mask the wrong way round: 1 means that a key may be attended to"
-HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+LIKELY = "the function reads its mask the wrong way round: 1 means that the query may look at this key"
+HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after it?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -975,13 +973,13 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_softmax_over_queries
-LIKELY = "the function's weights sum to one over the queries, not over the keys"
-HINT = "Compare weights.sum(axis=-2) with weights.sum(axis=-1). Whose attention is shared out?"
+LIKELY = "the function's weights sum to 1 over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=-2) with weights.sum(axis=-1). Which of them should be all ones?"
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     head = ScaledDotProductAttention(Q.shape[-1])
-    head.forward(Q, K, V, mask)  # refuses what should be refused
+    head.forward(Q, K, V, mask)  # raises the errors that it should
     scores = head.scale_scores(head.compute_scores(Q, K)).swapaxes(-1, -2)
     seen = np.broadcast_to(True if mask is None else mask, scores.swapaxes(-1, -2).shape).swapaxes(-1, -2)
     weights = head.compute_weights(scores, seen).swapaxes(-1, -2)
@@ -990,12 +988,12 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 # %% function_uses_k_t
 LIKELY = "the function uses K.T, which reverses all the axes of a batch"
-HINT = "Print K.T.shape for a K of (2, 5, 4). Only the last two axes should change places; see np.swapaxes."
+HINT = "Print K.T.shape for a K of (2, 5, 4). You should swap only the last two axes. See np.swapaxes."
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
     head = ScaledDotProductAttention(Q.shape[-1])
-    head.forward(Q, K, V, mask)  # refuses what should be refused
+    head.forward(Q, K, V, mask)  # raises the errors that it should
     weights = head.compute_weights(head.scale_scores(1.0 * Q @ K.T), mask)
     return head.compute_output(weights, V), weights
 
@@ -1012,7 +1010,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_for_keys_as_values
-LIKELY = "the function mixes the keys, not the values, where they have the same width"
+LIKELY = "the function mixes the keys, not the values, when both have the same width"
 HINT = "Change V. Does the output change?"
 
 
@@ -1022,8 +1020,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_upcasts_float32
-LIKELY = "the function gives float64 for float32 input"
-HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+LIKELY = "the function returns float64 for float32 input"
+HINT = "Divide a float32 array by np.sqrt(4), then by the Python number 2.0. What dtype does NumPy 2 give you?"
 VALUES_RIGHT = True
 
 
@@ -1032,7 +1030,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_scales_queries_in_place
-LIKELY = "the function changes the caller's queries, such as by dividing them in place"
+LIKELY = "the function changes the caller's queries, for example by dividing them in place"
 HINT = "Print Q before and after the call. What is the difference between Q /= 2 and Q = Q / 2?"
 VALUES_RIGHT = True
 
@@ -1044,8 +1042,8 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% function_trusts_the_sizes
-LIKELY = "the function cuts keys and values to the sizes that fit instead of refusing them"
-HINT = "What should happen with four keys and six values? The docstring says what the message must name."
+LIKELY = "the function cuts keys and values to sizes that fit; it should raise an error"
+HINT = "What should happen with four keys and six values? The docstring says what the message contains."
 VALUES_RIGHT = True
 
 
@@ -1056,22 +1054,24 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% reflect_root_and_entries
-LIKELY = "the variance is given as its root, and the scores are counted, but not their bytes"
-HINT = "The standard deviation is the root of the variance: which one is asked for? How many bytes is a float32?"
+LIKELY = "the first answer is the root of the variance; the second counts the scores, not their bytes"
+HINT = (
+    "The standard deviation is the root of the variance. Which one is the question about? How many bytes is a float32?"
+)
 REFLECT_SCORE_VARIANCE_DK512 = 22.627416997969522
 REFLECT_SCORE_BYTES_FLOAT32_N8192 = 67108864
 
 
 # %% reflect_scaled_and_float64
-LIKELY = "this is the variance after scaling, and the memory of float64"
-HINT = "Raw scores are those before the division. And how many bytes is one float32, of 32 bits?"
+LIKELY = "this is the variance after scaling, and the memory for float64"
+HINT = "Raw scores are the scores before the division. How many bytes is one float32, which has 32 bits?"
 REFLECT_SCORE_VARIANCE_DK512 = 1
 REFLECT_SCORE_BYTES_FLOAT32_N8192 = 536870912
 
 
 # %% projected_token_by_token
-LIKELY = "Python goes through the tokens one by one: as many steps as tokens, where one product takes them all"
-HINT = "What is the shape of X @ W_q? Which loop does the product make for you?"
+LIKELY = "Python handles the tokens one by one: as many steps as tokens, but one product can handle them all"
+HINT = "What is the shape of X @ W_q? Which loop does this product replace?"
 COSTLY = True
 
 
@@ -1082,8 +1082,8 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% all_products_at_once
-LIKELY = "all single products stand in one array of (n_q, n_k, d_k) before they are added up"
-HINT = "How many bytes is that array for 2048 tokens of width 64? How many is the table of scores?"
+LIKELY = "all single products are stored in one array of (n_q, n_k, d_k) before they are added up"
+HINT = "How many bytes does that array need for 2048 tokens of width 64? How many does the table of scores need?"
 COSTLY = True
 
 
@@ -1095,7 +1095,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% weights_row_by_row
-LIKELY = "the softmax is taken of one row after the other, in a loop of Python's"
+LIKELY = "the softmax is taken of one row after the other, in a Python loop"
 HINT = "What do axis=-1 and keepdims=True do for all rows at once?"
 COSTLY = True
 
@@ -1109,8 +1109,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% output_value_by_value
-LIKELY = "the output is added up key by key in a loop of Python's"
-HINT = "Which product of two matrices adds up over the keys by itself?"
+LIKELY = "the output is added up key by key in a Python loop"
+HINT = "Which product of two matrices adds up over the keys for you?"
 COSTLY = True
 
 
@@ -1125,7 +1125,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% function_query_by_query
 LIKELY = "attention is computed for one query after the other"
-HINT = "The queries do not know of each other. Which axis of Q @ K.T are they?"
+HINT = "The queries do not depend on each other. Which axis of Q @ K.T belongs to them?"
 COSTLY = True
 
 

@@ -1,4 +1,4 @@
-"""The known wrong ways of 04_masks: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 04_masks. Each cell replaces part of the solution to make a wrong submission."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_upper_triangle
-LIKELY = "the triangle is the upper one: each token sees itself and what comes after"
-HINT = "Row i belongs to the token that looks. In row 0, how many ones should there be?"
+LIKELY = "this is the upper triangle: each token sees itself and the tokens after it"
+HINT = "Row i belongs to the token that looks. How many ones should row 0 have?"
 
 
 def create_causal_mask(seq_len):
@@ -26,7 +26,7 @@ def create_causal_mask(seq_len):
 
 # %% causal_true_is_blocked
 LIKELY = "the causal mask has 1 where a token must not look, as in PyTorch's nn.MultiheadAttention"
-HINT = "In this course 1 means: may be attended to. What should stand on the diagonal?"
+HINT = "In this course, 1 means that a token may look. What should be on the diagonal?"
 
 
 def create_causal_mask(seq_len):
@@ -70,8 +70,8 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_extra_axes
-LIKELY = "the mask has axes of size 1 in front; (seq_len, seq_len) is asked for"
-HINT = "Print create_causal_mask(3).shape. It will broadcast without the extra axes, too."
+LIKELY = "the mask has axes of size 1 in front, but its shape should be (seq_len, seq_len)"
+HINT = "Print create_causal_mask(3).shape. The mask broadcasts without the extra axes, too."
 
 
 def create_causal_mask(seq_len):
@@ -81,8 +81,8 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_additive
-LIKELY = "the mask holds 0 and minus infinity, to be added to the scores; 1 and 0 are asked for"
-HINT = "Which two values may a mask of this course hold, and which of them means allowed?"
+LIKELY = "the mask contains 0 and minus infinity, to be added to the scores, but it should contain 1 and 0"
+HINT = "Which two values can a mask of this course contain? Which of them means allowed?"
 
 
 def create_causal_mask(seq_len):
@@ -93,7 +93,7 @@ def create_causal_mask(seq_len):
 
 # %% causal_list
 LIKELY = "the mask is a list of lists, not an array"
-HINT = "What is type(create_causal_mask(3))? Wrap what you have in np.array."
+HINT = "What is type(create_causal_mask(3))? Wrap your result in np.array."
 
 
 def create_causal_mask(seq_len):
@@ -103,8 +103,8 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_nothing_refused
-LIKELY = "a mask for no tokens, or for fewer than none, is not refused"
-HINT = "What should create_causal_mask(0) do? The docstring says which exception, and what it must name."
+LIKELY = "a mask for fewer than one token does not raise an error"
+HINT = "What should create_causal_mask(0) do? The docstring names the exception and what its message contains."
 VALUES_RIGHT = True
 
 
@@ -113,8 +113,8 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_left_to_numpy
-LIKELY = "seq_len is not checked: 0 gives an empty mask, and a negative one is refused by NumPy, which does not name it"
-HINT = "What does np.ones((0, 0)) give, and what does the message of np.ones((-1, -1)) tell you?"
+LIKELY = "seq_len is not checked: 0 gives an empty mask, and NumPy's error for a negative one does not name it"
+HINT = "What does np.ones((0, 0)) give? What does the message of np.ones((-1, -1)) say?"
 
 
 def create_causal_mask(seq_len):
@@ -122,7 +122,7 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_zero_not_refused
-LIKELY = "only negative numbers are refused, and 0 gives an empty mask"
+LIKELY = "only a negative seq_len raises an error, and 0 gives an empty mask"
 HINT = "What should create_causal_mask(0) do? Compare `< 0` with `< 1`."
 VALUES_RIGHT = True
 
@@ -134,8 +134,8 @@ def create_causal_mask(seq_len):
 
 
 # %% causal_error_without_number
-LIKELY = "the ValueError does not say which seq_len was given"
-HINT = "Put the number into the message: it is the first thing a reader of the error wants to know."
+LIKELY = "the message of the ValueError does not say what seq_len was"
+HINT = "Put the number into the message. It is the first thing that a reader of the error wants to know."
 VALUES_RIGHT = True
 
 
@@ -172,7 +172,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_blocks_queries
-LIKELY = "the places stand along the axis of the queries, not of the keys"
+LIKELY = "the padding is along the axis of the queries, not of the keys"
 HINT = "The last axis of the scores belongs to the keys. Which axis of your mask has the size max_length?"
 
 
@@ -185,7 +185,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_full_square
-LIKELY = "the mask is repeated for every query; an axis of size 1 does that by broadcasting"
+LIKELY = "the mask is repeated for every query, but an axis of size 1 does that by broadcasting"
 HINT = "Print the shape of your mask for two sentences. It should be (2, 1, 1, max_length)."
 
 
@@ -200,7 +200,7 @@ def create_padding_mask(lengths, max_length):
 
 # %% padding_true_is_blocked
 LIKELY = "the padding mask has 1 at the padding, as in PyTorch's nn.MultiheadAttention"
-HINT = "In this course 1 means: may be attended to. What should stand at the first place of a sentence?"
+HINT = "In this course, 1 means that a token may look. What should be at the first position of a sentence?"
 
 
 def create_padding_mask(lengths, max_length):
@@ -212,8 +212,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_one_too_many
-LIKELY = "one place too many is allowed: the first of the padding"
-HINT = "A sentence of 3 tokens has the places 0, 1 and 2. Compare `<=` with `<`."
+LIKELY = "one position too many is allowed: the first of the padding"
+HINT = "A sentence of 3 tokens has the positions 0, 1 and 2. Compare `<=` with `<`."
 
 
 def create_padding_mask(lengths, max_length):
@@ -226,7 +226,7 @@ def create_padding_mask(lengths, max_length):
 
 # %% padding_one_too_few
 LIKELY = "the last token of each sentence is blocked"
-HINT = "A sentence of 3 tokens has the places 0, 1 and 2. How many ones are in your row?"
+HINT = "A sentence of 3 tokens has the positions 0, 1 and 2. How many ones are in your row?"
 
 
 def create_padding_mask(lengths, max_length):
@@ -238,8 +238,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_in_front
-LIKELY = "the padding stands in front of the tokens, not behind them"
-HINT = "Print the mask of lengths [1] in 3 places. It should be 1 0 0."
+LIKELY = "the padding is before the tokens, not after them"
+HINT = "Print the mask of lengths [1] in 3 positions. It should be 1 0 0."
 
 
 def create_padding_mask(lengths, max_length):
@@ -251,8 +251,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_width_of_longest
-LIKELY = "the mask is as wide as the longest sentence, not as max_length"
-HINT = "Try lengths [1, 2] in 5 places. How many places should the mask have?"
+LIKELY = "the mask is as wide as the longest sentence, but its width should be max_length"
+HINT = "Try lengths [1, 2] in 5 positions. How many positions should the mask have?"
 
 
 def create_padding_mask(lengths, max_length):
@@ -277,7 +277,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_sorted_lengths
-LIKELY = "the sentences are sorted by length, and no longer in the order they came in"
+LIKELY = "the sentences are sorted by length, so they are no longer in the order of the input"
 HINT = "Try lengths [1, 3, 2]. Which row belongs to which sentence?"
 
 
@@ -290,7 +290,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_zero_means_full
-LIKELY = "a length of 0 is taken for `not given`, and the whole sentence is allowed"
+LIKELY = "a length of 0 is treated as `not given`, so the complete sentence is allowed"
 HINT = "Try lengths [0, 2]. What is `0 or 5` in Python?"
 
 
@@ -304,7 +304,7 @@ def create_padding_mask(lengths, max_length):
 
 # %% padding_list
 LIKELY = "the mask is a nested list, not an array"
-HINT = "What is type(create_padding_mask([1], 2))? Wrap what you have in np.array."
+HINT = "What is type(create_padding_mask([1], 2))? Wrap your result in np.array."
 
 
 def create_padding_mask(lengths, max_length):
@@ -315,7 +315,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_sorts_the_lengths_given
-LIKELY = "the caller's list of lengths is changed, such as by sorting it"
+LIKELY = "the caller's list of lengths is changed, for example by sorting it"
 HINT = "Print lengths before and after the call. What is the difference between lengths.sort() and sorted(lengths)?"
 VALUES_RIGHT = True
 
@@ -331,8 +331,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_clips_long_sentences
-LIKELY = "a length above max_length is cut down in silence"
-HINT = "What should create_padding_mask([9], 5) do? The docstring says which exception, and what it must name."
+LIKELY = "a length above max_length is silently cut to max_length"
+HINT = "What should create_padding_mask([9], 5) do? The docstring names the exception and what its message contains."
 VALUES_RIGHT = True
 
 
@@ -345,8 +345,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_negative_not_refused
-LIKELY = "a length below 0 is taken for 0 in silence"
-HINT = "What should create_padding_mask([-1], 5) do? The docstring says which exception, and what it must name."
+LIKELY = "a length below 0 is silently treated as 0"
+HINT = "What should create_padding_mask([-1], 5) do? The docstring names the exception and what its message contains."
 VALUES_RIGHT = True
 
 
@@ -359,8 +359,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_counts_from_the_end
-LIKELY = "nothing is refused, and a length of -1 is read as an index: all but the last place"
-HINT = "What does row[:length] = 1 do when length is -1? The docstring asks for an exception."
+LIKELY = "no length raises an error, and a length of -1 is used as an index: all positions but the last"
+HINT = "What does row[:length] = 1 do when length is -1? Which exception does the docstring name?"
 VALUES_RIGHT = True
 
 
@@ -372,8 +372,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_nothing_refused
-LIKELY = "no length is refused: one above max_length counts as max_length, one below 0 as 0"
-HINT = "What should become of a sentence of 9 tokens in 5 places? And of one of -1 tokens?"
+LIKELY = "no length raises an error: one above max_length counts as max_length, one below 0 as 0"
+HINT = "What should happen with a sentence of 9 tokens in 5 positions? And with one of -1 tokens?"
 
 
 def create_padding_mask(lengths, max_length):
@@ -382,7 +382,7 @@ def create_padding_mask(lengths, max_length):
 
 # %% padding_only_first_checked
 LIKELY = "only the first length is checked"
-HINT = "Try lengths [2, 9] in 5 places. Which of the two is checked?"
+HINT = "Try lengths [2, 9] in 5 positions. Which of the two do you check?"
 VALUES_RIGHT = True
 
 
@@ -394,8 +394,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_error_without_length
-LIKELY = "the ValueError names max_length, but not the length that does not fit"
-HINT = "Which number would the reader of your message look for? Name the length as well."
+LIKELY = "the message of the ValueError contains max_length, but not the length that does not fit"
+HINT = "Which number would a reader of your message look for? Put the length into the message, too."
 VALUES_RIGHT = True
 
 
@@ -407,8 +407,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_error_without_max_length
-LIKELY = "the ValueError names the length, but not max_length"
-HINT = "Two numbers disagree. Name both."
+LIKELY = "the message of the ValueError contains the length, but not max_length"
+HINT = "Two numbers disagree. Put both into the message."
 VALUES_RIGHT = True
 
 
@@ -421,8 +421,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_error_without_numbers
-LIKELY = "the ValueError names neither the length nor max_length"
-HINT = "Imagine reading your message in a long log. Which two numbers would you want to see?"
+LIKELY = "the message of the ValueError contains neither the length nor max_length"
+HINT = "Imagine that you read your message in a long log. Which two numbers do you want to see?"
 
 
 def create_padding_mask(lengths, max_length):
@@ -433,7 +433,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_full_refused
-LIKELY = "a sentence that fills all its places is refused"
+LIKELY = "a sentence of length max_length raises an error"
 HINT = "What should create_padding_mask([5], 5) return? Compare `<` with `<=`."
 
 
@@ -446,7 +446,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% padding_empty_refused
-LIKELY = "an empty sentence is refused, though a length of 0 is legal"
+LIKELY = "an empty sentence raises an error, but a length of 0 is fine"
 HINT = "What should create_padding_mask([0, 2], 3) return? Compare `< 1` with `< 0`."
 
 
@@ -459,8 +459,8 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% combines_with_or
-LIKELY = "the masks are combined with OR: what one allows is allowed"
-HINT = "Block everything with one of two masks. Should the other one be able to allow it again?"
+LIKELY = "the masks are combined with OR: an entry is allowed if one mask allows it"
+HINT = "Block everything with one of two masks. Can the other mask allow it again?"
 
 
 def combine_masks(*masks):
@@ -471,8 +471,8 @@ def combine_masks(*masks):
 
 
 # %% combines_with_xor
-LIKELY = "an entry that both masks allow comes out blocked"
-HINT = "Combine a mask with itself. It should come out as it went in."
+LIKELY = "an entry that both masks allow is blocked in the result"
+HINT = "Combine a mask with itself. The result should be the same mask."
 
 
 def combine_masks(*masks):
@@ -486,8 +486,8 @@ def combine_masks(*masks):
 
 
 # %% combines_by_sum
-LIKELY = "the masks are added up, so the entries count how many allow"
-HINT = "Combine two masks of ones. Which two values may a mask hold?"
+LIKELY = "the masks are added up, so each entry counts the masks that allow it"
+HINT = "Combine two masks of ones. Which two values can a mask contain?"
 
 
 def combine_masks(*masks):
@@ -498,8 +498,8 @@ def combine_masks(*masks):
 
 
 # %% combines_only_two
-LIKELY = "only the first two masks count"
-HINT = "Combine three masks and let the last one block something."
+LIKELY = "only the first two masks are used"
+HINT = "Combine three masks, and let only the last one block something. Is it blocked in the result?"
 
 
 def combine_masks(*masks):
@@ -514,7 +514,7 @@ def combine_masks(*masks):
 
 
 # %% keeps_the_last_mask
-LIKELY = "the last mask overwrites the ones before it"
+LIKELY = "the last mask overwrites the masks before it"
 HINT = "Let the first of two masks block something. Is it still blocked in the result?"
 
 
@@ -528,7 +528,7 @@ def combine_masks(*masks):
 
 # %% combined_mask_inverted
 LIKELY = "the result has 1 where something is blocked"
-HINT = "Combine one mask with nothing else. It should come out as it went in."
+HINT = "Combine one mask with nothing else. The result should be the same mask."
 
 
 def combine_masks(*masks):
@@ -540,7 +540,7 @@ def combine_masks(*masks):
 
 # %% combined_floats_ignored
 LIKELY = "a mask of floats is left out"
-HINT = "Combine a float mask of zeros with a mask of ones. What comes out?"
+HINT = "Combine a float mask of zeros with a mask of ones. What is the result?"
 
 
 def combine_masks(*masks):
@@ -555,7 +555,7 @@ def combine_masks(*masks):
 
 # %% combined_list
 LIKELY = "the result is a list, not an array"
-HINT = "What is the type of your result? Wrap what you have in np.array."
+HINT = "What is the type of your result? Wrap it in np.array."
 
 
 def combine_masks(*masks):
@@ -567,7 +567,7 @@ def combine_masks(*masks):
 
 # %% combined_in_place
 LIKELY = "the caller's first mask is overwritten with the result"
-HINT = "Print the first mask before and after the call. What does `result *= mask` do to an array that was handed in?"
+HINT = "Print the first mask before and after the call. What does `result *= mask` do to the caller's array?"
 VALUES_RIGHT = True
 
 
@@ -585,7 +585,7 @@ def combine_masks(*masks):
 
 # %% combined_remembers
 LIKELY = "masks of earlier calls are still in the list"
-HINT = "Combine a mask of zeros with itself, and then a mask of ones with itself. What comes out the second time?"
+HINT = "Combine a mask of zeros with itself, and then a mask of ones with itself. What is the second result?"
 SEEN = {}
 
 
@@ -600,8 +600,8 @@ def combine_masks(*masks):
 
 
 # %% nothing_combined_is_allowed
-LIKELY = "no mask at all is not refused"
-HINT = "What should combine_masks() do? See its docstring."
+LIKELY = "a call without a mask does not raise an error"
+HINT = "What should combine_masks() do? Read its docstring."
 VALUES_RIGHT = True
 
 
@@ -613,8 +613,8 @@ def combine_masks(*masks):
 
 
 # %% nothing_combined_is_a_type_error
-LIKELY = "no mask at all is refused, but not with a ValueError"
-HINT = "Which exception does the docstring of combine_masks ask for?"
+LIKELY = "a call without a mask raises an error, but not a ValueError"
+HINT = "Which exception does the docstring of combine_masks name?"
 VALUES_RIGHT = True
 
 
@@ -626,8 +626,8 @@ def combine_masks(*masks):
 
 
 # %% mask_after_softmax
-LIKELY = "the weights are masked after the softmax and no longer sum to 1"
-HINT = "Add up a row of your weights. The softmax should be over the entries that are left."
+LIKELY = "the weights are masked after the softmax, so they do not sum to 1"
+HINT = "Add up a row of your weights. The softmax should be over the allowed entries only."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -641,7 +641,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% mask_multiplies_scores
 LIKELY = "a blocked score is multiplied by 0, but e to the 0 is 1, not 0"
-HINT = "What weight does an entry with a score of 0 get? Which score would give it none?"
+HINT = "What weight does an entry with a score of 0 get? What score would give it a weight of 0?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -654,8 +654,10 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% adds_minus_1e9
-LIKELY = "-1e9 is added to blocked scores: a fully blocked row keeps its weights, and low scores leak"
-HINT = "Block a whole row. Adding the same number to all its scores changes nothing. What should such a row be?"
+LIKELY = (
+    "-1e9 is added to blocked scores: a fully blocked row keeps its weights, and low scores lose against blocked ones"
+)
+HINT = "Block a complete row. Adding the same number to all its scores changes nothing. What should such a row be?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -668,8 +670,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% fills_minus_1e9
-LIKELY = "-1e9 is put in place of blocked scores: a blocked row becomes uniform, and lower scores leak"
-HINT = "Block a whole row. What is the softmax of three equal numbers, and what should it be here?"
+LIKELY = "-1e9 is put in place of blocked scores: a fully blocked row gets equal weights, and lower scores lose"
+HINT = "Block a complete row. What is the softmax of three equal numbers? What should it be here?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -682,8 +684,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% blocked_row_nan
-LIKELY = "a fully blocked row gives NaN: minus infinity less minus infinity, or 0 divided by 0"
-HINT = "Block a whole row. What is the largest of its scores, and what do you subtract it from?"
+LIKELY = "a fully blocked row gives NaN: minus infinity minus minus infinity, or 0 divided by 0"
+HINT = "Block a complete row. What is the largest of its scores, and what do you subtract it from?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -698,7 +700,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% adds_minus_1e9_rows_cleared
 LIKELY = "-1e9 is added to blocked scores, but a blocked score of 1e10 still wins"
-HINT = "Block a score of 1e10. What is left of it after adding -1e9? Only minus infinity is lower than everything."
+HINT = "Block a score of 1e10. What is it after you add -1e9? Only minus infinity is lower than everything."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -712,8 +714,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% fills_minus_1e9_rows_cleared
-LIKELY = "-1e9 is put in place of blocked scores: allowed scores below that lose against them"
-HINT = "Allow a score of -3e9 and block the rest. Which is larger, the allowed one or what you put in? Try -np.inf."
+LIKELY = "-1e9 is put in place of blocked scores, but allowed scores may be even lower"
+HINT = "Allow a score of -3e9 and block the rest. Which is larger, the allowed score or -1e9? Try -np.inf."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -727,8 +729,10 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% fills_minus_hundred
-LIKELY = "-100 is put in place of blocked scores, which is not low for every score"
-HINT = "Allow scores near -900 and block the rest. Who gets the weights? Which number is lower than all others?"
+LIKELY = "-100 is put in place of blocked scores, but allowed scores may be even lower"
+HINT = (
+    "Allow scores near -900 and block the rest. Which entries get the weights? Which number is lower than all others?"
+)
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -742,8 +746,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% fills_smallest_score
-LIKELY = "the smallest score is put in place of blocked ones: small, but still a share"
-HINT = "Look at the weights of blocked entries: they should be 0. Which number is lower than all others?"
+LIKELY = "the smallest score is put in place of blocked ones, so they still get some weight"
+HINT = "Look at the weights of blocked entries. They should be 0. Which number is lower than all others?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -759,7 +763,7 @@ def masked_softmax(scores, mask, axis=-1):
 # %% fills_zero
 LIKELY = "0 is put in place of blocked scores before the maximum is taken, so low scores underflow"
 HINT = (
-    "Allow scores near -900 and block the rest. Which number is subtracted from them? Take the largest *allowed* one."
+    "Allow scores near -900 and block the rest. Which number do you subtract? It should be the largest *allowed* score."
 )
 
 
@@ -774,8 +778,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% blocked_maximum
-LIKELY = "the largest score is taken over all entries, so a high blocked score pushes the others to 0"
-HINT = "Block a score of 5000 beside scores of 1 and 2. Which score should be subtracted from these?"
+LIKELY = "the largest score is taken over all entries, so a high blocked score makes the other weights underflow to 0"
+HINT = "Block a score of 5000 and allow scores of 1 and 2. Which score should you subtract from these two?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -789,9 +793,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% exponentials_times_mask
 LIKELY = "the exponential of a high blocked score is infinite, and infinity times 0 is NaN"
-HINT = (
-    "Block a score of 5000 beside scores of 1 and 2. What is np.exp(4998) * 0? Mask the scores before the exponential."
-)
+HINT = "Block a score of 5000 and allow 1 and 2. What is np.exp(4998) * 0? Mask the scores before the exponential."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -808,7 +810,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% zero_times_infinity
 LIKELY = "(1 - mask) * -inf is NaN where the mask is 1"
-HINT = "What is 0 * -np.inf? Choose between two values with np.where instead of multiplying."
+HINT = "What is 0 * -np.inf? Do not multiply: choose between two values with np.where."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -821,8 +823,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% no_maximum_subtracted
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "Try scores of 5000 and of -5000. Module 01 shows the way out."
+LIKELY = "the largest score is not subtracted, so the exponentials overflow"
+HINT = "Try scores of 5000 and of -5000. How did you avoid this in module 01?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -836,8 +838,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% global_maximum
-LIKELY = "the largest score of the whole array is subtracted, and rows of low scores underflow to 0"
-HINT = "Try one row near 800 and one near -800. Each slice has a largest score of its own."
+LIKELY = "the largest score of the whole array is subtracted, so rows of low scores underflow to 0"
+HINT = "Try one row near 800 and one near -800. Each slice needs its own largest score."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -850,8 +852,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% softmax_true_is_blocked
-LIKELY = "the mask is read the wrong way round: True is taken for blocked, as in nn.MultiheadAttention"
-HINT = "With the causal mask of the lesson, what should cat see: what comes before it or what comes after?"
+LIKELY = "the mask is read the wrong way round: True is treated as blocked, as in nn.MultiheadAttention"
+HINT = "With the causal mask of the lesson, should cat see the tokens before it or those after it?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -867,7 +869,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% mask_ignored
 LIKELY = "the mask is not used"
-HINT = "Call it with a mask of zeros. Does anything change?"
+HINT = "Call it with a mask of zeros. Does the result change?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -878,8 +880,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% axis_ignored
-LIKELY = "the weights sum to 1 along the last axis, whatever `axis` says"
-HINT = "Add up your weights along axis 0 after a call with axis=0."
+LIKELY = "the weights always sum to 1 along the last axis; the argument `axis` is not used"
+HINT = "Call it with axis=0, then add up your weights along axis 0. Are all the sums 1?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -895,8 +897,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% softmax_over_queries
-LIKELY = "the weights sum to 1 along the axis before the last: over the queries, not over the keys"
-HINT = "Compare weights.sum(axis=0) with weights.sum(axis=1). Whose attention is shared out: a query's or a key's?"
+LIKELY = "the weights sum to 1 along the second-to-last axis: over the queries, not over the keys"
+HINT = "Compare weights.sum(axis=0) with weights.sum(axis=1). Each query divides its attention among the keys."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -913,7 +915,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% softmax_over_everything
 LIKELY = "all weights of the array together sum to 1"
-HINT = "What is the sum of all your weights for three rows? Every slice has a whole 1 to share out."
+HINT = "What is the sum of all your weights for three rows? Each slice should sum to 1."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -927,8 +929,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% keepdims_forgotten
-LIKELY = "the sums lose their axis, so on square arrays each row is divided by the sums of its neighbours"
-HINT = "Which shape has exps.sum(axis=axis) for scores (4, 4), and along which axis does it then line up? See keepdims."
+LIKELY = "the sums lose their axis (`keepdims` is missing), so a square array is divided along the wrong axis"
+HINT = "What is the shape of exps.sum(axis=axis) for scores (4, 4)? Along which axis does it line up? See keepdims."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -945,8 +947,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% blocked_slices_of_last_axis
-LIKELY = "fully blocked slices are looked for along the last axis, whatever `axis` says"
-HINT = "Block a whole column and call with axis=0. What comes out of 0 divided by 0?"
+LIKELY = "the code looks for fully blocked slices along the last axis; the argument `axis` is not used"
+HINT = "Block a complete column and call it with axis=0. What is 0 divided by 0?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -961,8 +963,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% small_mask_asked
-LIKELY = "fully blocked slices are looked for in the mask before it has the shape of the scores"
-HINT = "Try scores (3, 4), a mask of 4 entries with a zero, and axis=0. Broadcast the mask first, then ask it."
+LIKELY = "the code looks for fully blocked slices in the mask before it has the shape of the scores"
+HINT = "Try scores (3, 4), a mask of 4 entries with a zero, and axis=0. Broadcast the mask first."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -977,8 +979,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% only_all_blocked_handled
-LIKELY = "zeros are returned only when the whole mask is 0; a single blocked row is NaN"
-HINT = "Block one row of three. Each slice must be looked at by itself."
+LIKELY = "zeros are returned only when the complete mask is 0; a single blocked row is NaN"
+HINT = "Block one row of three. You must check each slice separately."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -994,8 +996,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% one_blocked_row_clears_all
-LIKELY = "one fully blocked slice makes the whole result 0"
-HINT = "Block one row of three. What should the other two rows hold?"
+LIKELY = "one fully blocked slice makes the complete result 0"
+HINT = "Block one row of three. What should the other two rows contain?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1010,8 +1012,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% renormalised_with_epsilon
-LIKELY = "1e-9 is added to every sum, and no row sums to 1 any more"
-HINT = "Add up a row with all its decimals. Change the sum only where it is 0."
+LIKELY = "1e-9 is added to every sum, so no row sums to 1"
+HINT = "Add up a row and print all decimals. Change the sum only where it is 0."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1025,8 +1027,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% renormalised_after_softmax
-LIKELY = "the softmax is over all entries: a high blocked score leaves only 0 to be divided again"
-HINT = "Block a score of 5000 beside scores of 1 and 2. What are the weights before you divide again?"
+LIKELY = "the softmax is over all entries: a high blocked score makes the allowed weights 0 before you divide again"
+HINT = "Block a score of 5000 and allow scores of 1 and 2. What are the weights before you divide again?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1040,8 +1042,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% renormalised_along_last_axis
-LIKELY = "after masking, the weights are divided by their sums along the last axis, whatever `axis` says"
-HINT = "Add up your weights along axis 0 after a call with axis=0 and a mask."
+LIKELY = "after masking, the weights are always divided by their sums along the last axis; `axis` is not used"
+HINT = "Call it with axis=0 and a mask, then add up your weights along axis 0. Are all the sums 1?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1058,8 +1060,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% mask_transposed
-LIKELY = "rows and columns of a square mask have changed places"
-HINT = "With a causal mask the first row of weights is 1 0 0 0 0. Is yours?"
+LIKELY = "rows and columns of a square mask have swapped places"
+HINT = "With a causal mask, the first row of weights is 1 0 0 0 0. Is yours?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1076,8 +1078,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% first_mask_of_batch
-LIKELY = "every sentence of the batch is masked like the first"
-HINT = "Give each sentence a padding of its own. Which one is used for the second?"
+LIKELY = "every sentence of the batch gets the mask of the first"
+HINT = "Give each sentence its own padding. Which mask do you use for the second sentence?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1093,8 +1095,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% tilde_on_integers
-LIKELY = "`~mask` turns True into False, but 1 into -2 and 0 into -1, and both of them count as true"
-HINT = "What is ~np.array([0, 1])? Make the mask bool before you turn it round."
+LIKELY = "`~mask` works only for a boolean mask: ~1 is -2 and ~0 is -1, and both count as true"
+HINT = "What is ~np.array([0, 1])? Convert the mask to bool before you invert it."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1111,8 +1113,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% everything_blocked
-LIKELY = "every weight is 0, as if the mask allowed nothing (`mask is True` does that: no array is True itself)"
-HINT = "Print the mask as your code sees it, just before it is used. Which entries count as allowed there?"
+LIKELY = "every weight is 0, as if the mask allowed nothing (`mask is True` does that: it is false for every array)"
+HINT = "Print the mask in your code just before you use it. Which entries count as allowed?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1127,8 +1129,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% mask_as_weight
-LIKELY = "the mask is added to the scores, as PyTorch does with masks of floats: a blocked score stays as it is"
-HINT = "Look at the weight of a blocked entry: it should be 0. What does adding 1 or 0 to a score do?"
+LIKELY = "the mask is added to the scores, as PyTorch does with masks of floats, so a blocked score does not change"
+HINT = "Look at the weight of a blocked entry. It should be 0. What happens when you add 1 or 0 to a score?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1141,7 +1143,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% hard_maximum
 LIKELY = "all the weight goes to the largest allowed score"
-HINT = "Softmax is soft: the weights of the lesson are all above 0. Which step of yours picks only one?"
+HINT = "Softmax is soft: the weights of the lesson are all above 0. Which of your steps picks only one entry?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1156,7 +1158,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% uniform_weights
-LIKELY = "every allowed entry gets the same weight, whatever its score"
+LIKELY = "every allowed entry gets the same weight, whatever its score is"
 HINT = "Give one entry a much larger score. Does its weight grow?"
 
 
@@ -1184,8 +1186,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% weights_of_score_dtype
-LIKELY = "the weights are stored in an array of the scores' dtype, which cuts them to whole numbers for integers"
-HINT = "What becomes of 0.25 when it is stored in an array of integers?"
+LIKELY = "the weights are stored in an array of the scores' dtype; for integers, they are cut to whole numbers"
+HINT = "What happens to 0.25 when you store it in an array of integers?"
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1201,8 +1203,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% weights_in_float32
-LIKELY = "everything is computed in float32, and float64 scores lose half of their digits"
-HINT = "Compare your weights of float64 scores with the true ones at ten decimals."
+LIKELY = "everything is computed in float32, so float64 scores lose half of their digits"
+HINT = "Compare your weights for float64 scores with the true ones. Look at ten decimals."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1218,7 +1220,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% weights_list
 LIKELY = "the result is a list, not an array"
-HINT = "What is the type of your result? Wrap what you have in np.array."
+HINT = "What is the type of your result? Wrap it in np.array."
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -1233,8 +1235,8 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% softmax_modifies_scores
-LIKELY = "the caller's own scores are overwritten, such as with minus infinity"
-HINT = "Print the scores before and after the call. What does scores[...] = do to an array that was handed in?"
+LIKELY = "the caller's scores are overwritten, for example with minus infinity"
+HINT = "Print the scores before and after the call. What does scores[...] = do to the caller's array?"
 VALUES_RIGHT = True
 
 
@@ -1253,7 +1255,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% softmax_modifies_mask
 LIKELY = "the caller's mask is changed"
-HINT = "Print the mask before and after the call. Which line of yours writes into it?"
+HINT = "Print the mask before and after the call. Which line of your code writes into it?"
 VALUES_RIGHT = True
 
 
@@ -1291,7 +1293,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% softmax_upcasts_float32
 LIKELY = "float32 scores give float64 weights"
-HINT = "Which step of yours makes float64 of float32? np.zeros, np.ones and np.float64 numbers all do."
+HINT = "Which of your steps turns float32 into float64? np.zeros, np.ones and np.float64 numbers all do."
 VALUES_RIGHT = True
 
 
@@ -1308,7 +1310,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 # %% mask_decides_dtype
 LIKELY = "a float64 mask turns float32 scores into float64"
-HINT = "What dtype has a float32 array times a float64 array? Make the mask bool first."
+HINT = "What is the dtype of a float32 array times a float64 array? Convert the mask to bool first."
 VALUES_RIGHT = True
 
 
@@ -1324,26 +1326,26 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% reflect_allowed_counted
-LIKELY = "these are the links that the causal mask allows, not those it blocks"
-HINT = "Count on the table of the lesson: 10 of 25 links are blocked. How many does your formula give for 5 tokens?"
+LIKELY = "this is the number of links that the causal mask allows, not the number it blocks"
+HINT = "Count in the table of the lesson: 10 of 25 links are blocked. What does your formula give for 5 tokens?"
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2098176
 
 
 # %% reflect_half_of_all
-LIKELY = "half of all links would be blocked if the diagonal were shared out, too"
-HINT = "Count on the table of the lesson: 10 of 25 links are blocked. Is that half?"
+LIKELY = "this is half of all links, but the links on the diagonal are all allowed"
+HINT = "Count in the table of the lesson: 10 of 25 links are blocked. Is that half?"
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 2097152
 
 
 # %% reflect_all_links
-LIKELY = "these are all links, allowed and blocked"
-HINT = "Count on the table of the lesson: 10 of 25 links are blocked. Which 10?"
+LIKELY = "this is the number of all links, allowed and blocked"
+HINT = "Count in the table of the lesson: 10 of 25 links are blocked. Which 10?"
 REFLECT_BLOCKED_LINKS_CAUSAL_N2048 = 4194304
 
 
 # %% causal_as_a_product
-LIKELY = "the triangle is made by multiplying two matrices, n³ multiplications for n² entries"
-HINT = "How much work is one entry of the mask? What does a product of two (n, n) matrices cost?"
+LIKELY = "the triangle is made by multiplying two matrices: n³ multiplications for n² entries"
+HINT = "How much work does one entry of the mask need? How much does a product of two (n, n) matrices need?"
 COSTLY = True
 
 
@@ -1355,8 +1357,8 @@ def create_causal_mask(seq_len):
 
 
 # %% padding_by_counting
-LIKELY = "for every place all places before it are counted, so that the work grows with the square of max_length"
-HINT = "To know whether place 7 holds a token you need the length of the sentence, and nothing else."
+LIKELY = "for every position, all positions before it are counted, so the work grows with the square of max_length"
+HINT = "To know whether position 7 has a token, you need only the length of the sentence."
 COSTLY = True
 
 
@@ -1369,7 +1371,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% combine_one_entry_against_all
-LIKELY = "for every entry of the result the whole of every mask is gone through again"
+LIKELY = "for every entry of the result, the code goes through every complete mask again"
 HINT = "How often does your code look at the same entry of a mask?"
 COSTLY = True
 
@@ -1386,8 +1388,8 @@ def combine_masks(*masks):
 
 
 # %% softmax_of_every_pair
-LIKELY = "every score is compared with every other one of its slice: n² exponentials where n are enough"
-HINT = "How many numbers does your largest array hold for a row of 1000 scores?"
+LIKELY = "every score is compared with every other score of its slice: n² exponentials where n are enough"
+HINT = "How many numbers are in your largest array for a row of 1000 scores?"
 COSTLY = True
 
 

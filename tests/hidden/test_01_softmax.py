@@ -1,4 +1,4 @@
-"""Hidden suite of 01_softmax. Oracles are independent of the solution: logaddexp and exact arithmetic."""
+"""Hidden suite of 01_softmax. Its oracles use logaddexp and exact arithmetic, not the solution's formula."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from grader.testing import (
 
 
 def oracle_log_softmax(x, axis=-1):
-    """Log-softmax by repeated logaddexp: no maximum is ever subtracted from a slice."""
+    """Compute log-softmax by repeated logaddexp, without subtracting a maximum from a slice."""
     x = np.asarray(x, dtype=np.float64)
     return x - np.logaddexp.reduce(x, axis=axis, keepdims=True)
 
@@ -26,7 +26,7 @@ def oracle_softmax(x, axis=-1):
 
 
 def assert_dtypes(function, *arguments_after):
-    """Float32 and float64 are kept, and integers give float64."""
+    """Assert that float32 gives float32, float64 gives float64 and integers give float64."""
     x = np.array([[1, 2, 4], [0, 3, 1]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
     results = function.call_many([arguments(x.astype(kind), *arguments_after) for kind in kinds])
@@ -35,7 +35,7 @@ def assert_dtypes(function, *arguments_after):
 
 
 def assert_leaves_its_input(function, rng, *arguments_after):
-    """The array that was handed in is the same afterwards, in both dtypes and along both axes; return a result."""
+    """Assert that the input array does not change, in both dtypes and along both axes. Return one result."""
     inputs = [rng.normal(size=(3, 4)).astype(dtype) for dtype in (np.float64, np.float32)]
     cases = [(x, axis) for x in inputs for axis in (-1, 0)]
     calls = function.calls([arguments(x, *arguments_after, axis=axis) for x, axis in cases])
@@ -50,7 +50,7 @@ FAR_APART = np.array([[0.0, -2000.0, -1.0], [5000.0, 1.0, 4999.0], [-900.0, -901
 # softmax ------------------------------------------------------------------------------------------------
 
 
-@worth(3, "softmax agrees with an independent formula on random arrays of many shapes")
+@worth(3, "softmax is right for random arrays of many shapes")
 def test_softmax_agrees_with_the_oracle(student, rng):
     inputs = [rng.normal(scale=3.0, size=shape) for shape in [(1,), (7,), (3, 5), (2, 3, 4), (2, 1, 3, 1, 2), (1000,)]]
     results = student.softmax.call_many([arguments(x=x) for x in inputs])
@@ -58,7 +58,7 @@ def test_softmax_agrees_with_the_oracle(student, rng):
         assert_close(result, oracle_softmax(x), of=f"softmax of shape {x.shape}")
 
 
-@worth(2, "softmax works along whichever axis is asked for")
+@worth(2, "softmax is right along every axis")
 def test_softmax_along_every_axis(student, rng):
     cube, slab = rng.normal(size=(3, 3, 3)), rng.normal(size=(2, 3, 4))  # on a cube a wrong axis has the right shape
     cases = [(x, axis) for x in (cube, slab) for axis in (0, 1, 2, -1, -2, -3)]
@@ -68,19 +68,19 @@ def test_softmax_along_every_axis(student, rng):
         assert_close(result, oracle_softmax(x, axis), of=f"shape {x.shape}, axis={axis}")
 
 
-@worth(1.5, "the weights sum to one along the axis that was asked for")
+@worth(1.5, "the weights sum to 1 along the given axis")
 def test_softmax_sums_to_one_along_its_axis(student, rng):
     x = rng.normal(size=(4, 4))
     for axis, result in enumerate(student.softmax.call_many([arguments(x, 0), arguments(x, axis=1)])):
         assert_rows_sum_to_one(result, x.shape, axis=axis)
 
 
-@worth(1.5, "each row of a square softmax is a distribution of its own")
+@worth(1.5, "each row of a square array sums to 1")
 def test_softmax_square_rows(student, rng):
     assert_rows_sum_to_one(student.softmax(rng.normal(size=(4, 4))), (4, 4))
 
 
-@worth(2.5, "adding one number to a whole row leaves its softmax as it was, however large the number")
+@worth(2.5, "adding the same number to every score of a row does not change its softmax, however large the number is")
 def test_softmax_shift_invariance(student, rng):
     x = rng.integers(-8, 8, size=(4, 6)).astype(np.float64)  # integers: the shift itself rounds nothing
     shifts = np.array([[-2000.0], [0.0], [1000.0], [2000.0]])
@@ -100,7 +100,7 @@ def test_softmax_of_large_scores(student):
     assert_close(single, oracle_softmax(low).astype(np.float32), of="float32")
 
 
-@worth(1.5, "a row of low scores keeps its weights beside a row of high ones")
+@worth(1.5, "a row of low scores has the right weights next to a row of high scores")
 def test_softmax_of_rows_far_apart(student):
     x = np.array([[900.0, 901.0, 899.0], [-900.0, -901.0, -902.0], [0.0, 1.0, 2.0]])
     row, column = student.softmax.call_many([arguments(x), arguments(x.T.copy(), axis=0)])
@@ -108,7 +108,7 @@ def test_softmax_of_rows_far_apart(student):
     assert_close(column, oracle_softmax(x).T, of="axis=0")
 
 
-@worth(1, "scores thousands apart within one row give weights of 1 and 0")
+@worth(1, "scores in one row that are thousands apart give weights of 1 and 0")
 def test_softmax_within_a_wide_row(student):
     x = np.array([[2000.0, 0, 0, -9000], [0, 0, 0, 20000.0], [-30000.0, -1000, -1000, -30000]])
     row, column = student.softmax.call_many([arguments(x), arguments(x.T.copy(), axis=0)])
@@ -117,10 +117,10 @@ def test_softmax_within_a_wide_row(student):
     assert_close(column, expected.T, of="axis=0")
 
 
-@worth(0.5, "a tiny weight is right in all its digits")
+@worth(0.5, "all digits of a very small weight are right")
 def test_softmax_of_tiny_weights(student):
     weights = array_like(student.softmax(np.array([0.0, -40.0, -300.0, -600.0])), (4,))
-    assert (weights > 0).all(), "a weight that fits into a float64 is 0"
+    assert (weights > 0).all(), "a weight is 0, but its true value fits into a float64"
     assert_close(np.log(weights), np.array([0.0, -40.0, -300.0, -600.0]), Tolerance(1e-9, 1e-9), of="their logarithms")
 
 
@@ -131,22 +131,22 @@ def test_softmax_keeps_the_order(student, rng):
         assert (np.diff(array_like(result, x.shape), axis=-1) > 0).all(), "a larger score did not get a larger weight"
 
 
-@worth(1, "softmax does not depend on what was called before")
+@worth(1, "the result of softmax does not depend on earlier calls")
 def test_softmax_does_not_remember(student, rng):
     x, other = rng.normal(size=(3, 4)), 50 * rng.normal(size=(3, 4))
     calls = [arguments(x), arguments(other), arguments(x), arguments(x[:, ::-1].copy())]
     first, _, again, turned = student.softmax.call_many(calls)
     assert_rows_sum_to_one(first, x.shape)
     assert_close(again, array_like(first, x.shape), of="the same call again")
-    assert_close(turned, array_like(first, x.shape)[:, ::-1], of="the same scores in the opposite order")
+    assert_close(turned, array_like(first, x.shape)[:, ::-1], of="the same scores in reverse order")
 
 
-@worth(1, "softmax leaves its input as it was")
+@worth(1, "softmax does not change its input")
 def test_softmax_leaves_its_input(student, rng):
     assert_rows_sum_to_one(assert_leaves_its_input(student.softmax, rng), (3, 4))
 
 
-@worth(1.5, "softmax of float32 and of integers has the right values")
+@worth(1.5, "softmax gives the right values for float32 and for integers")
 def test_softmax_of_other_dtypes(student, rng):
     x = rng.integers(-50, 50, size=(3, 5))
     cases = [(kind, axis) for kind in (np.float32, np.int64, np.int32) for axis in (-1, 0)]
@@ -156,7 +156,7 @@ def test_softmax_of_other_dtypes(student, rng):
         assert_close(result, expected, of=f"{kind.__name__}, axis={axis}")
 
 
-@worth(0.5, "softmax keeps float32 and float64, and makes float64 of integers")
+@worth(0.5, "softmax returns float32 for float32, and float64 for float64 and integers")
 def test_softmax_dtype(student):
     assert_dtypes(student.softmax)
 
@@ -164,7 +164,7 @@ def test_softmax_dtype(student):
 # log_softmax --------------------------------------------------------------------------------------------
 
 
-@worth(2.2, "log_softmax agrees with an independent formula along every axis", target="log_softmax")
+@worth(2.2, "log_softmax is right along every axis", target="log_softmax")
 def test_log_softmax_agrees_with_the_oracle(student, rng):
     arrays = [rng.normal(scale=3.0, size=shape) for shape in [(3, 3, 3), (2, 3, 4), (2, 1, 3, 2)]]
     cases = [(x, axis) for x in arrays for axis in range(-x.ndim, x.ndim)]
@@ -176,7 +176,7 @@ def test_log_softmax_agrees_with_the_oracle(student, rng):
     assert_close(single, np.array([0.0]), of="a single score")
 
 
-@worth(0.4, "log_softmax of float32 and of integers has the right values", target="log_softmax")
+@worth(0.4, "log_softmax gives the right values for float32 and for integers", target="log_softmax")
 def test_log_softmax_of_other_dtypes(student, rng):
     x = rng.integers(-50, 50, size=(3, 5))
     kinds = [np.float32, np.int64, np.int32]
@@ -185,16 +185,16 @@ def test_log_softmax_of_other_dtypes(student, rng):
         assert_close(result, expected, of=kind.__name__)
 
 
-@worth(1, "log_softmax is finite however far apart the scores are", target="log_softmax")
+@worth(1, "log_softmax is finite, however far apart the scores are", target="log_softmax")
 def test_log_softmax_is_finite(student):
     exact, low = student.log_softmax.call_many([arguments(FAR_APART), arguments(FAR_APART.astype(np.float32))])
     assert_rows_sum_to_one(np.exp(array_like(exact, FAR_APART.shape)), FAR_APART.shape)
-    # In float32 a score of 5000 is itself only known to three decimals, so nothing finer is asked of the sum.
+    # In float32 a score of 5000 has only three decimals, so this tolerance on the sum is loose.
     sums = np.exp(array_like(low, FAR_APART.shape, of="float32")).sum(axis=-1)
     assert_close(sums, np.ones(3), Tolerance(0.0, 1e-2), of="the sums in float32")
 
 
-@worth(1, "log_softmax is right for scores thousands apart", target="log_softmax")
+@worth(1, "log_softmax is right for scores that are thousands apart", target="log_softmax")
 def test_log_softmax_of_scores_far_apart(student):
     row, column = student.log_softmax.call_many([arguments(FAR_APART), arguments(FAR_APART.T.copy(), axis=0)])
     assert_close(row, oracle_log_softmax(FAR_APART))
@@ -202,7 +202,9 @@ def test_log_softmax_of_scores_far_apart(student):
 
 
 @worth(
-    0.6, "log_softmax moves each row of scores as a whole, so that its exponentials sum to one", target="log_softmax"
+    0.6,
+    "log_softmax shifts all scores of a row by the same number, and the exponentials of the row sum to 1",
+    target="log_softmax",
 )
 def test_log_softmax_is_normalised(student, rng):
     x = rng.normal(size=(4, 4))
@@ -214,16 +216,16 @@ def test_log_softmax_is_normalised(student, rng):
         np.diff(array_like(apart, x.shape), axis=-1),
         np.diff(wide, axis=-1),
         Tolerance(1e-9, 1e-9),
-        of="steps along a row",
+        of="differences along a row",
     )
 
 
-@worth(0.5, "log_softmax leaves its input as it was", target="log_softmax")
+@worth(0.5, "log_softmax does not change its input", target="log_softmax")
 def test_log_softmax_leaves_its_input(student, rng):
     assert_rows_sum_to_one(np.exp(assert_leaves_its_input(student.log_softmax, rng)), (3, 4))
 
 
-@worth(0.3, "log_softmax keeps float32 and float64, and makes float64 of integers", target="log_softmax")
+@worth(0.3, "log_softmax returns float32 for float32, and float64 for float64 and integers", target="log_softmax")
 def test_log_softmax_dtype(student):
     assert_dtypes(student.log_softmax)
 
@@ -231,7 +233,7 @@ def test_log_softmax_dtype(student):
 # softmax_with_temperature -------------------------------------------------------------------------------
 
 
-@worth(2.2, "a temperature divides the scores", target="softmax_with_temperature")
+@worth(2.2, "the scores are divided by the temperature", target="softmax_with_temperature")
 def test_temperature_agrees_with_the_oracle(student, rng):
     cases = [
         (rng.normal(scale=2.0, size=shape), temperature, axis)
@@ -242,10 +244,12 @@ def test_temperature_agrees_with_the_oracle(student, rng):
     for (x, t, axis), result in zip(cases, student.softmax_with_temperature.call_many(calls), strict=True):
         assert_close(result, oracle_softmax(x / t, axis), of=f"shape {x.shape}, temperature={t}, axis={axis}")
     x, t, _ = cases[0]
-    assert_close(student.softmax_with_temperature(x, t, 0), oracle_softmax(x / t, 0), of="axis given by position")
+    assert_close(
+        student.softmax_with_temperature(x, t, 0), oracle_softmax(x / t, 0), of="axis as a positional argument"
+    )
 
 
-@worth(0.4, "a temperature works on float32 and on integers", target="softmax_with_temperature")
+@worth(0.4, "a temperature works for float32 and for integers", target="softmax_with_temperature")
 def test_temperature_of_other_dtypes(student, rng):
     x = rng.integers(-9, 9, size=(3, 5))
     kinds = [np.float32, np.int64, np.int32]
@@ -255,7 +259,9 @@ def test_temperature_of_other_dtypes(student, rng):
         assert_close(result, expected, of=kind.__name__)
 
 
-@worth(0.5, "only the ratio of scores and temperature counts", target="softmax_with_temperature")
+@worth(
+    0.5, "scaling the scores and the temperature by the same factor changes nothing", target="softmax_with_temperature"
+)
 def test_temperature_has_no_scale(student, rng):
     x = rng.normal(size=(3, 4))
     powers = [2.0**-30, 1.0, 2.0**30]  # powers of 2: scaling rounds nothing
@@ -276,7 +282,7 @@ def test_temperature_flattens(student, rng):
     assert (np.diff(np.stack(largest), axis=0) < 0).all(), "the largest weight did not shrink"
 
 
-@worth(0.8, "near a temperature of 0 the largest score takes all", target="softmax_with_temperature")
+@worth(0.8, "near a temperature of 0, the largest score gets all the weight", target="softmax_with_temperature")
 def test_temperature_near_zero(student):
     x = np.array([[3.0, 1.0, 2.0], [-2.0, -1.0, -1.5]])
     calls = [arguments(x, 1e-3), arguments(x / 1024, 1e-6), arguments(x, 1e-3, axis=0)]
@@ -286,18 +292,22 @@ def test_temperature_near_zero(student):
     assert_close(columns, np.array([[1.0, 1.0, 1.0], [0, 0, 0]]), of="axis=0")
 
 
-@worth(1.2, "a temperature of 0 or below is a ValueError that names it", target="softmax_with_temperature")
+@worth(1.2, "a temperature of 0 or below raises a ValueError that names it", target="softmax_with_temperature")
 def test_temperature_must_be_positive(student, rng):
     for temperature in (0, -0.5, -int(rng.integers(3, 1000))):
         assert_raises(ValueError, lambda t=temperature: student.softmax_with_temperature(np.ones(3), t), temperature)
 
 
-@worth(0.5, "a temperature leaves its input as it was", target="softmax_with_temperature")
+@worth(0.5, "softmax_with_temperature does not change its input", target="softmax_with_temperature")
 def test_temperature_leaves_its_input(student, rng):
     assert_rows_sum_to_one(assert_leaves_its_input(student.softmax_with_temperature, rng, 2.0), (3, 4))
 
 
-@worth(0.4, "a temperature keeps float32 and float64, and makes float64 of integers", target="softmax_with_temperature")
+@worth(
+    0.4,
+    "softmax_with_temperature returns float32 for float32, and float64 for float64 and integers",
+    target="softmax_with_temperature",
+)
 def test_temperature_dtype(student):
     assert_dtypes(student.softmax_with_temperature, 2.0)
 
@@ -305,11 +315,11 @@ def test_temperature_dtype(student):
 # reflect ------------------------------------------------------------------------------------------------
 
 
-@worth(0.5, "the largest safe exponent of float32", target="reflect")
+@worth(0.5, "the largest safe exponent of float32 is right", target="reflect")
 def test_reflect_float32(student):
     assert_close(student.REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32, 88)
 
 
-@worth(0.5, "the largest safe exponent of float64", target="reflect")
+@worth(0.5, "the largest safe exponent of float64 is right", target="reflect")
 def test_reflect_float64(student):
     assert_close(student.REFLECT_LARGEST_SAFE_EXPONENT_FLOAT64, 709)

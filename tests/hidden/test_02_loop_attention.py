@@ -1,4 +1,4 @@
-"""Hidden suite of 02_loop_attention. Oracles are independent of the solution: einsum, logaddexp and enumeration."""
+"""Hidden suite of 02_loop_attention. Its oracles use einsum, logaddexp and counting, not the solution's method."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def oracle_scores(Q, K):
 
 
 def oracle_attention(Q, K, V, mask=None):
-    """Attention by logaddexp: weights are exp(score - log of the sum of exp), and no maximum is subtracted."""
+    """Compute attention by logaddexp: weights are exp(score - log of the sum of exp), with no maximum subtracted."""
     scores = oracle_scores(Q, K) * float(np.shape(Q)[-1]) ** -0.5
     scores = np.where(np.ones((), dtype=bool) if mask is None else np.asarray(mask) != 0, scores, -np.inf)
     norms = np.logaddexp.reduce(scores, axis=-1, keepdims=True)
@@ -41,7 +41,7 @@ def oracle_attention(Q, K, V, mask=None):
 
 
 def oracle_deviation(d_k, variance):
-    """The standard deviation of the dot product of all vectors with entries plus and minus the root of variance."""
+    """Return the standard deviation over the dot products of all vectors with entries ± the root of variance."""
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=d_k)))
     return float(np.std(variance * signs.sum(axis=1)))
 
@@ -56,7 +56,7 @@ def random_qkv(rng, sizes, batch=()):
 
 
 def integers(rng, low, high, size):
-    """Whole numbers as floats: their sums and products round nothing."""
+    """Return whole numbers as floats, whose sums and products are exact."""
     return rng.integers(low, high, size=size).astype(np.float64)
 
 
@@ -87,7 +87,7 @@ def assert_attends(pair, output, weights, tolerance=None, of=""):
 
 
 def number(value):
-    """Return a student's number as a finite float, whatever kind of number it is, or fail."""
+    """Return a student's number of any type as a finite float, or fail."""
     if type(value) is int:
         assert abs(value) < 2**1000, "the number is too large"
     return float(array_like(np.float64(value) if type(value) in (int, float) else value, (), of="the number"))
@@ -96,7 +96,7 @@ def number(value):
 # dot_product --------------------------------------------------------------------------------------------
 
 
-@worth(2, "dot_product agrees with an independent formula at every length", target="dot_product")
+@worth(2, "dot_product is right at every length", target="dot_product")
 def test_dot_product_agrees_with_the_oracle(student, rng):
     pairs = [rng.normal(size=(2, length)) for length in (1, 2, 3, 7, 20)]
     results = student.dot_product.call_many([arguments(a, b) for a, b in pairs])
@@ -112,7 +112,7 @@ def test_dot_product_with_unit_vectors(student, rng):
         assert_close(result, float(a[i]), of=f"entry {i}")
 
 
-@worth(1, "the dot product is linear in each vector and does not mind their order", target="dot_product")
+@worth(1, "the dot product is linear in each vector and does not depend on their order", target="dot_product")
 def test_dot_product_is_linear(student, rng):
     a, b, c = integers(rng, 1, 9, (3, 4))
     calls = [arguments(a, b), arguments(b, a), arguments(a, c), arguments(a, b + c), arguments(3 * a, b)]
@@ -123,7 +123,7 @@ def test_dot_product_is_linear(student, rng):
     assert numbers[0] > 0, f"the product of positive vectors is {numbers[0]:g}"
 
 
-@worth(0.4, "the dot product of float32 and of integers has the right value", target="dot_product")
+@worth(0.4, "dot_product gives the right value for float32 and for integers", target="dot_product")
 def test_dot_product_of_other_dtypes(student):
     a, b = np.array([3, -2, 5]), np.array([4, 7, -1])
     kinds = [np.float32, np.int64, np.int32]
@@ -132,17 +132,17 @@ def test_dot_product_of_other_dtypes(student):
         assert_close(result, -7.0, of=kind.__name__)
     mixed = student.dot_product.call_many([arguments(a, b / 4), arguments(a=a / 4, b=b)])
     for result in mixed:
-        assert_close(result, -1.75, of="an integer vector and one of floats")
+        assert_close(result, -1.75, of="a vector of integers and one of floats")
 
 
-@worth(0.6, "vectors of different lengths are a ValueError that names both", target="dot_product")
+@worth(0.6, "if the lengths of the vectors differ, the ValueError names both", target="dot_product")
 def test_dot_product_refuses_different_lengths(student, rng):
     n = int(rng.integers(7, 30))
     for a, b in [(2, 6), (n, n - 1), (1, n)]:
         assert_raises(ValueError, lambda a=a, b=b: student.dot_product(np.ones(a), np.ones(b)), a, b)
 
 
-@worth(0.6, "dot_product leaves its vectors as they were, and remembers nothing", target="dot_product")
+@worth(0.6, "dot_product does not change its vectors or depend on earlier calls", target="dot_product")
 def test_dot_product_leaves_its_input(student, rng):
     a, b = integers(rng, 1, 9, (2, 4))
     first, again = student.dot_product.calls([arguments(a, b), arguments(a, b)])
@@ -151,28 +151,28 @@ def test_dot_product_leaves_its_input(student, rng):
     assert_close(again.value, number(first.value), of="the same call again")
 
 
-@worth(0.4, "dot_product keeps float32 and float64", target="dot_product")
+@worth(0.4, "dot_product returns float32 for float32 and float64 for float64", target="dot_product")
 def test_dot_product_dtype(student):
     a = np.array([1.5, 2.0, 4.0])
     kinds = [np.float32, np.float64]
     results = student.dot_product.call_many([arguments(a.astype(kind), a.astype(kind)) for kind in kinds])
     for result, kind in zip(results, kinds, strict=True):
         assert_close(result, 22.25)
-        if type(result) is not float:  # a Python float has no dtype to lose
+        if type(result) is not float:  # a Python float has no dtype to check
             assert_dtype(result, kind)
 
 
 # attention_scores ---------------------------------------------------------------------------------------
 
 
-@worth(3, "attention_scores agrees with an independent formula for many shapes", target="attention_scores")
+@worth(3, "attention_scores is right for many shapes", target="attention_scores")
 def test_scores_agree_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes)[:2] for sizes in SIZES]
     for (Q, K), scores in zip(cases, student.attention_scores.call_many([arguments(*c) for c in cases]), strict=True):
         assert_close(scores, oracle_scores(Q, K), of=f"Q {Q.shape}, K {K.shape}")
 
 
-@worth(1, "the scores of the sentence are the published ones", target="attention_scores")
+@worth(1, "all scores of the sentence match the lesson's table", target="attention_scores")
 def test_scores_of_the_sentence(student):
     published = [[0, 2, 1, 1, 1.5], [3, 0, 2, 1, 0.5], [1, 2, 2, 1, 1.5], [1, 1, 0, 2, 1], [1, 1, 1, 1, 1.5]]
     assert_close(student.attention_scores(*SENTENCE[:2]), np.array(published))
@@ -187,11 +187,11 @@ def test_scores_follow_their_tokens(student, rng):
     plain = array_like(plain, (3, 5))
     assert_close(by_row, plain[rows], of="queries in another order")
     assert_close(by_column, plain[:, columns], of="keys in another order")
-    assert_close(swapped, plain.T, of="queries and keys exchanged")
-    assert_close(fewer, plain[:2], of="the first two queries alone")
+    assert_close(swapped, plain.T, of="queries and keys swapped")
+    assert_close(fewer, plain[:2], of="only the first two queries")
 
 
-@worth(1, "against the unit vectors the scores are the queries themselves", target="attention_scores")
+@worth(1, "with unit vectors as keys, the scores equal the queries", target="attention_scores")
 def test_scores_against_unit_vectors(student, rng):
     Q = integers(rng, 1, 9, (3, 4))
     one, many = student.attention_scores.call_many([arguments(Q, np.eye(4)[1:2]), arguments(Q, np.eye(4))])
@@ -199,7 +199,7 @@ def test_scores_against_unit_vectors(student, rng):
     assert_close(many, Q, of="four keys")
 
 
-@worth(1, "attention_scores of float32 and of integers has the right values", target="attention_scores")
+@worth(1, "attention_scores gives the right values for float32 and for integers", target="attention_scores")
 def test_scores_of_other_dtypes(student):
     Q, K = np.array([[1, 2, -3], [2, 0, 1]]), np.array([[2, 1, 1], [0, -1, 2], [1, 1, 1], [3, 0, 0]])
     expected = np.array([[1.0, -8, 0, 3], [5, 2, 3, 6]])
@@ -213,7 +213,7 @@ def test_scores_of_other_dtypes(student):
         assert_close(result, expected / 2, of="integers and floats together")
 
 
-@worth(1, "queries and keys of different widths are a ValueError that names both", target="attention_scores")
+@worth(1, "queries and keys of different widths raise a ValueError that names both", target="attention_scores")
 def test_scores_refuse_different_widths(student, rng):
     d = int(rng.integers(7, 20))
     for d_q, d_k in [(3, 6), (d, d - 1), (1, d)]:
@@ -221,7 +221,7 @@ def test_scores_refuse_different_widths(student, rng):
         assert_raises(ValueError, lambda call=call: student.attention_scores(*call.args), d_q, d_k)
 
 
-@worth(0.9, "attention_scores leaves its input as it was, and remembers nothing", target="attention_scores")
+@worth(0.9, "attention_scores does not change its input or depend on earlier calls", target="attention_scores")
 def test_scores_leave_their_input(student, rng):
     Q, K = integers(rng, -5, 6, (2, 3)), integers(rng, -5, 6, (4, 3))
     first, _, again = student.attention_scores.calls([arguments(Q, K), arguments(3 * Q, -K), arguments(Q, K)])
@@ -230,7 +230,11 @@ def test_scores_leave_their_input(student, rng):
     assert_close(again.value, plain, of="the same call again")
 
 
-@worth(0.6, "attention_scores keeps float32 and float64, and makes float64 of integers", target="attention_scores")
+@worth(
+    0.6,
+    "attention_scores returns float32 for float32, and float64 for float64 and integers",
+    target="attention_scores",
+)
 def test_scores_dtype(student):
     Q, K = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
@@ -242,7 +246,7 @@ def test_scores_dtype(student):
 # scale_factor -------------------------------------------------------------------------------------------
 
 
-@worth(2, "the scale is the standard deviation of a dot product, counted out over all signs", target="scale_factor")
+@worth(2, "the scale is the standard deviation of a dot product", target="scale_factor")
 def test_scale_agrees_with_the_oracle(student):
     cases = [(d_k, variance) for d_k in (1, 2, 3, 7, 10) for variance in (1.0, 0.25, 3.0)]
     results = student.scale_factor.call_many([arguments(*case) for case in cases])
@@ -250,7 +254,7 @@ def test_scale_agrees_with_the_oracle(student):
         assert_close(result, oracle_deviation(d_k, variance), of=f"scale_factor({d_k}, {variance})")
 
 
-@worth(1, "sixty-four entries give 8, and five hundred and twelve the root of 512", target="scale_factor")
+@worth(1, "the scale is 8 for 64 entries and the root of 512 for 512 entries", target="scale_factor")
 def test_scale_of_known_widths(student):
     expected = {1: 1.0, 16: 4.0, 64: 8.0, 2: 1.4142135623730951, 512: 22.627416997969522}
     results = student.scale_factor.call_many([arguments(d_k) for d_k in expected])
@@ -258,7 +262,7 @@ def test_scale_of_known_widths(student):
         assert_close(result, scale, of=f"scale_factor({d_k})")
 
 
-@worth(1, "twice the variance is twice the scale, four times the width is twice the scale", target="scale_factor")
+@worth(1, "twice the variance doubles the scale, and four times the width doubles it too", target="scale_factor")
 def test_scale_grows_as_it_should(student, rng):
     d_k, variance = int(rng.integers(5, 50)), float(rng.uniform(1.5, 3.0))
     calls = [
@@ -271,7 +275,7 @@ def test_scale_grows_as_it_should(student, rng):
     assert one > 0, f"the scale is {one:g}"
     assert_close(double, 2 * one, of="twice the variance")
     assert_close(wide, 2 * one, of="four times the width")
-    assert_close(one, variance * plain, of="with a variance, against a variance of 1")
+    assert_close(one, variance * plain, of="compared with a variance of 1")
 
 
 @worth(1, "scaled scores of random vectors have a variance of 1", target="scale_factor")
@@ -287,21 +291,21 @@ def test_scale_makes_the_variance_one(student):
 # scaled_dot_product_attention ---------------------------------------------------------------------------
 
 
-@worth(2, "attention agrees with an independent formula for many shapes", target=ATTENTION)
+@worth(2, "attention is right for many shapes", target=ATTENTION)
 def test_attention_agrees_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes) for sizes in SIZES]
     for case, pair in zip(cases, attend_many(student, cases), strict=True):
         assert_attends(pair, *oracle_attention(*case), of=f"Q {case[0].shape}, K {case[1].shape}, V {case[2].shape}:")
 
 
-@worth(1.5, "attention over a batch agrees with an independent formula", target=ATTENTION)
+@worth(1.5, "attention is right for a batch", target=ATTENTION)
 def test_attention_of_a_batch_agrees_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes, (batch,)) for batch, sizes in zip((2, 3, 1), SIZES, strict=False)]
     for case, pair in zip(cases, attend_many(student, cases), strict=True):
         assert_attends(pair, *oracle_attention(*case), of=f"Q {case[0].shape}:")
 
 
-@worth(1, "the sentence has the published weights and outputs", target=ATTENTION)
+@worth(1, "all weights and outputs of the sentence match the lesson's tables", target=ATTENTION)
 def test_attention_of_the_sentence(student):
     weights = [
         [0.1095, 0.2976, 0.1805, 0.1805, 0.2318],
@@ -321,7 +325,7 @@ def test_attention_of_the_sentence(student):
     assert_attends(pair, np.array(output), np.array(weights), PRINTED)
 
 
-@worth(1, "three further published examples come out as published", target=ATTENTION)
+@worth(1, "attention is right for three more worked examples", target=ATTENTION)
 def test_attention_of_published_examples(student):
     x = np.array([[3.0, 1, 0, 0], [1, 4, 0, 0], [2, 2, 0, 0]])
     first = (x, x, np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, 0, 0]]))
@@ -342,27 +346,29 @@ def test_attention_of_published_examples(student):
     assert_close(three[0][0], np.array([0.5989, 1.0]), PRINTED, of="output of the third")
 
 
-@worth(1, "every row of weights is a probability distribution", target=ATTENTION)
+@worth(1, "the weights of each row are 0 or above and sum to 1", target=ATTENTION)
 def test_attention_rows_sum_to_one(student, rng):
     cases = [random_qkv(rng, (3, 6, 2, 4)), random_qkv(rng, (4, 4, 4, 4)), random_qkv(rng, (2, 3, 2, 2), (2,))]
     for case, (_, weights) in zip(cases, attend_many(student, cases), strict=True):
         assert_rows_sum_to_one(weights, shapes(*case)[1])
 
 
-@worth(1.5, "four copies of the features weigh as much as queries twice as long: the root of d_k", target=ATTENTION)
+@worth(
+    1.5, "scores are divided by the root of d_k: four copies of the features act like doubled queries", target=ATTENTION
+)
 def test_attention_scale_follows_the_width(student, rng):
     Q, K, V = random_qkv(rng, (3, 5, 3, 2))
     wide, long = attend_many(student, [(np.tile(Q, 4), np.tile(K, 4), V), (2 * Q, K, V)])
     assert_close(wide[1], long[1], of="the weights")
     assert_close(wide[0], long[0], of="the output")
     differs = np.abs(wide[1] - 1 / 5).max()
-    assert differs > 1e-3, "the weights are uniform, whatever the scores"
+    assert differs > 1e-3, "all weights are the same, whatever the scores are"
 
 
-@worth(1, "with two keys a weight is the logistic function of the difference of the scaled scores", target=ATTENTION)
+@worth(1, "with two keys, a weight is the logistic function of the difference of the scaled scores", target=ATTENTION)
 def test_attention_over_two_keys(student, rng):
     gaps = integers(rng, 1, 7, 4)[:, None] * np.array([[1.0], [-1], [2], [-2]])
-    Q = np.tile(gaps / 2, 4)  # against a key of ones and a key of zeros the raw scores are 2·gap and 0
+    Q = np.tile(gaps / 2, 4)  # with a key of ones and a key of zeros, the raw scores are 2·gap and 0
     K = np.array([[1.0] * 4, [0.0] * 4])
     ((output, weights),) = attend_many(student, [(Q, K, np.array([[1.0, 5.0, 0], [0, 5.0, 1]]))])
     share = 1 / (1 + np.exp(-gaps[:, 0]))
@@ -370,7 +376,7 @@ def test_attention_over_two_keys(student, rng):
     assert_close(output, np.stack([share, np.full(4, 5.0), 1 - share], axis=1), of="the output")
 
 
-@worth(1, "one vector added to every key changes no weight, however long it is", target=ATTENTION)
+@worth(1, "adding the same vector to every key does not change the weights, however large it is", target=ATTENTION)
 def test_attention_shift_invariance(student, rng):
     Q, K, V = integers(rng, -3, 4, (3, 4)), integers(rng, -2, 3, (5, 4)), rng.normal(size=(5, 2))
     cases = [(Q, K, V), (Q, K + 2.0, V), (Q, K + np.array([3000.0, 0, -2000, 1000]), V), (2 * Q, K - 5000.0, V)]
@@ -382,7 +388,7 @@ def test_attention_shift_invariance(student, rng):
     assert_attends(doubled, *twice, of="shifted by -5000:")
 
 
-@worth(1, "scores of thousands, high and low, do not overflow", target=ATTENTION)
+@worth(1, "scores of 5000 and -5000 do not overflow", target=ATTENTION)
 def test_attention_of_large_scores(student):
     Q = np.array([[100.0, 0, 0, 0], [-100.0, 0, 0, 0], [0, 60, 0, 0]])
     K = np.array([[100.0, 100, 0, 0], [99.98, -100, 0, 0], [50, 0, 0, 0], [99.96, 100, 1, 0]])
@@ -392,11 +398,11 @@ def test_attention_of_large_scores(student):
     weights = np.array([[1, e1, 0, e2], [0, 0, 1, 0], [1, 0, 0, 1]])
     weights /= weights.sum(axis=1, keepdims=True)
     output = [[sum(w * v for w, v in zip(row, V[:, c], strict=True)) for c in range(2)] for row in weights]
-    # Scores near 5000 are themselves known to about 1e-12 only, and so are the weights, relatively.
+    # Scores near 5000 are only exact to about 1e-12, so the weights have a relative error of that size.
     assert_attends(pair, np.array(output), weights, Tolerance(1e-9, 1e-10))
 
 
-@worth(1, "tokens in another order give the same answers in another order", target=ATTENTION)
+@worth(1, "reordering the tokens only reorders the results", target=ATTENTION)
 def test_attention_follows_its_tokens(student, rng):
     Q, K, V = random_qkv(rng, (4, 5, 3, 2))
     rows, keys = np.roll(rng.permutation(4), 1), rng.permutation(5)
@@ -406,23 +412,23 @@ def test_attention_follows_its_tokens(student, rng):
     assert_rows_sum_to_one(plain[1], (4, 5))
     assert_attends(by_row, plain[0][rows], plain[1][rows], of="queries in another order:")
     assert_attends(by_key, plain[0], plain[1][:, keys], of="keys and values in another order:")
-    assert_attends(fewer, plain[0][1:3], plain[1][1:3], of="two of the queries alone:")
+    assert_attends(fewer, plain[0][1:3], plain[1][1:3], of="only two of the queries:")
 
 
-@worth(1, "the output is linear in V, and V has no say in the weights", target=ATTENTION)
+@worth(1, "the output is linear in V, and the weights do not depend on V", target=ATTENTION)
 def test_attention_is_linear_in_v(student, rng):
     Q, K, V = random_qkv(rng, (3, 4, 2, 3))
     U = rng.normal(size=V.shape)
     cases = [(Q, K, V), (Q, K, U), (Q, K, 2 * V - U), (Q, K, V[:, :1])]
     one, other, both, narrow = attend_many(student, cases)
     assert_rows_sum_to_one(one[1], (3, 4))
-    # Differences of numbers near 1 keep about 1e-15 of them.
+    # Differences of numbers near 1 have an error of about 1e-15.
     assert_attends(both, 2 * one[0] - other[0], one[1], Tolerance(1e-9, 1e-11), of="2V - U:")
     assert_attends(narrow, one[0][:, :1], one[1], of="one column of V:")
     assert np.abs(one[0] - other[0]).max() > 1e-3, "the output does not depend on V"
 
 
-@worth(1, "every output lies between the values, and is the mean the weights say", target=ATTENTION)
+@worth(1, "every output is the mean of the values, weighted by the returned weights", target=ATTENTION)
 def test_attention_stays_in_the_hull(student, rng):
     Q, K, V = random_qkv(rng, (4, 5, 3, 2))
     constant = np.tile(np.array([[7.0, -2.0, 3.0]]), (5, 1))
@@ -431,11 +437,11 @@ def test_attention_stays_in_the_hull(student, rng):
     assert (output <= V.max(axis=0) + 1e-9).all(), "an output is above every value"
     assert (output >= V.min(axis=0) - 1e-9).all(), "an output is below every value"
     mixed = (weights[:, :, None] * V[None]).sum(axis=1)
-    assert_close(output, mixed, Tolerance(1e-9, 1e-11), of="the output against the weights returned with it")
+    assert_close(output, mixed, Tolerance(1e-9, 1e-11), of="the output, compared with the returned weights times V")
     assert_close(same, constant[:4], of="equal values")
 
 
-@worth(0.5, "a query of zeros spreads its attention evenly", target=ATTENTION)
+@worth(0.5, "a query of zeros gives every key the same weight", target=ATTENTION)
 def test_attention_of_a_zero_query(student, rng):
     K, V = integers(rng, -5, 6, (4, 3)), integers(rng, -8, 9, (4, 2))
     ((output, weights),) = attend_many(student, [(np.zeros((2, 3)), K, V)])
@@ -443,7 +449,7 @@ def test_attention_of_a_zero_query(student, rng):
     assert_close(output, np.stack([V.mean(axis=0)] * 2))
 
 
-@worth(0.5, "a single key gets all the attention", target=ATTENTION)
+@worth(0.5, "a single key gets all the weight", target=ATTENTION)
 def test_attention_over_a_single_key(student, rng):
     Q, K, V = random_qkv(rng, (3, 1, 4, 2))
     for output, weights in attend_many(student, [(Q, K, V), (1000 * Q, K, V)]):
@@ -451,7 +457,7 @@ def test_attention_over_a_single_key(student, rng):
         assert_close(output, np.repeat(V, 3, axis=0))
 
 
-@worth(1, "each element of a batch is attended to as if it were alone", target=ATTENTION)
+@worth(1, "each element of a batch gives the same result as it does alone", target=ATTENTION)
 def test_attention_of_a_batch(student, rng):
     Q, K, V = random_qkv(rng, (3, 4, 2, 5), (3,))
     mask = np.array([[[1, 1, 0, 1]], [[1, 0, 1, 1]], [[0, 1, 1, 1]]])  # (3, 1, 4)
@@ -464,7 +470,7 @@ def test_attention_of_a_batch(student, rng):
         assert_attends((masked[0][b], masked[1][b]), *alone_masked[b], of=f"element {b}, masked:")
 
 
-@worth(1, "attention with masks agrees with an independent formula", target=ATTENTION)
+@worth(1, "attention with masks is right", target=ATTENTION)
 def test_attention_with_masks_agrees_with_the_oracle(student, rng):
     flat, batch = random_qkv(rng, (4, 5, 3, 2)), random_qkv(rng, (4, 5, 3, 2), (2,))
     random = rng.integers(0, 2, size=(2, 4, 5))
@@ -475,7 +481,7 @@ def test_attention_with_masks_agrees_with_the_oracle(student, rng):
         assert_attends(pair, *oracle_attention(*case), of=f"mask {case[3].shape} of {case[3].dtype}:")
 
 
-@worth(1, "the causal weights of the sentence are the published ones", target=ATTENTION)
+@worth(1, "all causal weights of the sentence match the lesson's table", target=ATTENTION)
 def test_attention_causal_sentence(student):
     causal = [
         [1, 0, 0, 0, 0],
@@ -489,7 +495,7 @@ def test_attention_causal_sentence(student):
     assert_close(output[0], SENTENCE[2][0], of="The sees only itself")
 
 
-@worth(1, "blocked keys might as well not be there", target=ATTENTION)
+@worth(1, "a blocked key has the same effect as a missing key", target=ATTENTION)
 def test_attention_without_the_blocked_keys(student, rng):
     Q, K, V = random_qkv(rng, (3, 5, 4, 2))
     mask = np.array([[1, 0, 1, 1, 0]])
@@ -509,7 +515,7 @@ def test_attention_without_the_blocked_keys(student, rng):
     assert_rows_sum_to_one(masked[1], (3, 5))
 
 
-@worth(1, "a mask may be of bool, int or float, and broadcasts to the weights", target=ATTENTION)
+@worth(1, "a mask of bool, int or float works, and it broadcasts to the weights", target=ATTENTION)
 def test_attention_mask_kinds(student, rng):
     Q, K, V = random_qkv(rng, (3, 4, 2, 2))
     row, column = np.array([1, 0, 1, 1]), np.array([[1], [0], [1]])
@@ -524,7 +530,7 @@ def test_attention_mask_kinds(student, rng):
     assert_attends(by_query, plain[0] * column, plain[1] * column, of="a mask of one column:")
 
 
-@worth(0.5, "a mask over a batch broadcasts, and goes by its name too", target=ATTENTION)
+@worth(0.5, "a mask broadcasts over a batch, and can be passed as mask=", target=ATTENTION)
 def test_attention_mask_over_a_batch(student, rng):
     Q, K, V = random_qkv(rng, (3, 3, 2, 2), (3,))
     full = np.array([np.tri(3), np.tri(3).T, np.eye(3)])
@@ -535,7 +541,7 @@ def test_attention_mask_over_a_batch(student, rng):
     assert_close(results[0][0][2], V[2], of="each token sees only itself")
     assert_attends(results[2], *results[1], of="a mask (3, 3) for all:")
     assert_attends(results[3], *results[1], of="a mask (1, 3, 3) for all:")
-    row = np.array([1, 0, 1])  # as many queries as keys: it is still the keys that a row of a mask is about
+    row = np.array([1, 0, 1])  # there are as many queries as keys, but a row of a mask is still about the keys
     flat, batch = student.scaled_dot_product_attention.call_many(
         [arguments(Q[0], K[0], V[0], row), arguments(Q, K, V, row)]
     )
@@ -543,7 +549,7 @@ def test_attention_mask_over_a_batch(student, rng):
     assert_close(attended(batch, (Q, K, V))[1][..., 1], np.zeros((3, 3)), of="a mask (3,) for a batch")
 
 
-@worth(1, "a query with every key blocked has weights and output of 0", target=ATTENTION)
+@worth(1, "a query whose keys are all blocked has weights of 0 and an output of 0", target=ATTENTION)
 def test_attention_of_a_blocked_query(student, rng):
     Q, K, V = random_qkv(rng, (3, 4, 2, 2))
     mask = np.array([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
@@ -555,7 +561,7 @@ def test_attention_of_a_blocked_query(student, rng):
     assert_attends(nothing, np.zeros((3, 2)), np.zeros((3, 4)), of="everything blocked:")
 
 
-@worth(0.5, "the largest score may be a blocked one", target=ATTENTION)
+@worth(0.5, "the weights are right when the largest score is blocked", target=ATTENTION)
 def test_attention_with_a_large_blocked_score(student):
     Q, K = np.array([[10.0, 0, 0, 0]]), np.array([[800.0, 0, 0, 0], [0, 0, 0, 0], [0.2, 0, 0, 0]])
     low_q, low_k = np.array([[1024.0, 0, 0, 0]]), np.array([[0.0, 0, 0, 0], [-2048, 0, 0, 0], [-2048, 0, 0, 0]])
@@ -567,7 +573,7 @@ def test_attention_with_a_large_blocked_score(student):
         assert_close(output, np.array([[share]]))
 
 
-@worth(1, "attention of float32 and of integers has the right values", target=ATTENTION)
+@worth(1, "attention gives the right values for float32 and for integers", target=ATTENTION)
 def test_attention_of_other_dtypes(student, rng):
     Q, K, V = (rng.integers(-3, 4, size=size) for size in [(3, 4), (5, 4), (5, 2)])
     V[0] = [2, -3]
@@ -582,7 +588,7 @@ def test_attention_of_other_dtypes(student, rng):
         assert_attends(pair, *oracle_attention(*case), of="integers and floats together:")
 
 
-@worth(1, "sizes of Q, K and V that disagree are a ValueError that names both", target=ATTENTION)
+@worth(1, "if sizes of Q, K and V disagree, the ValueError names both", target=ATTENTION)
 def test_attention_refuses_sizes_that_disagree(student, rng):
     d = int(rng.integers(7, 20))
     widths = [((2, 3), (4, 6), (4, 5)), ((2, d), (4, d - 1), (4, 5)), ((2, 2, 3), (2, 4, 6), (2, 4, 5))]
@@ -592,7 +598,7 @@ def test_attention_refuses_sizes_that_disagree(student, rng):
         assert_raises(ValueError, lambda a=arrays: student.scaled_dot_product_attention(*a), *numbers)
 
 
-@worth(0.75, "attention leaves Q, K, V and the mask as they were", target=ATTENTION)
+@worth(0.75, "attention does not change Q, K, V or the mask", target=ATTENTION)
 def test_attention_leaves_its_input(student, rng):
     flat, batch = random_qkv(rng, (3, 4, 2, 2)), random_qkv(rng, (3, 4, 2, 2), (2,))
     low = tuple(x.astype(np.float32) for x in flat)
@@ -603,7 +609,7 @@ def test_attention_leaves_its_input(student, rng):
         assert_unmodified(call, *case)
 
 
-@worth(0.75, "attention does not depend on what was called before", target=ATTENTION)
+@worth(0.75, "the result of attention does not depend on earlier calls", target=ATTENTION)
 def test_attention_does_not_remember(student, rng):
     case, other = random_qkv(rng, (3, 4, 2, 2)), random_qkv(rng, (3, 4, 2, 2))
     mask = np.tri(3, 4)
@@ -613,7 +619,7 @@ def test_attention_does_not_remember(student, rng):
     assert_attends(pairs[5], *pairs[1], of="the same masked call again:")
 
 
-@worth(0.5, "attention keeps float32 and float64, and makes float64 of integers", target=ATTENTION)
+@worth(0.5, "attention returns float32 for float32, and float64 for float64 and integers", target=ATTENTION)
 def test_attention_dtype(student):
     Q, K, V = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
@@ -628,11 +634,11 @@ def test_attention_dtype(student):
 # reflect ------------------------------------------------------------------------------------------------
 
 
-@worth(1.5, "the multiply-adds of 512 tokens of width 64", target="reflect")
+@worth(1.5, "the number of multiply-adds for 512 tokens of width 64 is right", target="reflect")
 def test_reflect_multiply_adds(student):
     assert_close(student.REFLECT_MULTIPLY_ADDS_N512_D64, 33554432)
 
 
-@worth(1.5, "the growth of the cost when the tokens double", target="reflect")
+@worth(1.5, "the cost ratio for twice as many tokens is right", target="reflect")
 def test_reflect_cost_ratio(student):
     assert_close(student.REFLECT_COST_RATIO_WHEN_N_DOUBLES, 4)

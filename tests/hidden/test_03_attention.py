@@ -1,4 +1,4 @@
-"""Hidden suite of 03_attention. Oracles are independent of the solution: einsum and logaddexp, in float64."""
+"""Hidden suite of 03_attention. Its oracles use einsum and logaddexp in float64, not the solution's method."""
 
 import itertools
 import re
@@ -20,8 +20,8 @@ from grader.testing import (
 PROJECT, CLASS, FUNCTION = "project_qkv", "ScaledDotProductAttention", "scaled_dot_product_attention"
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
 HUNDREDTHS = Tolerance(0.0, 6e-3)  # published with two
-WHOLE = Tolerance(1e-10, 0.0)  # a small number added to a sum of 1 shows: 1e-12 does no harm, 1e-9 does
-NEAR = Tolerance(1e-9, 1e-11)  # differences of numbers near 1 keep about 1e-15 of them
+WHOLE = Tolerance(1e-10, 0.0)  # finds a small number that is added to a sum of 1: 1e-12 passes, 1e-9 does not
+NEAR = Tolerance(1e-9, 1e-11)  # differences of numbers near 1 have an error of about 1e-15
 
 SENTENCE = (
     np.array([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]),
@@ -58,7 +58,7 @@ CAUSAL = np.array(
     ]
 )
 
-# Four tokens whose 56 numbers are all different, from each other, from the entries and from whole and half numbers.
+# Four tokens whose 56 numbers all differ: from each other, from the entries and from whole and half numbers.
 NAMES = ["dax", "wug", "blick", "fep"]
 WUGS = (
     np.array([[0.5, -0.8, 1.9], [-2.1, 1.4, 0.4], [-1.6, -1.1, -1.7], [0.0, 1.3, -1.2]]),
@@ -75,8 +75,8 @@ WUGS_TOLD = {
     "output": [[0.8075, -2.5691], [-0.5881, -0.6467], [-0.034, -1.256], [-0.7813, -0.535]],
 }
 
-# Leading dimensions, then n_q, n_k, d_k, d_v: all four different, the smallest of each, and all the same. Where the
-# batch is as large as n_k and d_k, an array with its axes in the wrong order has the right shape.
+# Leading dimensions, then n_q, n_k, d_k, d_v: all four different, the smallest of each, and all the same. If the batch
+# is as large as n_k and d_k, an array with its axes in the wrong order has the right shape.
 FLAT = [(3, 5, 4, 2), (5, 2, 3, 6), (1, 4, 2, 3), (4, 1, 3, 2), (2, 3, 1, 1), (1, 1, 1, 1), (4, 4, 4, 4)]
 FLAT += [(2, 300, 2, 1)]
 SIZES = [((), sizes) for sizes in FLAT]
@@ -101,7 +101,7 @@ def oracle_scores(Q, K):
 
 
 def oracle_weights(scaled, mask=None):
-    """Softmax by logaddexp: weights are exp(score - log of the sum of exp), and no maximum is subtracted."""
+    """Compute the softmax by logaddexp: weights are exp(score - log of the sum of exp), with no maximum subtracted."""
     scaled = np.asarray(scaled, dtype=np.float64)
     scaled = np.where(np.ones((), dtype=bool) if mask is None else np.asarray(mask) != 0, scaled, -np.inf)
     norms = np.logaddexp.reduce(scaled, axis=-1, keepdims=True)
@@ -127,7 +127,7 @@ def random_qkv(rng, sizes, lead=()):
 
 
 def random_masks(rng, shape):
-    """Zeros and ones; of three rows or more the first is blocked and the last is open, the others are mixed."""
+    """Return a mask of zeros and ones. Of three rows or more, the first is blocked, the last open, the rest mixed."""
     mask = rng.integers(0, 2, size=shape)
     mask[..., -1], mask[..., 0] = 0, 1
     if shape[-2] > 2:
@@ -136,12 +136,12 @@ def random_masks(rng, shape):
 
 
 def integers(rng, low, high, size):
-    """Whole numbers as floats: their sums and products round nothing."""
+    """Return whole numbers as floats, whose sums and products are exact."""
     return rng.integers(low, high, size=size).astype(np.float64)
 
 
 def derangement(rng, n):
-    """An order of n things in which none is where it was."""
+    """Return a permutation of n things in which each one moves."""
     order = rng.permutation(n)
     place = np.empty(n, dtype=int)
     place[order] = np.roll(order, 1)
@@ -149,9 +149,11 @@ def derangement(rng, n):
 
 
 def heads(student, *widths):
-    """Make one instance of the student's class for each width, all of them before any is used."""
+    """Make one instance of the student's class for each width, all before the first is used."""
     made = student.ScaledDotProductAttention.call_many([arguments(width) for width in widths])
-    assert all(hasattr(one, "callmany") for one in made), "ScaledDotProductAttention(d_k) gives no object with methods"
+    assert all(hasattr(one, "call_many") for one in made), (
+        "ScaledDotProductAttention(d_k) should give an object with methods"
+    )
     return made
 
 
@@ -198,7 +200,7 @@ def attend_many(call, cases):
 
 
 def forward_many(student, cases):
-    """Run `forward` of instances made for each case's width; cases of one width share an instance."""
+    """Run `forward` of an instance with each case's width. Cases of the same width share an instance."""
     widths = sorted({case[0].shape[-1] for case in cases})
     pairs = [None] * len(cases)
     for width, one in zip(widths, heads(student, *widths), strict=True):
@@ -225,7 +227,7 @@ def random_projections(rng, lead, n, d_model, d_k, d_v):
     )
 
 
-@worth(1, "project_qkv agrees with an independent formula for many shapes", target=PROJECT)
+@worth(1, "project_qkv is right for many shapes", target=PROJECT)
 def test_projections_agree_with_the_oracle(student, rng):
     flat = [(3, 5, 4, 2), (2, 3, 6, 4), (1, 4, 2, 3), (4, 1, 3, 2), (3, 2, 1, 5), (1, 1, 1, 1), (3, 3, 3, 3)]
     sizes = [((), s) for s in flat] + [((2,), flat[0]), ((3,), flat[6]), ((2, 3), flat[1]), ((1, 3), flat[6])]
@@ -235,7 +237,7 @@ def test_projections_agree_with_the_oracle(student, rng):
             assert_close(one, oracle_projection(case[0], W), of=f"X {case[0].shape}, W {W.shape}: {name}")
 
 
-@worth(1, "two tokens by hand", target=PROJECT)
+@worth(1, "project_qkv is right for two tokens computed by hand", target=PROJECT)
 def test_projections_by_hand(student):
     X = np.array([[1.0, 2, 0], [0, -1, 3]])
     W_q, W_k = np.array([[1.0, 0], [2, 1], [0, 4]]), np.array([[0.0, 1], [1, -1], [5, 2]])
@@ -248,7 +250,7 @@ def test_projections_by_hand(student):
         assert_close(V, np.array([[1.0, 4, 3, 2], [6, -1, 1.5, 4]]), of="V")
 
 
-@worth(1.5, "a token with a single 1 in it picks a row of each matrix", target=PROJECT)
+@worth(1.5, "a token with one 1 and zeros elsewhere picks one row of each matrix", target=PROJECT)
 def test_projections_of_unit_vectors(student, rng):
     W_q, W_k, W_v = (integers(rng, 1, 90, (4, 4)) for _ in range(3))
     narrow = integers(rng, 1, 90, (4, 3))
@@ -264,12 +266,12 @@ def test_projections_of_unit_vectors(student, rng):
         assert_close(one, np.stack([W[tokens], W[tokens[::-1]]]), of=f"of a batch: {name}")
 
 
-@worth(1, "each matrix has a say in its own result alone, and in proportion", target=PROJECT)
+@worth(1, "each matrix affects only its own result, and in proportion", target=PROJECT)
 def test_projections_keep_to_their_matrices(student, rng):
     X, A, B, C = integers(rng, -5, 6, (3, 4)), *(integers(rng, 1, 9, (4, 4)) for _ in range(3))
     plain, turned, scaled = project_many(student, [(X, A, B, C), (X, C, A, B), (X, 3 * A, -B, C + A)])
     for name, one, other in zip("QKV", turned, (plain[2], plain[0], plain[1]), strict=True):
-        assert_close(one, other, of=f"matrices exchanged: {name}")
+        assert_close(one, other, of=f"matrices swapped: {name}")
     for name, one, other in zip("QKV", scaled, (3 * plain[0], -plain[1], plain[2] + plain[0]), strict=True):
         assert_close(one, other, of=f"other matrices: {name}")
     (zero,) = project_many(student, [(0 * X, A, B, C)])
@@ -277,7 +279,7 @@ def test_projections_keep_to_their_matrices(student, rng):
         assert_close(one, np.zeros((3, 4)), of=f"tokens of zeros: {name}")
 
 
-@worth(0.6, "each token and each element of a batch is projected as if it were alone", target=PROJECT)
+@worth(0.6, "each token and each element of a batch gives the same projections as it does alone", target=PROJECT)
 def test_projections_of_a_batch(student, rng):
     X, *W = random_projections(rng, (2, 3), 3, 4, 3, 5)
     whole, one, none = project_many(student, [(X, *W), (X[1], *W), (X[1, 2], *W)])
@@ -288,7 +290,7 @@ def test_projections_of_a_batch(student, rng):
         assert_close(stacked[1], batch, of=f"two leading dimensions: {name}")
 
 
-@worth(0.5, "project_qkv of float32 and of integers has the right values", target=PROJECT)
+@worth(0.5, "project_qkv gives the right values for float32 and for integers", target=PROJECT)
 def test_projections_of_other_dtypes(student):
     X, W_q, W_k = np.array([[3, -2], [1, 5]]), np.array([[1, 4], [2, -1]]), np.array([[0, 3], [-2, 1]])
     W_v = np.array([[2, 1, 7], [3, -4, 1]])
@@ -303,7 +305,7 @@ def test_projections_of_other_dtypes(student):
             assert_close(one, np.array(numbers) / 4, of=f"integers and floats together: {name}")
 
 
-@worth(0.6, "project_qkv leaves its arguments as they were, and remembers nothing", target=PROJECT)
+@worth(0.6, "project_qkv does not change its arguments or depend on earlier calls", target=PROJECT)
 def test_projections_leave_their_input(student, rng):
     square, wide = random_projections(rng, (), 3, 3, 3, 3), random_projections(rng, (2,), 3, 3, 3, 5)
     other = random_projections(rng, (), 3, 3, 3, 3)
@@ -318,7 +320,7 @@ def test_projections_leave_their_input(student, rng):
         assert_close(one, sum(other[0][:, i : i + 1] * by_hand[i] for i in range(3)), of=f"other matrices: {name}")
 
 
-@worth(0.3, "project_qkv keeps float32 and float64, and makes float64 of integers", target=PROJECT)
+@worth(0.3, "project_qkv returns float32 for float32, and float64 for float64 and integers", target=PROJECT)
 def test_projections_dtype(student):
     case = (
         np.array([[1, 2], [0, 1], [3, 1]]),
@@ -338,7 +340,7 @@ def test_projections_dtype(student):
 # compute_scores -----------------------------------------------------------------------------------------
 
 
-@worth(1, "compute_scores agrees with an independent formula for many shapes", target=CLASS)
+@worth(1, "compute_scores is right for many shapes", target=CLASS)
 def test_scores_agree_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes, lead)[:2] for lead, sizes in SIZES + STACKED]
     for (Q, K), one in zip(cases, heads(student, *(Q.shape[-1] for Q, _ in cases)), strict=True):
@@ -355,18 +357,18 @@ def test_scores_follow_their_tokens(student, rng):
     plain = array_like(plain, (3, 5))
     assert_close(by_row, plain[rows], of="queries in another order")
     assert_close(by_column, plain[:, columns], of="keys in another order")
-    assert_close(swapped, plain.T, of="queries and keys exchanged")
-    assert_close(fewer, plain[:2], of="the first two queries alone")
-    assert_close(units, Q, of="against the unit vectors")
-    assert_close(unit, Q[:, 1:2], of="against one unit vector")
-    assert_close(tripled, 3 * plain, of="queries three times as long")
+    assert_close(swapped, plain.T, of="queries and keys swapped")
+    assert_close(fewer, plain[:2], of="only the first two queries")
+    assert_close(units, Q, of="unit vectors as keys")
+    assert_close(unit, Q[:, 1:2], of="one unit vector as key")
+    assert_close(tripled, 3 * plain, of="queries times three")
     assert_close(one.compute_scores(K=SENTENCE[1], Q=SENTENCE[0]), SCORES, of="the sentence")
 
 
-@worth(1, "each element of a batch, and of a batch of batches, has its own scores", target=CLASS)
+@worth(1, "each element of a batch has its own scores, with one or two leading dimensions", target=CLASS)
 def test_scores_of_a_batch(student, rng):
     one = head(student, 3)
-    # the batch is as large as n_k and d_k: axes in the wrong order have the right shape
+    # The batch is as large as n_k and d_k, so axes in the wrong order have the right shape.
     Q, K = integers(rng, -5, 6, (3, 3, 4, 3)), integers(rng, -5, 6, (3, 3, 3, 3))
     whole, batch, *flat = many(one.compute_scores, [(Q, K), (Q[1], K[1]), *((Q[1, b], K[1, b]) for b in range(3))])
     batch = array_like(batch, (3, 4, 3))
@@ -378,7 +380,7 @@ def test_scores_of_a_batch(student, rng):
 # scale_scores -------------------------------------------------------------------------------------------
 
 
-@worth(1, "scale_scores divides by the root of the constructor's d_k, whatever the shape", target=CLASS)
+@worth(1, "scale_scores divides by the root of the constructor's d_k, whatever the shape of the scores", target=CLASS)
 def test_scale_of_known_widths(student, rng):
     roots = {1: 1.0, 2: 1.4142135623730951, 4: 2.0, 7: 2.6457513110645907, 64: 8.0, 512: 22.627416997969522}
     shapes = [(3, 5), (4, 4), (1, 1), (2, 3, 4), (2, 2, 1, 7), (64, 2)]
@@ -399,11 +401,11 @@ def test_scale_makes_the_variance_one(student):
         assert_close(np.sign(scaled), np.sign(scores), of="the signs")
 
 
-@worth(0.5, "two instances keep their own d_k", target=CLASS)
+@worth(0.5, "each of two instances uses its own d_k", target=CLASS)
 def test_instances_are_independent(student):
     scores = np.array([[8.0, -4], [2, 6]])
     narrow, wide = student.ScaledDotProductAttention.call_many([arguments(4), arguments(d_k=16)])
-    assert all(hasattr(one, "callmany") for one in (narrow, wide)), "the class gives no object with methods"
+    assert all(hasattr(one, "call_many") for one in (narrow, wide)), "the class should give an object with methods"
     half = array_like(narrow.scale_scores(scores), (2, 2))
     quarter = array_like(wide.scale_scores(scores), (2, 2))
     assert_close(narrow.scale_scores(scores), half, of="the first again")
@@ -414,7 +416,7 @@ def test_instances_are_independent(student):
 # compute_weights ----------------------------------------------------------------------------------------
 
 
-@worth(1, "compute_weights agrees with an independent softmax for many shapes", target=CLASS)
+@worth(1, "compute_weights is right for many shapes", target=CLASS)
 def test_weights_agree_with_the_oracle(student, rng):
     shapes = [(*lead, n_q, n_k) for lead, (n_q, n_k, _, _) in SIZES + STACKED]
     cases = [(rng.normal(scale=2.0, size=shape),) for shape in shapes]
@@ -422,12 +424,12 @@ def test_weights_agree_with_the_oracle(student, rng):
         assert_close(value, oracle_weights(scaled), of=f"scores {scaled.shape}")
 
 
-@worth(1, "compute_weights with masks agrees with an independent softmax", target=CLASS)
+@worth(1, "compute_weights is right with masks", target=CLASS)
 def test_masked_weights_agree_with_the_oracle(student, rng):
     shapes = [((4, 5), (4, 5)), ((4, 4), (4, 4)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((2, 4, 5), (4, 5))]
     shapes += [((3, 3, 3), (3, 3, 3)), ((3, 4, 5), (3, 1, 5)), ((2, 3, 4, 5), (2, 1, 1, 5))]
     shapes += [((2, 2, 3, 3), (2, 1, 3, 3)), ((2, 3, 3, 3), (3, 3, 3)), ((2, 3, 3, 3), (1, 3, 1, 3))]
-    # as many sentences as queries, or as heads: which axis a mask is about is told by its place, not by its size
+    # There are as many sentences as queries, or as heads: the position of a mask's axis counts, not its size.
     shapes += [((4, 4, 5), (4, 5)), ((4, 4, 4), (4, 4)), ((4, 2, 4, 5), (4, 5)), ((3, 3, 4, 5), (3, 4, 5))]
     shapes += [((3, 4, 4), (1, 4)), ((4, 4), (4,)), ((2, 4, 4), (4,))]
     cases = []
@@ -441,7 +443,9 @@ def test_masked_weights_agree_with_the_oracle(student, rng):
         )
 
 
-@worth(0.75, "the sentence has the published weights, without a mask and with a causal one", target=CLASS)
+@worth(
+    0.75, "all weights of the sentence match the lesson's tables, without a mask and with a causal one", target=CLASS
+)
 def test_weights_of_the_sentence(student):
     one = head(student, 4)
     plain, causal = one.compute_weights.call_many(
@@ -451,7 +455,7 @@ def test_weights_of_the_sentence(student):
     assert_close(causal, CAUSAL, PRINTED, of="causal")
 
 
-@worth(1, "every row of weights is a probability distribution, for each query of each sentence", target=CLASS)
+@worth(1, "the weights of each query of each sentence are 0 or above and sum to 1", target=CLASS)
 def test_weights_sum_to_one(student, rng):
     cases = [(rng.normal(scale=2.0, size=shape),) for shape in [(3, 6), (4, 4), (2, 3, 4), (3, 3, 3), (2, 3, 4, 5)]]
     for (scaled,), weights in zip(cases, many(head(student, 9).compute_weights, cases), strict=True):
@@ -460,7 +464,7 @@ def test_weights_sum_to_one(student, rng):
         assert (order == np.argsort(scaled, axis=-1)).all(), "a larger score should have a larger weight"
 
 
-@worth(0.75, "with two keys a weight is the logistic function of the difference of the scores", target=CLASS)
+@worth(0.75, "with two keys, a weight is the logistic function of the difference of the scores", target=CLASS)
 def test_weights_over_two_keys(student, rng):
     gaps = rng.uniform(-3, 3, size=(2, 4, 3))
     scaled = np.stack([gaps + 2.0, np.full_like(gaps, 2.0)], axis=-1)  # (2, 4, 3, 2)
@@ -472,7 +476,7 @@ def test_weights_over_two_keys(student, rng):
     assert_close(three, expected, of="four dimensions")
 
 
-@worth(1, "the same number added to every score of a row changes nothing, however large", target=CLASS)
+@worth(1, "adding the same number to every score of a row changes no weight, however large the number is", target=CLASS)
 def test_weights_do_not_mind_a_shift(student, rng):
     scaled = integers(rng, -4, 5, (4, 4))
     scaled[0, :2] = [3, 4]
@@ -481,14 +485,14 @@ def test_weights_do_not_mind_a_shift(student, rng):
     cases = [(scaled,), (scaled + 3,), (far,), (far - 1000, np.ones((4, 4))), (scaled, mask), (far, mask)]
     plain, near, distant, low, masked, masked_far = many(head(student, 4).compute_weights, cases)
     assert_rows_sum_to_one(plain, (4, 4))
-    assert np.ptp(plain[0]) > 1e-3, "the weights are uniform, whatever the scores"
+    assert np.ptp(plain[0]) > 1e-3, "all weights are the same, whatever the scores are"
     assert_close(near, array_like(plain, (4, 4)), of="all scores 3 higher")
     assert_close(distant, array_like(plain, (4, 4)), of="rows shifted by thousands")
     assert_close(low, array_like(plain, (4, 4)), of="rows shifted by thousands, with a mask of ones")
     assert_close(masked_far, array_like(masked, (4, 4)), of="rows shifted by thousands, with a mask")
 
 
-@worth(1, "blocked keys might as well not be there, even with the largest score", target=CLASS)
+@worth(1, "a blocked key has the same effect as a missing key, even if its score is the largest", target=CLASS)
 def test_weights_without_the_blocked_keys(student, rng):
     scaled, mask, kept = rng.normal(size=(2, 3, 5)), np.array([1, 0, 1, 1, 0]), [0, 2, 3]
     large = scaled.copy()
@@ -500,10 +504,10 @@ def test_weights_without_the_blocked_keys(student, rng):
     assert_close(masked[..., kept], array_like(short, (2, 3, 3)), of="weights of the other keys")
     assert_close(changed, masked, of="other scores in the blocked keys")
     assert_close(flat, masked[0], of="two dimensions")
-    assert_close(full, masked, of="the mask in full")
+    assert_close(full, masked, of="a mask of the full shape")
 
 
-@worth(1, "a mask may be of bool, int or float, and broadcasts to the scores", target=CLASS)
+@worth(1, "a mask of bool, int or float works, and it broadcasts to the scores", target=CLASS)
 def test_weights_mask_kinds(student, rng):
     one, scaled = head(student, 2), rng.normal(size=(2, 3, 4, 4))
     mask = np.array([[1, 0, 1, 1], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]])
@@ -535,7 +539,7 @@ def test_weights_mask_kinds(student, rng):
     assert_close(same, array_like(apart, square.shape), of="a mask (4, 4) for four sentences")
 
 
-@worth(1, "a row with every key blocked has weights of 0", target=CLASS)
+@worth(1, "a row whose keys are all blocked has weights of 0", target=CLASS)
 def test_weights_of_a_blocked_row(student, rng):
     scaled = rng.normal(size=(3, 4))
     mask = np.array([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
@@ -545,7 +549,7 @@ def test_weights_of_a_blocked_row(student, rng):
     weights = array_like(weights, (3, 4))
     assert_close(weights[1], np.zeros(4), of="the blocked row")
     assert_close(weights[2], np.array([0.0, 1, 0, 0]), of="a row with one key left")
-    assert_close(weights[2, 1], 1.0, WHOLE, of="the weight of the only key that is left")
+    assert_close(weights[2, 1], 1.0, WHOLE, of="the weight of the only allowed key")
     assert_close(weights[[0, 2]].sum(axis=-1), np.ones(2), of="the sums of the other rows")
     assert_close(nothing, np.zeros((3, 4)), of="everything blocked")
     assert_close(array_like(large, (3, 4))[1], np.zeros(4), of="the blocked row, with larger scores")
@@ -556,7 +560,7 @@ def test_weights_of_a_blocked_row(student, rng):
 # compute_output -----------------------------------------------------------------------------------------
 
 
-@worth(1, "compute_output agrees with an independent formula for many shapes", target=CLASS)
+@worth(1, "compute_output is right for many shapes", target=CLASS)
 def test_output_agrees_with_the_oracle(student, rng):
     cases = []
     for lead, (n_q, n_k, _, d_v) in SIZES + STACKED:
@@ -567,7 +571,7 @@ def test_output_agrees_with_the_oracle(student, rng):
         assert_close(value, oracle_output(weights, V), of=f"weights {weights.shape}, V {V.shape}")
 
 
-@worth(1, "a weight of 1 picks its value, weights of 0 give 0, and halves the mean", target=CLASS)
+@worth(1, "a weight of 1 gives its value, weights of 0 give 0, and two weights of one half give the mean", target=CLASS)
 def test_output_of_simple_weights(student, rng):
     one, V = head(student, 3), integers(rng, -90, 91, (4, 2))
     V[:, 1] = [7, 1, -8, 2]
@@ -585,7 +589,7 @@ def test_output_of_simple_weights(student, rng):
     assert_close(flat, expected)
     assert_close(square, V[picks], of="as many queries as keys")
     assert_close(batch, np.stack([expected, 10 * expected[::-1]]), of="a batch")
-    assert_close(by_name, expected, of="arguments by name")
+    assert_close(by_name, expected, of="keyword arguments")
 
 
 @worth(0.75, "the output is linear in the values and in the weights", target=CLASS)
@@ -598,16 +602,16 @@ def test_output_is_linear(student, rng):
     one, other, both, more, summed = (array_like(value, (3, 2, 4, 4)) for value in values[:5])
     assert_close(both, 2 * one - other, of="values 2V - U")
     assert_close(summed, one + more, of="the sum of two sets of weights")
-    assert_close(values[5], one[0, 0], of="one element alone")
+    assert_close(values[5], one[0, 0], of="only one element")
     assert_close(values[6], one[..., :1], of="one column of V")
-    assert_close(values[7], 3 * one, of="weights three times as large")
+    assert_close(values[7], 3 * one, of="weights times three")
     assert np.abs(one).max() > 0, "the output is 0 everywhere"
 
 
 # forward ------------------------------------------------------------------------------------------------
 
 
-@worth(1, "forward agrees with an independent formula, with masks and without", target=CLASS)
+@worth(1, "forward is right, with and without masks", target=CLASS)
 def test_forward_agrees_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes, lead) for lead, sizes in SIZES + STACKED]
     for lead, sizes in [((), FLAT[0]), ((), FLAT[6]), ((2,), FLAT[0]), ((2, 3), (4, 3, 3, 2)), ((4,), (4, 5, 3, 2))]:
@@ -618,7 +622,7 @@ def test_forward_agrees_with_the_oracle(student, rng):
         assert_attends(pair, *oracle_attention(*case), of=f"Q {case[0].shape}, K {case[1].shape}, V {case[2].shape}:")
 
 
-@worth(1, "the sentence and three published examples come out as published", target=CLASS)
+@worth(1, "forward is right for the sentence and three worked examples", target=CLASS)
 def test_forward_of_published_examples(student):
     x = np.array([[3.0, 1, 0, 0], [1, 4, 0, 0], [2, 2, 0, 0]])
     first = (x, x, np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, 0, 0]]))
@@ -640,7 +644,7 @@ def test_forward_of_published_examples(student):
     assert_close(three[0][0], np.array([0.5989, 1.0]), PRINTED, of="output of the third")
 
 
-@worth(1, "forward returns what the four steps give one after the other", target=CLASS)
+@worth(1, "forward gives the same result as the four steps, one after the other", target=CLASS)
 def test_forward_is_its_steps(student, rng):
     one = head(student, 3)
     Q, K, V = random_qkv(rng, (4, 5, 3, 2), (2,))
@@ -655,7 +659,7 @@ def test_forward_is_its_steps(student, rng):
     assert np.ptp(weights) > 1e-3, "the weights are all the same"
 
 
-@worth(0.75, "keys and values in another order change nothing, and each sentence is on its own", target=CLASS)
+@worth(0.75, "reordering the keys with their values changes no output, and sentences are independent", target=CLASS)
 def test_forward_follows_its_tokens(student, rng):
     one = head(student, 4)
     Q, K, V = random_qkv(rng, (4, 4, 4, 4), (4,))
@@ -673,7 +677,7 @@ def test_forward_follows_its_tokens(student, rng):
         assert_attends((plain[0][b], plain[1][b]), *alone[b], of=f"element {b} alone:")
 
 
-@worth(0.75, "sizes that disagree are a ValueError that names both, in compute_scores and forward", target=CLASS)
+@worth(0.75, "in compute_scores and forward, sizes that disagree raise a ValueError that names both", target=CLASS)
 def test_class_refuses_sizes_that_disagree(student, rng):
     d = int(rng.integers(7, 20))
     widths = [((2, 3), (4, 6)), ((2, d), (4, d - 1)), ((2, 1), (4, d)), ((2, d), (4, 1)), ((2, 2, 3), (2, 4, 6))]
@@ -684,7 +688,7 @@ def test_class_refuses_sizes_that_disagree(student, rng):
         ((2, 3), (1, 3), (d, 5)),
     ]
     lengths += [((2, 2, 3), (2, 6, 3), (2, 4, 5))]
-    # an instance for queries like these, and one for keys like these
+    # One instance for the width of the queries, and one for the width of the keys.
     for turn, (q, k) in enumerate(widths):
         one, Q, K = head(student, (q, k)[turn % 2][-1]), np.ones(q), np.ones(k)
         assert_raises(ValueError, lambda one=one, Q=Q, K=K: one.compute_scores(Q, K), q[-1], k[-1])
@@ -696,7 +700,7 @@ def test_class_refuses_sizes_that_disagree(student, rng):
         assert_raises(ValueError, lambda arrays=arrays: one.forward(*arrays), sizes[1][-2], sizes[2][-2])
 
 
-@worth(0.75, "no method of the class modifies its arguments", target=CLASS)
+@worth(0.75, "no method of the class changes its arguments", target=CLASS)
 def test_class_leaves_its_input(student, rng):
     one, methods = head(student, 3), {}
     for kind, lead in [(np.float64, ()), (np.float32, ()), (np.float64, (2,)), (np.float32, (2, 2))]:
@@ -719,7 +723,7 @@ def test_class_leaves_its_input(student, rng):
             assert_unmodified(call, *case)
 
 
-@worth(0.75, "an instance does not remember earlier calls", target=CLASS)
+@worth(0.75, "the results of an instance do not depend on earlier calls", target=CLASS)
 def test_class_does_not_remember(student, rng):
     one, fresh = heads(student, 2, 2)
     case, other = random_qkv(rng, (3, 4, 2, 2)), random_qkv(rng, (3, 4, 2, 2))
@@ -738,7 +742,7 @@ def test_class_does_not_remember(student, rng):
     assert_close(later, array_like(raw, (3, 4)), of="compute_scores again")
 
 
-@worth(0.75, "every step has the right values for float32 and for integers", target=CLASS)
+@worth(0.75, "every step gives the right values for float32 and for integers", target=CLASS)
 def test_class_of_other_dtypes(student, rng):
     Q, K, V = (rng.integers(-3, 4, size=size) for size in [(3, 4), (5, 4), (5, 2)])
     V[0] = [2, -3]
@@ -764,7 +768,7 @@ def test_class_of_other_dtypes(student, rng):
         )
 
 
-@worth(0.75, "every step keeps float32 and float64, and makes float64 of integers", target=CLASS)
+@worth(0.75, "every step returns float32 for float32, and float64 for float64 and integers", target=CLASS)
 def test_class_dtype(student):
     Q, K, V = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     scores, mask, one = np.array([[1, 0, 2], [0, 3, 1]]), np.tri(2, 3), head(student, 2)
@@ -788,13 +792,13 @@ def test_class_dtype(student):
 
 # explain ------------------------------------------------------------------------------------------------
 
-# A sign may stand apart from its digits, as a format such as {x:= 8.4f} writes it.
+# There may be spaces between a sign and its digits, as in the output of a format such as {x:= 8.4f}.
 NUMBER = re.compile(r"([-−–‒+]?)(\s{0,20})((?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+−]?[0-9]{1,3})?)")
 LONGEST_TEXT = 100_000
 
 
 def numbers_in(text):
-    """Return every number a reader could see in a text; where a dash may also be a separator, both readings."""
+    """Return every number a reader could see in a text. Read a dash that may be a separator in both ways."""
     found = []
     for match in NUMBER.finditer(text):
         sign, space, digits = match.groups()
@@ -809,7 +813,7 @@ def numbers_in(text):
 
 
 def assert_tells(text, tokens, parts, of=""):
-    """Fail unless the text names every token and holds every number of every part, to four decimals."""
+    """Fail unless the text contains every token's name and every number of every part, to four decimals."""
     of = f"{of}: " if of else ""
     assert type(text) is str, f"{of}explain should return a text"
     assert len(text) <= LONGEST_TEXT, f"{of}the text has {len(text)} characters"
@@ -830,16 +834,16 @@ def oracle_parts(Q, K, V):
 
 
 def far_apart(numbers, others, gap=3e-4):
-    """Whether no number could be taken for another one, or for one of the others, whatever its sign."""
+    """Tell whether all numbers differ from each other and from the others, whatever their signs are."""
     numbers, others = np.abs(np.concatenate(numbers)), np.abs(np.concatenate(others))
     between = np.diff(np.sort(numbers)).min()
     return min(between, np.abs(numbers[:, None] - others).min()) > gap
 
 
 def tellable(rng, n, d_k, d_v):
-    """Q, K and V whose steps give numbers that are all different, from the inputs and from whole numbers, too.
+    """Return Q, K and V whose steps give numbers that differ from each other, from the inputs and from whole numbers.
 
-    None is so small or so large that NumPy would print it with an exponent.
+    None of them is so small or so large that NumPy would print it with an exponent.
     """
     for _ in range(10_000):
         Q, K, V = random_qkv(rng, (n, n, d_k, d_v))
@@ -852,7 +856,7 @@ def tellable(rng, n, d_k, d_v):
 
 
 def tellable_query(rng, n, d_k, d_v, query):
-    """The same for a longer sentence, of one query alone."""
+    """Return the same for a longer sentence, for one query only."""
     for _ in range(10_000):
         Q, K, V = random_qkv(rng, (n, n, d_k, d_v))
         told = list(row_of(oracle_parts(0.6 * Q, K, V), query).values())
@@ -866,7 +870,7 @@ def row_of(parts, i):
     return {name: part[i] for name, part in parts.items()}
 
 
-@worth(1, "explain tells every number of its query as an independent formula has it", target=CLASS)
+@worth(1, "every number in the text of explain is right", target=CLASS)
 def test_explain_agrees_with_the_oracle(student, rng):
     for tokens, d_k, d_v in [(["fep", "wug", "dax"], 2, 4), (["dax", "dax", "wug", "dax"], 3, 2)]:
         n, one = len(tokens), head(student, d_k)
@@ -881,7 +885,7 @@ def test_explain_agrees_with_the_oracle(student, rng):
     assert_tells(head(student, 4).explain(Q, K, V, tokens, 4), tokens, told, "seven tokens, query_idx 4")
 
 
-@worth(1, "explain tells raw scores, scaled scores, weights and output, and names every token", target=CLASS)
+@worth(1, "the text of explain contains raw scores, scaled scores, weights, output and every name", target=CLASS)
 def test_explain_tells_every_step(student):
     if not far_apart([np.ravel(part) for part in WUGS_TOLD.values()], [x.ravel() for x in WUGS]):
         raise ValueError("the numbers of the example are not all different")
@@ -889,7 +893,7 @@ def test_explain_tells_every_step(student):
     assert_tells(text, NAMES, row_of(WUGS_TOLD, 0))
 
 
-@worth(1, "explain follows query_idx, by position and by name, and the first query if not told", target=CLASS)
+@worth(1, "explain uses query_idx, positional or as a keyword, and the first query by default", target=CLASS)
 def test_explain_follows_the_query(student):
     one, (Q, K, V) = head(student, 3), WUGS
     calls = [arguments(Q, K, V, NAMES, query_idx=2), arguments(Q, K, V, NAMES, 1)]
@@ -902,7 +906,7 @@ def test_explain_follows_the_query(student):
         assert_tells(text, NAMES, row_of(WUGS_TOLD, i), f"query_idx {i}")
 
 
-@worth(0.75, "explain tells the published numbers of the sentence", target=CLASS)
+@worth(0.75, "explain gives the lesson's numbers for the sentence", target=CLASS)
 def test_explain_of_the_sentence(student):
     one = head(student, 4)
     whole = tuple((2 * x).astype(int) for x in SENTENCE[:2])
@@ -914,7 +918,7 @@ def test_explain_of_the_sentence(student):
     assert_tells(text, TOKENS, {"raw scores": 4 * SCORES[0], "scaled scores": 2 * SCORES[0]}, "integers")
 
 
-@worth(0.5, "a name may be there twice, and a sentence may have one token", target=CLASS)
+@worth(0.5, "explain works when a name appears twice, and for a single token", target=CLASS)
 def test_explain_of_odd_sentences(student):
     one, (Q, K, V) = head(student, 3), WUGS
     text, single = one.explain.call_many(
@@ -925,7 +929,7 @@ def test_explain_of_odd_sentences(student):
     assert_tells(single, ["blick"], alone, "one token")
 
 
-@worth(0.5, "explain leaves its arguments as they were, and says the same again", target=CLASS)
+@worth(0.5, "explain does not change its arguments, and gives the same text again", target=CLASS)
 def test_explain_leaves_its_input(student):
     one = head(student, 3)
     texts = []
@@ -933,21 +937,21 @@ def test_explain_leaves_its_input(student):
         assert type(call.value) is str, "explain should return a text"
         assert_unmodified(call, *WUGS, NAMES, (1, 3, 1)[len(texts)])
         texts.append(call.value)
-    assert texts[0] == texts[2], "the same query is explained in another way the second time"
-    assert texts[0] != texts[1], "two different queries are explained in the same words"
+    assert texts[0] == texts[2], "a second call for the same query gives a different text"
+    assert texts[0] != texts[1], "two different queries give the same text"
 
 
 # scaled_dot_product_attention ---------------------------------------------------------------------------
 
 
-@worth(1, "attention agrees with an independent formula for many shapes", target=FUNCTION)
+@worth(1, "attention is right for many shapes", target=FUNCTION)
 def test_attention_agrees_with_the_oracle(student, rng):
     cases = [random_qkv(rng, sizes, lead) for lead, sizes in SIZES + STACKED]
     for case, pair in zip(cases, attend_many(student.scaled_dot_product_attention, cases), strict=True):
         assert_attends(pair, *oracle_attention(*case), of=f"Q {case[0].shape}, K {case[1].shape}, V {case[2].shape}:")
 
 
-@worth(0.75, "attention with masks agrees with an independent formula", target=FUNCTION)
+@worth(0.75, "attention with masks is right", target=FUNCTION)
 def test_attention_with_masks_agrees_with_the_oracle(student, rng):
     cases = []
     leads = [((), (4, 5, 3, 2)), ((), (4, 4, 4, 4)), ((2,), (4, 5, 3, 2)), ((2, 3), (4, 3, 3, 2)), ((4,), (4, 4, 3, 2))]
@@ -960,7 +964,7 @@ def test_attention_with_masks_agrees_with_the_oracle(student, rng):
         assert_attends(pair, *oracle_attention(*case), of=f"Q {case[0].shape}, mask {case[3].shape}:")
 
 
-@worth(1, "the sentence has the published weights and outputs", target=FUNCTION)
+@worth(1, "all weights and outputs of the sentence match the lesson's tables", target=FUNCTION)
 def test_attention_of_the_sentence(student):
     x = np.array([[3.0, 1, 0, 0], [1, 4, 0, 0], [2, 2, 0, 0]])
     first = (x, x, np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, 0, 0]]))
@@ -969,18 +973,20 @@ def test_attention_of_the_sentence(student):
     )
     assert_attends(pair, OUTPUT, WEIGHTS, PRINTED)
     assert_close(causal[1], CAUSAL, PRINTED, of="causal")
-    assert_close(one[0][0], np.array([0.7441, 0.2559, 0, 0]), PRINTED, of="another published example")
+    assert_close(one[0][0], np.array([0.7441, 0.2559, 0, 0]), PRINTED, of="another worked example")
 
 
-@worth(1, "four copies of the features weigh as much as queries twice as long: the root of d_k", target=FUNCTION)
+@worth(
+    1, "scores are divided by the root of d_k: four copies of the features act like doubled queries", target=FUNCTION
+)
 def test_attention_scale_follows_the_width(student, rng):
     Q, K, V = random_qkv(rng, (3, 5, 3, 2))
     wide, long = attend_many(student.scaled_dot_product_attention, [(np.tile(Q, 4), np.tile(K, 4), V), (2 * Q, K, V)])
     assert_attends(wide, *long)
-    assert np.abs(wide[1] - 1 / 5).max() > 1e-3, "the weights are uniform, whatever the scores"
+    assert np.abs(wide[1] - 1 / 5).max() > 1e-3, "all weights are the same, whatever the scores are"
 
 
-@worth(0.5, "scores of thousands, high and low, do not overflow", target=FUNCTION)
+@worth(0.5, "scores of 5000 and -5000 do not overflow", target=FUNCTION)
 def test_attention_of_large_scores(student):
     Q = np.array([[100.0, 0, 0, 0], [-100.0, 0, 0, 0], [0, 60, 0, 0]])
     K = np.array([[100.0, 100, 0, 0], [99.98, -100, 0, 0], [50, 0, 0, 0], [99.96, 100, 1, 0]])
@@ -993,11 +999,11 @@ def test_attention_of_large_scores(student):
     for name, found, rows in [("plain", pair, weights), ("masked", masked, left)]:
         shares = rows / rows.sum(axis=1, keepdims=True)
         output = [[sum(w * v for w, v in zip(row, V[:, c], strict=True)) for c in range(2)] for row in shares]
-        # Scores near 5000 are themselves known to about 1e-12 only, and so are the weights, relatively.
+        # Scores near 5000 are only exact to about 1e-12, so the weights have a relative error of that size.
         assert_attends(found, np.array(output), shares, Tolerance(1e-9, 1e-10), of=f"{name}:")
 
 
-@worth(0.75, "tokens in another order give the same answers in another order", target=FUNCTION)
+@worth(0.75, "reordering the tokens only reorders the results", target=FUNCTION)
 def test_attention_follows_its_tokens(student, rng):
     Q, K, V = random_qkv(rng, (4, 5, 3, 2))
     rows, keys = derangement(rng, 4), derangement(rng, 5)
@@ -1007,19 +1013,19 @@ def test_attention_follows_its_tokens(student, rng):
     assert_rows_sum_to_one(plain[1], (4, 5))
     assert_attends(by_row, plain[0][rows], plain[1][rows], of="queries in another order:")
     assert_attends(by_key, plain[0], plain[1][:, keys], of="keys and values in another order:")
-    assert_attends(fewer, plain[0][1:3], plain[1][1:3], of="two of the queries alone:")
+    assert_attends(fewer, plain[0][1:3], plain[1][1:3], of="only two of the queries:")
 
 
-@worth(
-    0.75, "the output is the mean of the values that the weights say, and V has no say in the weights", target=FUNCTION
-)
+@worth(0.75, "the output is the mean of the values, weighted by weights that do not depend on V", target=FUNCTION)
 def test_attention_mixes_the_values(student, rng):
     Q, K, V = random_qkv(rng, (4, 4, 3, 3))
     U, constant = rng.normal(size=V.shape), np.tile(np.array([[7.0, -2.0, 3.0, 1.0]]), (4, 1))
     cases = [(Q, K, V), (Q, K, U), (Q, K, 2 * V - U), (Q, K, constant), (0 * Q, K, V), (Q, K[:1], V[:1])]
     one, other, both, same, even, single = attend_many(student.scaled_dot_product_attention, cases)
     assert_rows_sum_to_one(one[1], (4, 4))
-    assert_close(one[0], (one[1][:, :, None] * V[None]).sum(axis=1), NEAR, of="the output against the weights")
+    assert_close(
+        one[0], (one[1][:, :, None] * V[None]).sum(axis=1), NEAR, of="the output, compared with the weights times V"
+    )
     assert (one[0] <= V.max(axis=0) + 1e-9).all(), "an output is above every value"
     assert_attends(both, 2 * one[0] - other[0], one[1], NEAR, of="2V - U:")
     assert_close(same[0], constant, of="equal values")
@@ -1027,7 +1033,7 @@ def test_attention_mixes_the_values(student, rng):
     assert_attends(single, np.repeat(V[:1], 4, axis=0), np.ones((4, 1)), of="a single key:")
 
 
-@worth(1, "each element of a batch is attended to as if it were alone", target=FUNCTION)
+@worth(1, "each element of a batch gives the same result as it does alone", target=FUNCTION)
 def test_attention_of_a_batch(student, rng):
     Q, K, V = random_qkv(rng, (4, 4, 4, 4), (2, 4))
     masks = random_masks(rng, (2, 4, 4, 4))
@@ -1043,7 +1049,9 @@ def test_attention_of_a_batch(student, rng):
         assert_attends((masked[0][1, b], masked[1][1, b]), *alone_masked[b], of=f"element (1, {b}), masked:")
 
 
-@worth(1, "blocked keys might as well not be there, whatever the kind and shape of the mask", target=FUNCTION)
+@worth(
+    1, "a blocked key has the same effect as a missing key, whatever the dtype and shape of the mask", target=FUNCTION
+)
 def test_attention_without_the_blocked_keys(student, rng):
     Q, K, V = random_qkv(rng, (3, 5, 4, 2))
     mask, kept = np.array([[1, 0, 1, 1, 0]]), [0, 2, 3]
@@ -1060,10 +1068,10 @@ def test_attention_without_the_blocked_keys(student, rng):
     for kind, value in zip(kinds, call.call_many([arguments(Q, K, V, mask=kind) for kind in kinds]), strict=True):
         assert_attends(attended(value, (Q, K, V)), *masked, of=f"mask {kind.shape} of {kind.dtype}:")
     named = attended(call(mask=mask, V=V, K=K, Q=Q), (Q, K, V))
-    assert_attends(named, *masked, of="arguments by name:")
+    assert_attends(named, *masked, of="keyword arguments:")
 
 
-@worth(1, "a query with every key blocked has weights and output of 0", target=FUNCTION)
+@worth(1, "a query whose keys are all blocked has weights of 0 and an output of 0", target=FUNCTION)
 def test_attention_of_a_blocked_query(student, rng):
     Q, K, V = random_qkv(rng, (3, 4, 2, 2))
     mask = np.array([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
@@ -1078,7 +1086,7 @@ def test_attention_of_a_blocked_query(student, rng):
     assert_attends(nothing, np.zeros((3, 2)), np.zeros((3, 4)), of="everything blocked:")
 
 
-@worth(0.5, "attention of float32 and of integers has the right values", target=FUNCTION)
+@worth(0.5, "attention gives the right values for float32 and for integers", target=FUNCTION)
 def test_attention_of_other_dtypes(student, rng):
     Q, K, V = (rng.integers(-3, 4, size=size) for size in [(3, 4), (5, 4), (5, 2)])
     V[0] = [2, -3]
@@ -1094,7 +1102,7 @@ def test_attention_of_other_dtypes(student, rng):
         assert_attends(pair, *oracle_attention(*case), of="integers and floats together:")
 
 
-@worth(0.75, "sizes of Q, K and V that disagree are a ValueError that names both", target=FUNCTION)
+@worth(0.75, "if sizes of Q, K and V disagree, the ValueError names both", target=FUNCTION)
 def test_attention_refuses_sizes_that_disagree(student, rng):
     d = int(rng.integers(7, 20))
     widths = [
@@ -1116,7 +1124,7 @@ def test_attention_refuses_sizes_that_disagree(student, rng):
         assert_raises(ValueError, lambda a=arrays: student.scaled_dot_product_attention(*a), *numbers)
 
 
-@worth(0.5, "attention leaves Q, K, V and the mask as they were", target=FUNCTION)
+@worth(0.5, "attention does not change Q, K, V or the mask", target=FUNCTION)
 def test_attention_leaves_its_input(student, rng):
     flat, batch = random_qkv(rng, (3, 4, 2, 2)), random_qkv(rng, (3, 4, 2, 2), (2,))
     low = tuple(x.astype(np.float32) for x in flat)
@@ -1128,7 +1136,7 @@ def test_attention_leaves_its_input(student, rng):
         assert_unmodified(call, *case)
 
 
-@worth(0.5, "attention does not depend on what was called before", target=FUNCTION)
+@worth(0.5, "the result of attention does not depend on earlier calls", target=FUNCTION)
 def test_attention_does_not_remember(student, rng):
     case, other = random_qkv(rng, (3, 4, 2, 2)), random_qkv(rng, (3, 4, 2, 2))
     mask = np.tri(3, 4)
@@ -1141,7 +1149,7 @@ def test_attention_does_not_remember(student, rng):
     assert np.abs(pairs[2][1] - pairs[0][1]).max() > 1e-3, "other queries and keys give the same weights"
 
 
-@worth(0.5, "attention keeps float32 and float64, and makes float64 of integers", target=FUNCTION)
+@worth(0.5, "attention returns float32 for float32, and float64 for float64 and integers", target=FUNCTION)
 def test_attention_dtype(student):
     Q, K, V = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
@@ -1156,11 +1164,11 @@ def test_attention_dtype(student):
 # reflect ------------------------------------------------------------------------------------------------
 
 
-@worth(1.5, "the variance of a score of 512 entries", target="reflect")
+@worth(1.5, "the variance of a score for d_k = 512 is right", target="reflect")
 def test_reflect_score_variance(student):
     assert_close(student.REFLECT_SCORE_VARIANCE_DK512, 512)
 
 
-@worth(1.5, "the bytes of the scores of 8192 tokens in float32", target="reflect")
+@worth(1.5, "the number of bytes of the scores of 8192 tokens in float32 is right", target="reflect")
 def test_reflect_score_bytes(student):
     assert_close(student.REFLECT_SCORE_BYTES_FLOAT32_N8192, 268435456)

@@ -1,4 +1,4 @@
-"""Hidden suite of 04_masks. Oracles are independent of the solution: outer differences, lists, minima and ratios."""
+"""Hidden suite of 04_masks. Its oracles use outer differences, lists, minima and ratios, not the solution's method."""
 
 import itertools
 
@@ -17,10 +17,10 @@ from grader.testing import (
 )
 
 CAUSAL, PADDING, COMBINE, SOFTMAX = "create_causal_mask", "create_padding_mask", "combine_masks", "masked_softmax"
-# A small number added to a sum, against a division by 0, shows where the sum is 1; 1e-12 does no harm, 1e-9 does.
+# Finds a small number that is added to a sum of 1 to avoid a division by 0: 1e-12 passes, 1e-9 does not.
 WHOLE = Tolerance(1e-10, 0.0)
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
-# Scores of billions carry about 1e-7 of rounding in whatever is added to them, such as the logarithm of a sum.
+# If a number is added to scores of billions, such as the logarithm of a sum, the rounding error is about 1e-7.
 BILLIONS = Tolerance(0.0, 1e-6)
 SENTENCE = np.array([[0, 2, 1, 1, 1.5], [3, 0, 2, 1, 0.5], [1, 2, 2, 1, 1.5], [1, 1, 0, 2, 1], [1, 1, 1, 1, 1.5]]) / 2
 KINDS = [np.bool_, np.int64, np.int32, np.float64, np.float32]
@@ -40,7 +40,7 @@ def oracle_combined(masks):
 
 
 def oracle_masked_softmax(scores, mask, axis=-1):
-    """Every weight by itself: one divided by the sum of exp(other score - own score) over the allowed others."""
+    """Compute each weight separately: 1 divided by the sum of exp(other score - own score) over the allowed entries."""
     x = np.moveaxis(np.asarray(scores, dtype=np.float64), axis, -1)
     allowed = np.moveaxis(np.broadcast_to(np.asarray(mask) != 0, np.shape(scores)), axis, -1)
     with np.errstate(over="ignore"):
@@ -53,7 +53,7 @@ def zero_one(value, shape, of="the mask"):
     """Return the student's mask as a float64 array of zeros and ones of this shape, or fail."""
     mask = array_like(value, shape, of=of)
     others = mask[(mask != 0) & (mask != 1)]
-    assert others.size == 0, f"{of} should hold nothing but 0 and 1, but there is a {others[0]:g}"
+    assert others.size == 0, f"{of} should contain only 0 and 1, but it contains {others[0]:g}"
     return mask
 
 
@@ -65,7 +65,7 @@ def causal_masks(student, sizes):
 def padding_masks(student, cases):
     values = student.create_padding_mask.call_many([arguments(*case) for case in cases])
     return [
-        zero_one(value, (len(lengths), 1, 1, room), f"the mask of {len(lengths)} sentences in {room} places")
+        zero_one(value, (len(lengths), 1, 1, room), f"the mask of {len(lengths)} sentences in {room} positions")
         for (lengths, room), value in zip(cases, values, strict=True)
     ]
 
@@ -86,7 +86,7 @@ def softmaxes(student, cases):
 
 
 def open_mask(rng, shape, axis=-1):
-    """A random mask that leaves something in every slice along an axis, and blocks something."""
+    """Return a random mask that allows something in every slice along an axis, and blocks something."""
     mask = rng.integers(0, 2, size=shape)
     moved = np.moveaxis(mask, axis, -1)
     moved[..., 0], moved[..., -1] = 1, 0
@@ -94,7 +94,7 @@ def open_mask(rng, shape, axis=-1):
 
 
 def number(value):
-    """Return a student's number as a finite float, whatever kind of number it is, or fail."""
+    """Return a student's number of any type as a finite float, or fail."""
     if type(value) is int:
         assert abs(value) < 2**1000, "the number is too large"
     return float(array_like(np.float64(value) if type(value) in (int, float) else value, (), of="the number"))
@@ -103,22 +103,22 @@ def number(value):
 # create_causal_mask -------------------------------------------------------------------------------------
 
 
-@worth(2, "the causal mask agrees with an independent formula at every length", target=CAUSAL)
+@worth(2, "the causal mask is right at every length", target=CAUSAL)
 def test_causal_mask_agrees_with_the_oracle(student):
     sizes = [1, 2, 3, 4, 6, 9, 17, 300]
     for n, value in zip(sizes, student.create_causal_mask.call_many([arguments(n) for n in sizes]), strict=True):
         assert_close(value, oracle_causal(n), of=f"{n} tokens")
 
 
-@worth(1.25, "token number i sees i tokens and is seen by the rest", target=CAUSAL)
+@worth(1.25, "each token sees the right number of tokens, and is seen by the right number", target=CAUSAL)
 def test_causal_mask_counts(student, rng):
     n = int(rng.integers(5, 12))
     for size, mask in zip((n, 2), causal_masks(student, [n, 2]), strict=True):
-        assert_close(mask.sum(axis=1), np.arange(1.0, size + 1), of="how many tokens each one sees")
-        assert_close(mask.sum(axis=0), np.arange(size, 0.0, -1), of="by how many tokens each one is seen")
+        assert_close(mask.sum(axis=1), np.arange(1.0, size + 1), of="the number of tokens that each token sees")
+        assert_close(mask.sum(axis=0), np.arange(size, 0.0, -1), of="the number of tokens that see each token")
 
 
-@worth(1, "each token sees itself, and of two tokens exactly one sees the other", target=CAUSAL)
+@worth(1, "each token sees itself, and in each pair only the later token sees the earlier one", target=CAUSAL)
 def test_causal_mask_has_one_direction(student, rng):
     n = int(rng.integers(4, 9))
     (mask,) = causal_masks(student, [n])
@@ -127,14 +127,14 @@ def test_causal_mask_has_one_direction(student, rng):
     assert_close(mask[-1], np.ones(n), of="what the last token sees")
 
 
-@worth(1, "sums over what each token sees are running sums", target=CAUSAL)
+@worth(1, "the mask times a vector gives its running sums", target=CAUSAL)
 def test_causal_mask_makes_running_sums(student, rng):
     values = rng.integers(1, 50, size=8).astype(float)
     (mask,) = causal_masks(student, [8])
     assert_close(mask @ values, np.array(list(itertools.accumulate(values))))
 
 
-@worth(1, "what the first tokens see does not depend on how many come after them", target=CAUSAL)
+@worth(1, "the rows of the first tokens do not depend on how many tokens follow", target=CAUSAL)
 def test_causal_mask_of_a_beginning(student):
     long, short, two = causal_masks(student, [7, 4, 2])
     assert_close(long[:4, :4], short, of="the first four of seven tokens")
@@ -142,18 +142,18 @@ def test_causal_mask_of_a_beginning(student):
     assert_close(long[:4, 4:], np.zeros((4, 3)), of="what the first four see of the others")
 
 
-@worth(0.5, "a token alone sees itself", target=CAUSAL)
+@worth(0.5, "a single token sees itself", target=CAUSAL)
 def test_causal_mask_of_one_token(student):
     assert_close(student.create_causal_mask(1), np.array([[1]]))
 
 
-@worth(0.75, "fewer than one token is a ValueError that names the number", target=CAUSAL)
+@worth(0.75, "a seq_len below 1 raises a ValueError that names it", target=CAUSAL)
 def test_causal_mask_refuses_no_tokens(student, rng):
     for n in (0, -1, -int(rng.integers(3, 30))):
         assert_raises(ValueError, lambda n=n: student.create_causal_mask(n), n)
 
 
-@worth(0.5, "the causal mask depends on seq_len alone, given by its name or not", target=CAUSAL)
+@worth(0.5, "the causal mask does not depend on earlier calls, and seq_len works as a keyword", target=CAUSAL)
 def test_causal_mask_does_not_remember(student):
     calls = [arguments(3), arguments(seq_len=6), arguments(seq_len=3), arguments(6)]
     first, six, again, six_again = student.create_causal_mask.call_many(calls)
@@ -166,7 +166,7 @@ def test_causal_mask_does_not_remember(student):
 # create_padding_mask ------------------------------------------------------------------------------------
 
 
-@worth(2, "the padding mask agrees with an independent formula", target=PADDING)
+@worth(2, "the padding mask is right for many lengths", target=PADDING)
 def test_padding_mask_agrees_with_the_oracle(student, rng):
     cases = [
         ([int(x) for x in rng.integers(0, room + 1, size=batch)], room) for batch, room in [(2, 7), (4, 3), (6, 6)]
@@ -174,55 +174,57 @@ def test_padding_mask_agrees_with_the_oracle(student, rng):
     cases += [([2], 4), ([1, 0], 1), ([0, 1, 2, 3, 4, 5], 5), ([3, 1, 3], 3), ([290, 130], 300)]
     values = student.create_padding_mask.call_many([arguments(*case) for case in cases])
     for (lengths, room), value in zip(cases, values, strict=True):
-        assert_close(value, oracle_padding(lengths, room), of=f"lengths {lengths} in {room} places")
+        assert_close(value, oracle_padding(lengths, room), of=f"lengths {lengths} in {room} positions")
 
 
-@worth(1.5, "as many places are allowed as there are tokens", target=PADDING)
+@worth(1.5, "each sentence has as many allowed positions as tokens", target=PADDING)
 def test_padding_mask_counts(student, rng):
     cases = [([int(x) for x in rng.permutation(9)[:5]], 8), ([4, 1], 6)]
     for (lengths, _), mask in zip(cases, padding_masks(student, cases), strict=True):
-        assert_close(mask.sum(axis=-1)[:, 0, 0], np.array(lengths, dtype=float), of="allowed places of each sentence")
+        assert_close(
+            mask.sum(axis=-1)[:, 0, 0], np.array(lengths, dtype=float), of="allowed positions of each sentence"
+        )
 
 
-@worth(1, "the tokens come first, the padding behind them", target=PADDING)
+@worth(1, "the tokens come first, and the padding follows", target=PADDING)
 def test_padding_mask_comes_last(student):
     (mask,) = padding_masks(student, [([1, 3, 2, 4], 5)])
-    assert_close(mask[:, 0, 0, 0], np.ones(4), of="the first place of each sentence")
-    assert_close(mask[:, 0, 0, -1], np.zeros(4), of="the last place of each sentence")
+    assert_close(mask[:, 0, 0, 0], np.ones(4), of="the first position of each sentence")
+    assert_close(mask[:, 0, 0, -1], np.zeros(4), of="the last position of each sentence")
     rises = np.diff(mask[:, 0, 0], axis=1).max()
-    assert rises <= 0, "a token stands behind padding"
+    assert rises <= 0, "there is a token after padding"
 
 
-@worth(1, "the shape is (batch, 1, 1, max_length), for a batch of one and for a single place too", target=PADDING)
+@worth(1, "the shape is (batch, 1, 1, max_length), also for one sentence and for one position", target=PADDING)
 def test_padding_mask_shape(student):
     one, narrow, single, square = padding_masks(student, [([2], 3), ([1, 0, 1], 1), ([1], 1), ([2, 1, 3, 0], 4)])
     assert_close(one, np.array([[[[1, 1, 0]]]]), of="one sentence")
-    assert_close(narrow[:, 0, 0, 0], np.array([1, 0, 1]), of="a single place")
-    assert_close(single, np.ones((1, 1, 1, 1)), of="one sentence in a single place")
+    assert_close(narrow[:, 0, 0, 0], np.array([1, 0, 1]), of="a single position")
+    assert_close(single, np.ones((1, 1, 1, 1)), of="one sentence in a single position")
     scores = np.broadcast_to(square, (4, 2, 4, 4))  # batch, heads, queries, keys
     assert_close(scores[0, 1].sum(axis=1), np.full(4, 2.0), of="what each query sees of the first sentence")
 
 
-@worth(1, "a length of 0 blocks everything, a length of max_length nothing", target=PADDING)
+@worth(1, "a length of 0 blocks everything, and a length of max_length blocks nothing", target=PADDING)
 def test_padding_mask_of_empty_and_full_sentences(student):
     mixed, empty, full = padding_masks(student, [([0, 4, 2], 4), ([0, 0], 3), ([5, 5, 5], 5)])
     assert_close(mixed[0], np.zeros((1, 1, 4)), of="the empty sentence")
     assert_close(mixed[1], np.ones((1, 1, 4)), of="the full sentence")
-    assert_close(empty, np.zeros((2, 1, 1, 3)), of="nothing but empty sentences")
-    assert_close(full, np.ones((3, 1, 1, 5)), of="nothing but full sentences")
+    assert_close(empty, np.zeros((2, 1, 1, 3)), of="only empty sentences")
+    assert_close(full, np.ones((3, 1, 1, 5)), of="only full sentences")
 
 
-@worth(1, "lengths may be a list, a tuple or an array of integers", target=PADDING)
+@worth(1, "lengths can be a list, a tuple or an array of integers", target=PADDING)
 def test_padding_mask_of_lists_tuples_and_arrays(student):
     lengths = [2, 4, 0, 5, 1]
     kinds = [lengths, tuple(lengths), np.array(lengths), np.array(lengths, dtype=np.int32)]
     masks = padding_masks(student, [(kind, 5) for kind in kinds])
-    assert_close(masks[0].sum(), 12.0, of="allowed places")
+    assert_close(masks[0].sum(), 12.0, of="allowed positions")
     for kind, mask in zip(kinds[1:], masks[1:], strict=True):
-        assert_close(mask, masks[0], of=f"{type(kind).__name__} against list")
+        assert_close(mask, masks[0], of=f"{type(kind).__name__} compared with list")
 
 
-@worth(0.75, "a length above max_length is a ValueError that names both", target=PADDING)
+@worth(0.75, "a length above max_length raises a ValueError that names both", target=PADDING)
 def test_padding_mask_refuses_long_sentences(student, rng):
     n = int(rng.integers(8, 30))
     cases = [([9, 2], 5, 9), ([2, 3, n + 1], n, n + 1), ((1, n, 2), 4, n), (np.array([3, 4, 6]), 4, 6), ([2], 1, 2)]
@@ -230,7 +232,7 @@ def test_padding_mask_refuses_long_sentences(student, rng):
         assert_raises(ValueError, lambda call=(lengths, room): student.create_padding_mask(*call), wrong, room)
 
 
-@worth(0.75, "a length below 0 is a ValueError that names it", target=PADDING)
+@worth(0.75, "a length below 0 raises a ValueError that names it", target=PADDING)
 def test_padding_mask_refuses_negative_lengths(student, rng):
     n = int(rng.integers(8, 30))
     cases = [([2, -1], 5, -1), ([-n, 3], 4, -n), ((3, -2, 1), 3, -2), (np.array([1, 0, -3]), 6, -3)]
@@ -238,26 +240,26 @@ def test_padding_mask_refuses_negative_lengths(student, rng):
         assert_raises(ValueError, lambda call=(lengths, room): student.create_padding_mask(*call), wrong)
 
 
-@worth(0.75, "more room only adds padding", target=PADDING)
+@worth(0.75, "a larger max_length only adds padding", target=PADDING)
 def test_padding_mask_of_more_room(student, rng):
     lengths = [int(x) for x in rng.integers(1, 5, size=3)]
     tight, wide = padding_masks(student, [(lengths, 4), (lengths, 9)])
-    assert_close(wide[..., :4], tight, of="the first four places")
-    assert_close(wide[..., 4:], np.zeros((3, 1, 1, 5)), of="the places that were added")
+    assert_close(wide[..., :4], tight, of="the first four positions")
+    assert_close(wide[..., 4:], np.zeros((3, 1, 1, 5)), of="the positions that were added")
 
 
-@worth(0.5, "each sentence has a mask of its own, whatever stands beside it", target=PADDING)
+@worth(0.5, "the mask of each sentence does not depend on the other sentences", target=PADDING)
 def test_padding_mask_follows_its_sentences(student):
     lengths = [4, 1, 3, 0]
     *alone, together, backwards = padding_masks(
         student, [*(([length], 4) for length in lengths), (lengths, 4), (lengths[::-1], 4)]
     )
-    assert_close(together, np.concatenate(alone), of="four sentences against each alone")
-    assert_close(backwards, together[::-1], of="the sentences in the opposite order")
+    assert_close(together, np.concatenate(alone), of="four sentences, compared with each one alone")
+    assert_close(backwards, together[::-1], of="the sentences in reverse order")
     assert_close(together[1, 0, 0], np.array([1, 0, 0, 0]), of="the sentence of one token")
 
 
-@worth(0.5, "lengths stay as they were", target=PADDING)
+@worth(0.5, "create_padding_mask does not change lengths", target=PADDING)
 def test_padding_mask_leaves_its_lengths(student):
     cases = [([3, 1, 4, 0], 5), (np.array([3, 1, 4, 0]), 5), ([2, 5], 5)]
     for case, call in zip(cases, student.create_padding_mask.calls([arguments(*c) for c in cases]), strict=True):
@@ -265,21 +267,21 @@ def test_padding_mask_leaves_its_lengths(student):
         assert_unmodified(call, *case)
 
 
-@worth(0.25, "the padding mask depends on this call alone, by name or not", target=PADDING)
+@worth(0.25, "the padding mask does not depend on earlier calls, and keyword arguments work", target=PADDING)
 def test_padding_mask_does_not_remember(student):
     by_name = arguments(lengths=[2, 0, 3], max_length=4)
     calls = [arguments([2, 0, 3], 4), arguments([1, 4, 4], 4), by_name, arguments([4, 4, 0], max_length=4)]
     first, other, again, last = student.create_padding_mask.call_many(calls)
     first = zero_one(first, (3, 1, 1, 4))
-    assert_close(again, first, of="the same by name")
-    assert_close(zero_one(other, (3, 1, 1, 4)).sum(), 9.0, of="places of the second call")
-    assert_close(zero_one(last, (3, 1, 1, 4)).sum(), 8.0, of="places of the last call")
+    assert_close(again, first, of="the same call with keyword arguments")
+    assert_close(zero_one(other, (3, 1, 1, 4)).sum(), 9.0, of="positions of the second call")
+    assert_close(zero_one(last, (3, 1, 1, 4)).sum(), 8.0, of="positions of the last call")
 
 
 # combine_masks ------------------------------------------------------------------------------------------
 
 
-@worth(2, "combined masks agree with an independent formula for many shapes", target=COMBINE)
+@worth(2, "combine_masks is right for many shapes", target=COMBINE)
 def test_combined_masks_agree_with_the_oracle(student, rng):
     shapes = [
         [(4, 4), (4, 4)],
@@ -298,7 +300,7 @@ def test_combined_masks_agree_with_the_oracle(student, rng):
         assert_close(value, oracle_combined(case), of=f"masks {', '.join(map(str, group))}")
 
 
-@worth(1.5, "causal and padding mask together forbid the future and the filler", target=COMBINE)
+@worth(1.5, "the causal mask and the padding mask together block the future and the padding", target=COMBINE)
 def test_combined_causal_and_padding(student):
     n, lengths = 4, (4, 2, 0)
     causal = np.tri(n, dtype=int)
@@ -311,7 +313,7 @@ def test_combined_causal_and_padding(student):
     assert_close(both[2, 0], np.zeros((n, n)), of="an empty sentence")
 
 
-@worth(1, "an entry is allowed only if all allow it: the truth tables of two and three", target=COMBINE)
+@worth(1, "an entry is allowed only if all masks allow it, with two masks and with three", target=COMBINE)
 def test_combined_truth_table(student):
     two = np.array(list(itertools.product([False, True], repeat=2))).T
     three = np.array(list(itertools.product([0, 1], repeat=3))).T
@@ -320,7 +322,7 @@ def test_combined_truth_table(student):
     assert_close(of_three, np.array([0, 0, 0, 0, 0, 0, 0, 1]), of="three masks")
 
 
-@worth(1, "the order of the masks makes no difference", target=COMBINE)
+@worth(1, "the result does not depend on the order of the masks", target=COMBINE)
 def test_combined_in_any_order(student, rng):
     masks = [np.tri(4), rng.integers(0, 3, size=(2, 1, 1, 4)) > 0, rng.integers(0, 3, size=(2, 3, 1, 1)) > 0]
     masks[1][0, 0, 0], masks[2][:, :, 0, 0] = [1, 1, 0, 1], [[1, 0, 1], [0, 1, 1]]
@@ -331,7 +333,7 @@ def test_combined_in_any_order(student, rng):
         assert_close(result, results[0], of="another order")
 
 
-@worth(0.5, "one mask alone keeps its values", target=COMBINE)
+@worth(0.5, "a single mask keeps its values", target=COMBINE)
 def test_combined_single_mask(student, rng):
     mask = open_mask(rng, (3, 5))
     alone = [mask, mask.astype(bool), mask.astype(float), np.tri(2)[None, None], np.array([0, 1, 0, 0])]
@@ -339,7 +341,7 @@ def test_combined_single_mask(student, rng):
         assert_close(result, given.astype(float), of=f"a mask {given.shape} of {given.dtype}")
 
 
-@worth(1, "an open mask changes nothing, a closed one blocks all, and twice is as good as once", target=COMBINE)
+@worth(1, "a mask of ones changes nothing, a mask of zeros blocks everything, and a repeat is harmless", target=COMBINE)
 def test_combined_with_open_and_closed(student, rng):
     mask = open_mask(rng, (4, 4))
     cases = [(mask, np.ones((4, 4))), (mask, np.zeros((1, 4))), (mask, mask), (np.ones(4), mask, np.ones((4, 1)))]
@@ -350,7 +352,7 @@ def test_combined_with_open_and_closed(student, rng):
     assert_close(thrice, mask.astype(float), of="between two masks of ones")
 
 
-@worth(1, "masks of bool, int and float may be mixed", target=COMBINE)
+@worth(1, "masks of bool, int and float can be mixed", target=COMBINE)
 def test_combined_kinds(student):
     a, b = np.array([[1, 1, 0, 0], [0, 1, 1, 0]]), np.array([1, 0, 1, 0])
     cases = [(a.astype(kind), b.astype(other)) for kind in KINDS for other in KINDS]
@@ -360,20 +362,20 @@ def test_combined_kinds(student):
         assert_close(result, np.array([[1, 0, 0, 0], [0, 0, 1, 0]]), of=kinds)
 
 
-@worth(0.75, "any number of masks counts, to the last", target=COMBINE)
+@worth(0.75, "all masks are used, however many there are", target=COMBINE)
 def test_combined_many_masks(student):
-    masks = [1 - row for row in np.eye(7, dtype=int)]  # each blocks one place
+    masks = [1 - row for row in np.eye(7, dtype=int)]  # each blocks one position
     counts = [1, 2, 3, 4, 6, 7]
     for count, result in zip(counts, combined_masks(student, [tuple(masks[:n]) for n in counts]), strict=True):
         assert_close(result, np.array([0] * count + [1] * (7 - count)), of=f"{count} masks")
 
 
-@worth(0.5, "no mask at all is a ValueError", target=COMBINE)
+@worth(0.5, "a call without a mask raises a ValueError", target=COMBINE)
 def test_combined_masks_of_nothing(student):
     assert_raises(ValueError, lambda: student.combine_masks())
 
 
-@worth(0.25, "the masks stay as they were, and nothing is remembered", target=COMBINE)
+@worth(0.25, "combine_masks does not change its masks or depend on earlier calls", target=COMBINE)
 def test_combined_masks_leave_their_input(student):
     a, b = np.tri(3), np.array([[1, 0, 1]])
     cases = [(a, b), (a.astype(bool), b.astype(bool)), (b, a, 1 - b), (a.astype(int), b), (a, b)]
@@ -388,14 +390,14 @@ def test_combined_masks_leave_their_input(student):
 # masked_softmax -----------------------------------------------------------------------------------------
 
 
-@worth(1.5, "masked_softmax agrees with an independent formula for many shapes and masks", target=SOFTMAX)
+@worth(1.5, "masked_softmax is right for many shapes and masks", target=SOFTMAX)
 def test_softmax_agrees_with_the_oracle(student, rng):
     shapes = [(5,), (3, 5), (4, 4), (2, 3, 4), (2, 3, 4, 5), (3, 1), (1, 4), (1,), (3, 3, 3), (2, 1, 1, 6)]
     cases = [(rng.normal(scale=3, size=shape), rng.integers(0, 3, size=shape) > 0) for shape in shapes]
     cases += [(case[0], 1 - case[1].astype(int)) for case in cases]
     wider = [((4, 4), (4,)), ((3, 5), (3, 1)), ((2, 3, 4, 5), (2, 1, 1, 5))]
     wider += [((2, 3, 4, 4), (4, 4)), ((3, 3, 3), (3, 1, 3))]
-    # as many sentences as queries, or as heads: which axis a mask is about is told by its place, not by its size
+    # There are as many sentences as queries, or as heads: the position of a mask's axis counts, not its size.
     wider += [((4, 4, 5), (4, 5)), ((4, 4, 4), (4, 4)), ((4, 2, 4, 5), (4, 5)), ((3, 3, 4, 5), (3, 4, 5))]
     cases += [(rng.normal(scale=3, size=full), rng.integers(0, 3, size=small) > 0) for full, small in wider]
     values = student.masked_softmax.call_many([arguments(*case) for case in cases])
@@ -403,7 +405,7 @@ def test_softmax_agrees_with_the_oracle(student, rng):
         assert_close(value, oracle_masked_softmax(scores, mask), of=f"scores {scores.shape}, mask {mask.shape}")
 
 
-@worth(1.25, "masked_softmax agrees with an independent formula along every axis", target=SOFTMAX)
+@worth(1.25, "masked_softmax is right along every axis", target=SOFTMAX)
 def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
     shapes = [(3, 3), (3, 5), (2, 3, 4), (3, 3, 3), (2, 3, 2, 4), (2, 2, 3, 2, 2)]
     cases = []
@@ -416,7 +418,7 @@ def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
         assert_close(value, oracle_masked_softmax(*case), of=f"scores {case[0].shape} along axis {case[2]}")
 
 
-@worth(1, "the causal weights of the sentence are the published ones", target=SOFTMAX)
+@worth(1, "all causal weights of the sentence match the lesson's table", target=SOFTMAX)
 def test_softmax_causal_sentence(student):
     causal = [
         [1, 0, 0, 0, 0],
@@ -428,19 +430,19 @@ def test_softmax_causal_sentence(student):
     assert_close(student.masked_softmax(SENTENCE, np.tri(5, dtype=bool)), np.array(causal), PRINTED)
 
 
-@worth(1, "blocked weights are 0, and the allowed ones of each slice sum to 1", target=SOFTMAX)
+@worth(1, "blocked entries have a weight of 0, and the allowed weights of each slice sum to 1", target=SOFTMAX)
 def test_softmax_is_a_distribution(student, rng):
     shapes = [(4, 6), (5, 5), (2, 3, 2, 4), (1, 5), (2, 1, 1, 3)]
     cases = [(rng.normal(scale=2, size=shape), open_mask(rng, shape)) for shape in shapes]
     for (scores, mask), weights in zip(cases, softmaxes(student, cases), strict=True):
         assert_rows_sum_to_one(weights, scores.shape)
         assert_close(weights * (1 - mask), np.zeros(scores.shape), of="weights of blocked entries")
-        assert weights[mask == 1].min() > 0, "an allowed entry has no weight"
+        assert weights[mask == 1].min() > 0, "an allowed entry has a weight of 0"
     (single,) = softmaxes(student, [(rng.normal(size=(3, 3)), np.eye(3))])
-    assert_close(np.diag(single), np.ones(3), WHOLE, of="weights of the only entry allowed")
+    assert_close(np.diag(single), np.ones(3), WHOLE, of="weights of the only allowed entry")
 
 
-@worth(1, "blocked entries might as well not be there", target=SOFTMAX)
+@worth(1, "a blocked entry has the same effect as a missing entry", target=SOFTMAX)
 def test_softmax_without_the_blocked_entries(student, rng):
     scores = rng.normal(scale=2, size=(3, 6))
     mask, kept = np.array([1, 0, 1, 1, 0, 1]), [0, 2, 3, 5]
@@ -454,7 +456,7 @@ def test_softmax_without_the_blocked_entries(student, rng):
     assert_close(downwards[:, [1, 4]], np.zeros((3, 2)), of="columns blocked by a mask (6,)")
 
 
-@worth(1.25, "a blocked score has no influence, however large or small", target=SOFTMAX)
+@worth(1.25, "a blocked score has no influence, however large or small it is", target=SOFTMAX)
 def test_softmax_ignores_blocked_scores(student):
     mask = np.array([[1, 0, 1], [0, 1, 1], [0, 1, 0]])
     share = 1 / (1 + np.exp(-1.0))
@@ -465,7 +467,7 @@ def test_softmax_ignores_blocked_scores(student):
         assert_close(weights, expected, of=f"blocked scores of {x:g}")
 
 
-@worth(1.25, "a slice with everything blocked has weights of 0, and its neighbours are not disturbed", target=SOFTMAX)
+@worth(1.25, "a fully blocked slice has weights of 0 and does not affect other slices", target=SOFTMAX)
 def test_softmax_of_blocked_slices(student, rng):
     scores = rng.normal(size=(4, 3))
     rows = np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1]])
@@ -473,14 +475,14 @@ def test_softmax_of_blocked_slices(student, rng):
     by_rows, nothing, by_column = softmaxes(student, cases)
     assert_close(by_rows[1], np.zeros(3), of="the blocked row")
     assert_close(by_rows[2], np.array([0.0, 1, 0]), of="a row with one entry left")
-    assert_close(by_rows[2].max(), 1.0, WHOLE, of="the weight of the only entry that is left")
+    assert_close(by_rows[2].max(), 1.0, WHOLE, of="the weight of the only allowed entry")
     assert_rows_sum_to_one(by_rows[[0, 2, 3]], (3, 3))
     assert_close(nothing, np.zeros((4, 3)), of="everything blocked")
     assert_rows_sum_to_one(by_column[[0, 2]], (2, 3))
     assert_close(by_column[[1, 3]], np.zeros((2, 3)), of="rows blocked by a mask (4, 1)")
 
 
-@worth(1, "blocked slices along other axes, and by masks that broadcast, have weights of 0, too", target=SOFTMAX)
+@worth(1, "fully blocked slices along other axes, or by a mask that broadcasts, have weights of 0", target=SOFTMAX)
 def test_softmax_of_blocked_slices_along_axes(student, rng):
     flat, deep = rng.normal(size=(3, 4)), rng.normal(size=(2, 3, 4))
     row = np.array([1, 0, 1, 0])
@@ -490,7 +492,7 @@ def test_softmax_of_blocked_slices_along_axes(student, rng):
         assert_close(weights[:, [1, 3]], np.zeros((3, 2)), of="blocked columns")
     cases = [(deep, row, 0), (deep, np.array([[1], [0], [1]]), 1), (deep, np.array([[1], [0], [1]]), 2)]
     stacked, along, across = softmaxes(student, cases)
-    square = rng.normal(size=(4, 4))  # a row of a mask is about columns, whichever axis the softmax runs along
+    square = rng.normal(size=(4, 4))  # a mask (4,) is about columns, whatever the axis of the softmax is
     (columns,) = softmaxes(student, [(square, row, 0)])
     assert_rows_sum_to_one(columns[:, [0, 2]], (4, 2), axis=0)
     assert_close(columns[:, [1, 3]], np.zeros((4, 2)), of="a mask (4,) on a square array along axis 0")
@@ -502,7 +504,7 @@ def test_softmax_of_blocked_slices_along_axes(student, rng):
     assert_close(across[:, 1], np.zeros((2, 4)), of="blocked rows")
 
 
-@worth(1.25, "very low scores do not leak to blocked entries", target=SOFTMAX)
+@worth(1.25, "very low allowed scores do not give weight to blocked entries", target=SOFTMAX)
 def test_softmax_of_low_scores(student):
     e1, e2 = np.exp(-1.0), np.exp(-2.0)
     mask = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 0, 0]])
@@ -519,7 +521,7 @@ def test_softmax_of_low_scores(student):
     assert_close(farthest, np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0]]), of="scores down to -3e15")
 
 
-@worth(1, "scores of thousands do not overflow, and each slice is on its own", target=SOFTMAX)
+@worth(1, "scores of thousands do not overflow, and slices do not affect each other", target=SOFTMAX)
 def test_softmax_of_large_scores(student):
     e1 = np.exp(-1.0)
     scores = np.array([[5000.0, 4999, 1e4], [-5000, -5001, 0], [800, 799, -800], [0, -1, 1e6]])
@@ -532,7 +534,7 @@ def test_softmax_of_large_scores(student):
     assert_close(separate, np.array([[1.0, 0], [1, 0]]), of="scores far apart")
 
 
-@worth(0.75, "the same number added to every score of a slice changes no weight", target=SOFTMAX)
+@worth(0.75, "adding the same number to every score of a slice changes no weight", target=SOFTMAX)
 def test_softmax_shift_invariance(student, rng):
     scores, mask = rng.integers(-5, 6, size=(4, 5)).astype(float), open_mask(rng, (4, 5))
     shifts = np.array([[3000.0], [-3000], [0], [17]])
@@ -540,10 +542,10 @@ def test_softmax_shift_invariance(student, rng):
     assert_rows_sum_to_one(plain, (4, 5))
     assert_close(shifted, plain, of="shifted scores")
     cubes = plain**3 / (plain**3).sum(axis=1, keepdims=True)
-    assert_close(scaled, cubes, of="scores three times as large")
+    assert_close(scaled, cubes, of="scores times three")
 
 
-@worth(1.25, "along another axis it is the same as along the last one of the turned array", target=SOFTMAX)
+@worth(1.25, "another axis gives the same weights as the last axis of the transposed array", target=SOFTMAX)
 def test_softmax_axis(student, rng):
     square, oblong, deep = (rng.normal(scale=2, size=shape) for shape in [(4, 4), (3, 5), (3, 2, 4)])
     masks = [open_mask(rng, square.shape), open_mask(rng, oblong.shape), open_mask(rng, deep.shape)]
@@ -557,10 +559,10 @@ def test_softmax_axis(student, rng):
     assert_close(tall, wide.T, of="axis -2")
     assert_close(np.moveaxis(first, 0, 2), last, of="three dimensions along axis 0")
     assert_close(np.moveaxis(middle, 1, 2), last, of="three dimensions along axis 1")
-    assert_close(named, plain, of="axis 1 against axis -1")
+    assert_close(named, plain, of="axis 1, compared with axis -1")
 
 
-@worth(1, "a mask may be of bool, int or float, and broadcasts to the scores", target=SOFTMAX)
+@worth(1, "a mask of bool, int or float works, and it broadcasts to the scores", target=SOFTMAX)
 def test_softmax_mask_kinds(student, rng):
     scores = rng.normal(scale=2, size=(4, 4))
     row = np.array([1, 0, 1, 1])
@@ -576,7 +578,7 @@ def test_softmax_mask_kinds(student, rng):
     assert_rows_sum_to_one(queries[[0, 2, 3]], (3, 4))
 
 
-@worth(1, "a padding mask serves all heads and queries of its sentence, a causal one the whole batch", target=SOFTMAX)
+@worth(1, "a padding mask applies to all heads and queries, and a causal mask to the complete batch", target=SOFTMAX)
 def test_softmax_of_batches(student, rng):
     scores = rng.normal(scale=2, size=(3, 2, 3, 3))  # batch, heads, queries, keys
     padding = np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0]])[:, None, None]
@@ -587,13 +589,13 @@ def test_softmax_of_batches(student, rng):
     assert_close(padded[1], np.tile(np.array([1.0, 0, 0]), (2, 3, 1)), of="the sentence of one token")
     assert_close(padded[2, ..., 2], np.zeros((2, 3)), of="the padding of the last sentence")
     for b in range(3):
-        assert_close(padded[b], alone[b], of=f"sentence {b} against itself alone")
+        assert_close(padded[b], alone[b], of=f"sentence {b}, compared with itself alone")
     assert_rows_sum_to_one(causal, (3, 2, 3, 3))
     assert_close(causal * (1 - np.tri(3)), np.zeros((3, 2, 3, 3)), of="weights of the future")
     assert_close(causal[..., 0, 0], np.ones((3, 2)), of="the first token sees itself")
 
 
-@worth(0.5, "entries in another order have the same weights in another order", target=SOFTMAX)
+@worth(0.5, "reordering the entries only reorders the weights", target=SOFTMAX)
 def test_softmax_follows_its_entries(student, rng):
     scores, mask = rng.normal(scale=2, size=(4, 5)), open_mask(rng, (4, 5))
     rows, columns = np.roll(np.arange(4), 1), rng.permutation(5)
@@ -602,10 +604,10 @@ def test_softmax_follows_its_entries(student, rng):
     assert_rows_sum_to_one(plain, (4, 5))
     assert_close(by_row, plain[rows], of="rows in another order")
     assert_close(by_column, plain[:, columns], of="columns in another order")
-    assert_close(single, plain[1], of="one row alone")
+    assert_close(single, plain[1], of="only one row")
 
 
-@worth(0.75, "float32 and integers have the right weights", target=SOFTMAX)
+@worth(0.75, "masked_softmax gives the right weights for float32 and for integers", target=SOFTMAX)
 def test_softmax_of_other_dtypes(student, rng):
     scores, mask = rng.integers(-4, 5, size=(4, 5)), open_mask(rng, (4, 5))
     mask[2] = 0
@@ -616,7 +618,7 @@ def test_softmax_of_other_dtypes(student, rng):
         assert_close(weights, expected.astype(dtype), of=kind.__name__)
 
 
-@worth(0.5, "very low and very high scores of float32 and of integers are no different", target=SOFTMAX)
+@worth(0.5, "very low and very high scores of float32 and integers give the right weights", target=SOFTMAX)
 def test_softmax_of_extreme_other_dtypes(student):
     low = np.array([[-2e9, 1e3, -3e9], [1e3, -2e9, 7], [0, -1e9, 5]])
     mask = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0]])
@@ -629,7 +631,7 @@ def test_softmax_of_extreme_other_dtypes(student):
     assert_close(hundreds, np.array([[1.0, 0, 0], [1, 0, 0]]), of="scores of hundreds")
 
 
-@worth(0.5, "masked_softmax leaves scores and mask as they were", target=SOFTMAX)
+@worth(0.5, "masked_softmax does not change scores or mask", target=SOFTMAX)
 def test_softmax_leaves_its_input(student, rng):
     scores, mask = rng.normal(size=(3, 4)), np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 0]])
     cases = [(scores, mask.astype(kind)) for kind in (np.bool_, np.int64, np.float64)]
@@ -641,7 +643,7 @@ def test_softmax_leaves_its_input(student, rng):
         assert_unmodified(call, *case)
 
 
-@worth(0.5, "masked_softmax does not depend on earlier calls, nor on whether arguments are named", target=SOFTMAX)
+@worth(0.5, "masked_softmax does not depend on earlier calls, and keyword arguments work", target=SOFTMAX)
 def test_softmax_does_not_remember(student, rng):
     one, other = rng.normal(size=(2, 3, 3))
     mask = np.tri(3)
@@ -650,12 +652,16 @@ def test_softmax_does_not_remember(student, rng):
     values = [array_like(value, (3, 3)) for value in student.masked_softmax.call_many(calls)]
     assert_rows_sum_to_one(values[0], (3, 3))
     assert_close(np.diag(values[1]), np.zeros(3), of="blocked entries of the second call")
-    assert_close(values[2], values[0], of="the first call again, with names")
-    assert_close(values[3], values[1], of="the second call again, with names")
-    assert_close(values[4], values[0].T, of="the first call turned, along axis 0")
+    assert_close(values[2], values[0], of="the first call again, with keyword arguments")
+    assert_close(values[3], values[1], of="the second call again, with keyword arguments")
+    assert_close(values[4], values[0].T, of="the first call transposed, along axis 0")
 
 
-@worth(0.75, "masked_softmax keeps float32 and float64, and makes float64 of integers, for any mask", target=SOFTMAX)
+@worth(
+    0.75,
+    "masked_softmax returns float32 for float32, and float64 for float64 and integers, with any mask",
+    target=SOFTMAX,
+)
 def test_softmax_dtype(student):
     scores, mask = np.array([[1, 2, 0], [0, 1, 3]]), np.array([[1, 0, 1], [0, 0, 0]])
     kinds = {np.float32: np.float32, np.float64: np.float64, np.int64: np.float64, np.int32: np.float64}
@@ -669,12 +675,12 @@ def test_softmax_dtype(student):
 # reflect ------------------------------------------------------------------------------------------------
 
 
-@worth(2, "the links that the causal mask blocks among 2048 tokens", target="reflect")
+@worth(2, "the number of links that the causal mask blocks for 2048 tokens is right", target="reflect")
 def test_reflect_blocked_links(student):
     assert_close(student.REFLECT_BLOCKED_LINKS_CAUSAL_N2048, 2096128)
 
 
-@worth(1, "blocked links, their mirror images and the diagonal are all there is", target="reflect")
+@worth(1, "twice the blocked links plus the diagonal gives all links", target="reflect")
 def test_reflect_links_add_up(student):
     blocked = number(student.REFLECT_BLOCKED_LINKS_CAUSAL_N2048)
     assert_close(2 * blocked + 2048, 2048.0**2)

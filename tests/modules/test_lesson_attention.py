@@ -91,13 +91,13 @@ def test_the_steps_of_cat(course: Course) -> None:
     lesson = course.module("03_attention").lesson.read_text()
     raw = Q[1] @ K.T
     exps = np.exp((raw - raw.max()) / 2)
-    steps = {"raw score": raw, "scaled: divided by 2": raw / 2, "less the largest": (raw - raw.max()) / 2}
+    steps = {"raw score": raw, "scaled: divided by 2": raw / 2, "minus the largest": (raw - raw.max()) / 2}
     for name, numbers_of_step in steps.items():
         cells = [f"{number:g}".replace("0.", ".").replace("-", "−") for number in numbers_of_step]
         assert f"| {name} | {' | '.join(cells)} | |" in lesson
     assert f"| exponential | {row(exps)} | {exps.sum():.4f} |" in lesson
     assert f"| weight | {row(exps / exps.sum())} | 1 |" in lesson
-    assert "takes .4026 from *The* and half of .1153 from *mat*: .4602" in lesson
+    assert "is .4026 from *The* plus half of .1153 from *mat*: .4602" in lesson
     assert exps[0] / exps.sum() + exps[4] / exps.sum() / 2 == pytest.approx(0.4602, abs=5e-5)
 
 
@@ -123,7 +123,7 @@ def test_the_two_projected_tokens(course: Course) -> None:
     shares = weights(TWO[0], TWO[1])
     output = shares @ TWO[2]
     assert f"the weights {row(shares[0]).replace(' | ', ' and ')}, the output {row(output[0])}" in lesson
-    assert f"weights\n{row(shares[1]).replace(' | ', ' and ')}, output {row(output[1])}" in lesson
+    assert f"the weights {row(shares[1]).replace(' | ', ' and ')}, the output {row(output[1])}" in lesson
     for token, *cells in zip(["cat", "sat"], X, *TWO, strict=True):
         plain = [" ".join(f"{x:g}".replace("0.", ".") for x in cell) for cell in cells]
         assert f"| {token} | {' | '.join(plain)} |" in lesson
@@ -133,16 +133,16 @@ def test_what_is_said_in_words(course: Course) -> None:
     lesson = course.module("03_attention").lesson.read_text()
     same = weights(SAME, SAME)
     assert [int(line.argmax()) for line in same] == [0, 1, 1]
-    assert "the third prefers the second" in lesson
-    assert "looks at *cat* with .4036 instead of .2976" in lesson
+    assert "the third token gives the largest weight to the second" in lesson
+    assert "gives *cat* a weight of .4036 instead of .2976" in lesson
     for layers, heads, n, figure in [
-        (24, 16, 197, "15\n  million"),
+        (24, 16, 197, "15 million"),
         (96, 96, 2048, "39 billion"),
         (80, 64, 4096, "86 billion"),
     ]:
         scores = layers * heads * n**2
         assert round(scores / (1e6 if "million" in figure else 1e9)) == int(figure.split()[0])
-        assert figure in lesson
+        assert f"| {layers} | {heads} | {n} | {figure} |" in lesson
     sizes = {16: "1 KiB", 32: "4 KiB", 64: "16 KiB", 128: "64 KiB", 2048: "16 MiB"}
     for n, size in sizes.items():
         number, unit = size.split()

@@ -25,7 +25,7 @@ def steps(token: int) -> dict[str, list[float]]:
     exps = np.exp(kept - kept.max())
     return {
         "allowed scores": [*kept],
-        "less the largest": [*(kept - kept.max())],
+        "minus the largest": [*(kept - kept.max())],
         "exponential": [*exps, *[0.0] * (4 - token), exps.sum()],
         "weight": [*(exps / exps.sum()), *[0.0] * (4 - token), 1.0],
     }
@@ -42,8 +42,8 @@ def wrong_ways() -> dict[str, np.ndarray]:
             "blocked scores −1e9, then softmax": shifted(np.where(kept, cat, -1e9)),
             "blocked scores −inf, then softmax": shifted(np.where(kept, cat, -np.inf)),
             "−1e9 is added to each": shifted(BLOCKED - 1e9),
-            "−1e9 is put in place of each": shifted(np.full(3, -1e9)),
-            "−inf is put in place of each": shifted(np.full(3, -np.inf)),
+            "each is replaced with −1e9": shifted(np.full(3, -1e9)),
+            "each is replaced with −inf": shifted(np.full(3, -np.inf)),
         }
 
 
@@ -109,7 +109,7 @@ def test_each_step_of_a_row_is_computed(lesson: str, token: int) -> None:
     table = lesson.partition(f"| {TOKENS[token]} | The | cat | sat | on | mat | sum |")[2].partition("\n\n")[0]
     rows = steps(token)
     assert f"| allowed scores | {short(rows['allowed scores'])} |" in table
-    assert f"| less the largest | {short(rows['less the largest'])} |" in table
+    assert f"| minus the largest | {short(rows['minus the largest'])} |" in table
     assert f"| exponential | {cells_of(rows['exponential'])} |" in table
     assert f"| weight | {cells_of(rows['weight'])} |" in table
 
@@ -128,7 +128,7 @@ def test_very_low_scores_leak_as_the_lesson_says(lesson: str) -> None:
     scores = np.array([-2e9, -2e9 - 1, 0])
     for leaking in (np.where([1, 1, 0], scores, -1e9), scores + [0, 0, -1e9]):
         assert shifted(leaking).tolist() == [0, 0, 1]
-    assert "put in place of, the blocked score | 0 | 0 | 1 |" in lesson
+    assert "added to the blocked score, or replaces it | 0 | 0 | 1 |" in lesson
     right = shifted(np.where([1, 1, 0], scores, -np.inf))
     assert f"| **right** | {cells_of(right)} |" in lesson
 
