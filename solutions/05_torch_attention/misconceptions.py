@@ -1110,7 +1110,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_renormalised
-LIKELY = "the kept weights are rescaled to sum to 1 again"
+LIKELY = "after dropout, each row is made to sum to 1 again"
 HINT = "In training, what is a kept weight divided by? The row does not need to sum to 1 any more."
 
 
@@ -1413,7 +1413,7 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% sum_over_everything
-LIKELY = "the sum is over the complete array, not over each row"
+LIKELY = "the sum is over the whole array, not over each row"
 HINT = "Try one row alone, then the same row together with another. Should its gradient change?"
 
 

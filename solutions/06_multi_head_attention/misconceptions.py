@@ -252,7 +252,7 @@ def merge_heads(x):
 
 
 # %% merge_adds_in_place
-LIKELY = "the heads are added up in place, in the caller's first head"
+LIKELY = "the heads are added up in the caller's tensor"
 HINT = "Print x before and after the call, and the shape of your result."
 
 
@@ -1477,7 +1477,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_over_the_wrong_axis
-LIKELY = "the batch axis of a 3-dimensional mask lines up with the heads: shapes line up from the right"
+LIKELY = "the batch of a 3-dimensional mask lines up with the heads: shapes line up from the right"
 HINT = "Write (B, N_q, N_k) below (B, H, N_q, N_k), aligned on the right. Where is an axis of size 1 missing?"
 
 
