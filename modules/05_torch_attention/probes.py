@@ -260,7 +260,7 @@ PROBES = [
     attend(HEADS, said="q (2, 2, 2, 4), k (2, 2, 3, 4), v (2, 2, 3, 2)"),
     attend(FOURS, said="q, k and v of (2, 2, 2, 2)"),
     attend(STEEP, said="scores of 5000 and -5000"),
-    attend(APART, said="scores of 5000 beside scores of -5000"),
+    attend(APART, said="scores of 5000 next to scores of -5000"),
     attend(tuple(x.double() for x in WIDE), said="float64"),
     attend(tuple(x.double() / 3 for x in SAME), said="float64"),
     # with masks

@@ -371,7 +371,7 @@ def test_forward_of_large_scores(student):
     rows = np.array([[1, e1, 0, e2], [0, 0, 1, 0], [e2, e1, 1, e1], [1, e2, 0, e4]])
     left = np.array([[0, 1, 0, e1], [e1, 1, 0, 0], [e2, 0, 1, 0], [0, 1, 0, e2]])
     low_q, low_k = np.zeros((1, 16)), np.zeros((3, 16))
-    low_q[0, 0], low_k[:2, 0] = 1e5, -8e5  # two allowed scores of -2e10 beside a blocked one of 0
+    low_q[0, 0], low_k[:2, 0] = 1e5, -8e5  # two allowed scores of -2e10 next to a blocked score of 0
     low = (*tensors(low_q, low_k, v[:3], dtype=torch.float64), torch.tensor([1.0, 1.0, 0.0]))
     *found, lowest = attend_many(layer_of(student, 16), [case, (*case, mask), low])
     assert_attends(lowest, v[:2].mean(axis=0)[None], np.array([[0.5, 0.5, 0]]), PRINTED, of="very low scores, allowed:")

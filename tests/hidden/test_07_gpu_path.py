@@ -712,7 +712,7 @@ def test_half_shares(student, rng):
         (output, weights), (_, shares) = attend(student.half_precision_attention, *calls)
         assert float(weights.min()) >= 0, "a weight is negative"
         assert_close(weights.sum(dim=-1), torch.ones(2, 3), LOW, of=f"{kind}: the sums of weights")
-        assert_close(output, constant[:, :3], LOW, of=f"{kind}: values that are all the same")
+        assert_close(output, constant[:, :3], LOW, of=f"{kind}: values that are all equal")
         share = 1 / (1 + np.exp(-1.0))  # 64 products of 1/8 add up to 8, and 8 divided by 8 is 1
         assert_close(shares, single([[share, 1 - share]]), LOW, of=f"{kind}: two keys whose scaled scores differ by 1")
 
