@@ -106,7 +106,7 @@ def test_layer_refuses_different_widths(student):
     assert_raises(ValueError, lambda: layer(torch.ones(2, 3), torch.ones(4, 6), torch.ones(4, 5)), 3, 6)
 
 
-@worth(1, "of two scores, one gains what the second loses", target="softmax_backward")
+@worth(1, "the gradients of two weights are those of the lesson", target="softmax_backward")
 def test_softmax_backward_of_two_weights(student):
     found = student.softmax_backward(np.array([[1.0, 0.0], [0.0, 4.0]]), np.array([[0.5, 0.5], [0.25, 0.75]]))
     assert_close(found, np.array([[0.25, -0.25], [-0.75, 0.75]]))

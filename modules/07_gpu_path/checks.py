@@ -75,7 +75,7 @@ def test_on_the_cpu(student):
     assert len(found.devices) == 2, "expected the pair (output, weights)"
 
 
-@worth(2, "bool, int and float masks block the keys where they are 0", target=FUSED)
+@worth(2, "bool, int and float masks all give cat the causal output of the lesson", target=FUSED)
 def test_masks_of_the_course(student):
     masks = [CAUSAL.bool(), CAUSAL.long(), CAUSAL]
     for mask, value in zip(
@@ -86,7 +86,7 @@ def test_masks_of_the_course(student):
         assert_close(output[1], wanted, LESSON, of=f"the output of cat for a mask of {mask.dtype}")
 
 
-@worth(1.5, "with a mask and is_causal, a key must be allowed by both", target=FUSED)
+@worth(1.5, "with is_causal and a mask that blocks The, cat sees only itself", target=FUSED)
 def test_both(student):
     value = student.fused_attention(Q, K, V, mask=torch.tensor([0, 1, 1, 1, 1]), is_causal=True)
     output = array_like(value, (5, 4), of="the output")
