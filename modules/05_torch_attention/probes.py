@@ -1,4 +1,4 @@
-"""Probes of 05_torch_attention: the calls by which its wrong ways are told apart."""
+"""Probes of 05_torch_attention: calls that tell its misconceptions apart."""
 
 import numpy as np
 import torch
@@ -10,17 +10,17 @@ EXAMPLE = "the shared example"
 
 
 def floats(*rows):
-    """Return rows of numbers as a tensor of float32."""
+    """Return rows of numbers as a float32 tensor."""
     return torch.tensor(rows, dtype=torch.float32)
 
 
 def pattern(*shape, step=5, modulus=7):
-    """Return small numbers that are all different from their neighbours, as an array of float64."""
+    """Return a float64 array of small numbers, each different from its neighbours."""
     return (np.arange(np.prod(shape)) * step % modulus - modulus // 2).reshape(shape) / 2.0
 
 
 def tensors(*arrays):
-    """Return arrays as tensors of float32."""
+    """Return arrays as float32 tensors."""
     return tuple(torch.from_numpy(array).float() for array in arrays)
 
 
@@ -57,7 +57,7 @@ COLUMN = torch.tensor([[1.0], [0.0], [1.0]])
 PADDING = torch.tensor([[[1, 1, 0, 1]], [[0, 1, 1, 0]]])
 HEADS_PADDING = torch.tensor([[[[1.0, 1.0, 0.0]]], [[[0.0, 1.0, 1.0]]]])
 
-# Enough weights to see what dropout does, all of them different, and none of them small
+# Enough weights to see what dropout does: all different, none small
 MANY = tensors(
     pattern(2, 16, 4, step=5, modulus=11) / 2,
     pattern(2, 16, 4, step=7, modulus=13) / 2,
@@ -69,7 +69,7 @@ MANY_SEEN[7] = 0
 
 
 def weigh(q, k, v, mask=None):
-    """Return plain output and weights in float64: what dropout begins with."""
+    """Return output and weights in float64 without dropout."""
     scores = q.double() @ k.double().transpose(-1, -2) / q.shape[-1] ** 0.5
     exps = torch.exp(scores) if mask is None else torch.exp(scores) * (mask != 0)
     total = exps.sum(dim=-1, keepdim=True)
@@ -78,14 +78,14 @@ def weigh(q, k, v, mask=None):
 
 
 def factor_of(ratios):
-    """Return what kept weights were multiplied by, if they all were by the same number."""
+    """Return the number that all kept weights were multiplied by, if it is one number."""
     if not ratios.numel():
         return "nothing is kept"
     return round(float(ratios.mean()), 3) if float(ratios.max() - ratios.min()) < 1e-3 else "by various numbers"
 
 
 def pair_of(value, shapes):
-    """Return output and weights in float64; None if that is not what was returned."""
+    """Return output and weights in float64, or None if the value is something else."""
     pair = type(value) is tuple and len(value) == 2 and all(type(part) is torch.Tensor for part in value)
     if not pair or [tuple(part.shape) for part in value] != shapes:
         return None
@@ -93,7 +93,7 @@ def pair_of(value, shapes):
 
 
 def told_of(value, plain, values, p):
-    """Return what can be said of output and weights with dropout, whichever weights chance has dropped."""
+    """Return the facts about output and weights with dropout that do not depend on which weights were dropped."""
     pair = pair_of(value, [(2, 16, 2), (2, 16, 16)])
     if pair is None:
         return "no pair of output and weights"
@@ -108,7 +108,7 @@ def told_of(value, plain, values, p):
 
 
 def told_of_table(weights, plain, p):
-    """Return what can be said of a table of weights with dropout."""
+    """Return the facts about a table of weights with dropout that do not depend on chance."""
     kept, there = weights != 0, plain != 0
     share = float((~kept & there).sum() / there.sum())
     shares = {0.0: "nothing", 1.0: "everything"}
@@ -121,7 +121,7 @@ def told_of_table(weights, plain, p):
 
 
 def by_unit_values(p):
-    """Return a call in training with a value of its own for each key: the output shows the weights it is made with."""
+    """Return a call in training with a different unit vector as each value, so that the output shows the weights."""
     q, k, _ = MANY
     plain, units = weigh(*MANY)[1], torch.eye(16).repeat(2, 1, 1)
 
@@ -134,7 +134,7 @@ def by_unit_values(p):
 
 
 def in_training(p, mask=None, training=True):
-    """Return a call in training, of which counts what all right ways share."""
+    """Return a call in training that is compared only by the facts that all right solutions share."""
     plain = weigh(*MANY, mask)[1]
     kwargs = {} if mask is None else {"mask": mask}
     mode = "in training" if training else "after eval()"
@@ -151,7 +151,7 @@ def in_training(p, mask=None, training=True):
 
 
 def pushed_in_training(p, on_weights=False):
-    """Return the gradients of a call in training, held against what the weights that it returned say of them."""
+    """Return the gradients of a call in training, compared with those that follow from its returned weights."""
     plain = weigh(*MANY)[1]
     table = torch.from_numpy(pattern(2, 16, 16, step=5, modulus=9)).float() if on_weights else None
 
@@ -175,7 +175,7 @@ def pushed_in_training(p, on_weights=False):
 
 
 def attend(case, *mask, said="", init=(), **more):
-    """Return a call of a layer of the right width, in eval mode."""
+    """Return a call of a layer with the right width, in eval mode."""
     q, k = (x.double().numpy() for x in case[:2])
     blocked = mask[0].double().numpy() if mask and mask[0].dim() <= len(case[0].shape) else None
     weights = (
@@ -185,7 +185,7 @@ def attend(case, *mask, said="", init=(), **more):
 
 
 def push(case, output=True, weights=False, mask=None, said="", **more):
-    """Return the gradients of a layer in eval mode, for a push on its output, its weights, or both."""
+    """Return the gradients of a layer in eval mode, given a gradient of its output, its weights, or both."""
     q, k, v = case
     shapes = (*q.shape[:-1], v.shape[-1]), (*q.shape[:-1], k.shape[-2])
     on_output, on_weights = tensors(pattern(*shapes[0], step=4, modulus=9), pattern(*shapes[1], step=5, modulus=9))
@@ -195,7 +195,7 @@ def push(case, output=True, weights=False, mask=None, said="", **more):
 
 
 def finite(found):
-    """Return whether every gradient is there and is a number, beside the value."""
+    """Return for each gradient whether it is finite, or None if it is missing."""
     return [None if grad is None else bool(grad.isfinite().all()) for grad in found["grads"]]
 
 
@@ -228,7 +228,7 @@ def backward(q, k, v, grad, said="", dtype=None, **more):
 
 
 def rounded(found):
-    """Return gradients without the digits that scores of thousands leave uncertain."""
+    """Return gradients rounded to the digits that are certain with scores of thousands."""
     return tuple(np.round(grad, 6) + 0.0 for grad in found)
 
 
@@ -260,7 +260,7 @@ PROBES = [
     attend(HEADS, said="q (2, 2, 2, 4), k (2, 2, 3, 4), v (2, 2, 3, 2)"),
     attend(FOURS, said="q, k and v of (2, 2, 2, 2)"),
     attend(STEEP, said="scores of 5000 and -5000"),
-    attend(APART, said="scores of 5000 beside scores of -5000"),
+    attend(APART, said="scores of 5000 next to scores of -5000"),
     attend(tuple(x.double() for x in WIDE), said="float64"),
     attend(tuple(x.double() / 3 for x in SAME), said="float64"),
     # with masks

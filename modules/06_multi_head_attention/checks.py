@@ -1,4 +1,4 @@
-"""Visible checks of 06_multi_head_attention: run them with `attn test` or `python -m pytest checks.py`."""
+"""Visible checks of 06_multi_head_attention. Run them with `attn test` or `python -m pytest checks.py`."""
 
 import numpy as np
 import torch
@@ -9,41 +9,41 @@ from grader.testing import Tolerance, arguments, array_like, assert_close, asser
 Q = torch.tensor([[[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]])
 K = torch.tensor([[[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]]])
 V = torch.tensor([[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]]])
-LESSON = Tolerance(0.0, 6e-5)  # the lesson has four decimals
+LESSON = Tolerance(0.0, 6e-5)  # the lesson gives four decimals
 CLASS = "MultiHeadAttention"
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
 
 def identity(embed_dim=4):
-    """Parameters of projections that pass on what they are given."""
+    """Return parameters for projections that are the identity."""
     weights = {f"{name}.weight": torch.eye(embed_dim) for name in PROJECTIONS}
     return weights | {f"{name}.bias": torch.zeros(embed_dim) for name in PROJECTIONS}
 
 
 def layer_of(student, num_heads, state):
-    """Return the student's layer for 4 features with these parameters; what is wrong shows in its first call."""
+    """Return the student's layer for 4 features with these parameters; errors show in its first call."""
     return student.MultiHeadAttention.made(4, num_heads, state=state, training=True)
 
 
 def attended(value):
     """Return output and weights, or fail."""
     assert type(value) is tuple, "expected the pair (output, weights)"
-    assert len(value) == 2, f"expected the pair (output, weights), got {len(value)} things"
+    assert len(value) == 2, f"expected the pair (output, weights), got {len(value)} values"
     return value
 
 
-@worth(1, "two tokens of four features are cut in half", target="split_heads")
+@worth(1, "head 0 has the first half of both tokens, head 1 the second half", target="split_heads")
 def test_two_tokens_for_two_heads(student):
     heads = student.split_heads(torch.tensor([[[0.0, 1, 2, 3], [10, 11, 12, 13]]]), 2)
     assert_close(heads, torch.tensor([[[[0.0, 1], [10, 11]], [[2, 3], [12, 13]]]]))
 
 
-@worth(0.5, "six features for four heads are refused by name", target="split_heads")
+@worth(0.5, "6 features for 4 heads raise a ValueError that names both numbers", target="split_heads")
 def test_six_features_for_four_heads(student):
     assert_raises(ValueError, lambda: student.split_heads(torch.ones(1, 2, 6), 4), 6, 4)
 
 
-@worth(1, "the halves of two tokens are put together again", target="merge_heads")
+@worth(1, "the two halves of each token are side by side again", target="merge_heads")
 def test_two_heads_of_two_tokens(student):
     tokens = student.merge_heads(torch.tensor([[[[0.0, 1], [10, 11]], [[2, 3], [12, 13]]]]))
     assert_close(tokens, torch.tensor([[[0.0, 1, 2, 3], [10, 11, 12, 13]]]))
@@ -59,7 +59,7 @@ def test_names_of_the_parameters(student):
         array_like(found[name], tuple(wanted.shape), of=name)
 
 
-@worth(2, "The has the weights and the output of the lesson", target=CLASS)
+@worth(2, "the weights and the output of The are those of the lesson", target=CLASS)
 def test_the_shared_example(student):
     output, weights = attended(layer_of(student, 2, identity())(Q, K, V))
     rows = array_like(weights, (1, 2, 5, 5), of="the weights")
@@ -76,7 +76,7 @@ def test_the_output_projection(student):
     assert_close(output[0, 0], np.array([1.3663, 2.2289, 3.3763, 4.2491]), LESSON, of="the output of The")
 
 
-@worth(1, "two queries look at five keys, and a key alone is also the value", target=CLASS)
+@worth(1, "two queries look at five keys, and without a value the key is also the value", target=CLASS)
 def test_cross_attention(student):
     layer = layer_of(student, 2, identity())
     alone, twice = map(attended, layer.call_many([arguments(Q[:, :2], K), arguments(Q[:, :2], K, K)]))
@@ -97,11 +97,11 @@ def test_two_sentences(student):
     mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])[:, None].expand(2, 5, 5).clone()  # (2, 5, 5)
     _, weights = attended(layer_of(student, 2, identity())(Q.expand(2, 5, 4).clone(), mask=mask))
     rows = array_like(weights, (2, 2, 5, 5), of="the weights")
-    assert rows[0].min() > 0, "nothing is blocked in the first sentence"
-    assert_close(rows[1, :, :, 3:], np.zeros((2, 5, 2)), of="weights of the padding in the second")
+    assert rows[0].min() > 0, "the mask blocks nothing in the first sentence, but some of its weights are 0"
+    assert_close(rows[1, :, :, 3:], np.zeros((2, 5, 2)), of="weights of the padding in the second sentence")
 
 
-@worth(0.5, "with every key blocked the output is the bias of out_proj", target=CLASS)
+@worth(0.5, "with every key blocked, the weights are 0 and the output is the bias of out_proj", target=CLASS)
 def test_everything_blocked(student):
     state = identity() | {"out_proj.bias": torch.tensor([1.0, 2, 3, 4])}
     output, weights = attended(layer_of(student, 2, state)(Q, mask=torch.zeros(5, 5)))
@@ -113,7 +113,7 @@ def test_everything_blocked(student):
 def test_gradients_arrive(student):
     found = layer_of(student, 2, identity()).vjp(Q, K, V, cotangent=(torch.ones(1, 5, 4), None))
     attended(found.value)
-    # The weights of a query sum to 1, so that a 1 for every query is a 1 shared out among the values.
+    # The weights of a query sum to 1, so a gradient of 1 for each output adds up to 1 over the values.
     totals = [grad if grad is None else array_like(grad, (1, 5, 4)).sum() for grad in found.grads]
     for name, total in zip(("query", "key", "value"), totals, strict=True):
         assert total is not None, f"no gradient reaches {name}: the graph is cut"

@@ -1,18 +1,18 @@
 # %% [markdown]
 # # 06 · Multi-head attention
 #
-# One attention looks at one thing at a time. Here several of them, the *heads*, look at the same tokens side by side,
-# each on its own slice of the features:
+# One attention can look for one thing at a time. Here several attentions, the *heads*, look at the same tokens in
+# parallel, each with its own slice of the features:
 #
 # $$\operatorname{head}_h = \operatorname{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{E / H}}\right) V_h \qquad
 # \operatorname{output} = [\operatorname{head}_1, \dots, \operatorname{head}_H]\, W_o^\top + b_o$$
 #
-# PyTorch, all of it, but for the two ready-made answers: `F.scaled_dot_product_attention` and
-# `nn.MultiheadAttention` (and whatever leads to them). `torch.softmax` and `nn.Linear` are welcome.
+# You may use all of PyTorch except its built-in attention: `F.scaled_dot_product_attention` and
+# `nn.MultiheadAttention` (and everything that calls them). `torch.softmax` and `nn.Linear` are fine.
 #
-# After each step there is a cell to try it. In a notebook, run it; as a script, `python multi_head_attention.py` runs
-# them all, up to the first step that is missing. `attn test multi_head_attention` runs the visible checks.
-# The lesson is in `README.md` beside this file.
+# After each step there is a cell that tries it. Run it in a notebook, or run all cells up to the first missing step
+# with `python multi_head_attention.py`. `attn test multi_head_attention` runs the visible checks.
+# The lesson is in `README.md` next to this file.
 
 # %%
 import math
@@ -29,7 +29,7 @@ from torch import nn
 
 # %%
 def split_heads(x, num_heads):
-    """Return x, (B, N, E), as (B, H, N, E / H): for every head the tokens, each with its slice of the features.
+    """Return x, (B, N, E), as (B, H, N, E / H): each head has all tokens, with its slice of their features.
 
     Entry [b, h, n, d] of the result is x[b, n, h * (E / H) + d]. H is num_heads.
 
@@ -51,14 +51,14 @@ if __name__ == "__main__":
     assert heads[0, 1].tolist() == [[2, 3], [12, 13]], "head 1 has the second half of both tokens"
 
 # %% [markdown]
-# ## Build 2: and put them together again
+# ## Build 2: merge the heads again
 #
-# The way back. What `split_heads` took apart, `merge_heads` puts together.
+# This is the reverse: `merge_heads` puts together what `split_heads` took apart.
 
 
 # %%
 def merge_heads(x):
-    """Return x, (B, H, N, D), as (B, N, H * D): the slices of all heads side by side, token by token.
+    """Return x, (B, H, N, D), as (B, N, H * D): each token has the slices of all heads side by side.
 
     Entry [b, n, h * D + d] of the result is x[b, h, n, d]: merge_heads(split_heads(x, H)) is x again.
 
@@ -74,13 +74,13 @@ if __name__ == "__main__":
     x = torch.arange(3 * 5 * 8).reshape(3, 5, 8).float()
     merged = merge_heads(split_heads(x, 2))
     assert merged.shape == (3, 5, 8), f"(B, N, H * D) is (3, 5, 8), not {tuple(merged.shape)}"
-    assert torch.equal(merged, x), "merging what was split gives back what was there"
+    assert torch.equal(merged, x), "merge_heads(split_heads(x, 2)) should be x again"
 
 # %% [markdown]
 # ## Build 3: multi-head attention
 #
-# Project, split, attend in every head, merge, project once more. The four projections are `nn.Linear` layers with
-# the names below: the names are part of the interface, since trained weights are loaded by them.
+# Project, split, attend in every head, merge, project again. The four projections are `nn.Linear` layers with the
+# names below. The names are part of the interface, because trained weights are loaded by name.
 
 
 # %%
@@ -88,7 +88,7 @@ class MultiHeadAttention(nn.Module):
     """Multi-head attention over batches of tokens: (B, N, E) in, (B, N, E) out.
 
     It has exactly these parameters: q_proj, k_proj, v_proj and out_proj, each an `nn.Linear(embed_dim, embed_dim)` with
-    a bias. Nothing else is learnt, nothing is dropped: train() and eval() give the same.
+    a bias. Nothing else is learnt, and there is no dropout: train() and eval() give the same result.
     """
 
     def __init__(self, embed_dim, num_heads):
@@ -100,27 +100,28 @@ class MultiHeadAttention(nn.Module):
         raise NotImplementedError
 
     def forward(self, query, key=None, value=None, mask=None):
-        """Return (output, weights), a tuple: output (B, N_q, E) and weights (B, H, N_q, N_k), those of every head.
+        """Return (output, weights), a tuple: output (B, N_q, E) and the weights of every head (B, H, N_q, N_k).
 
-        query: (B, N_q, E); key and value: (B, N_k, E), before any projection. Without key and value, query stands for
-        all three (self-attention); a key alone is also the value (cross-attention); a value may differ from the key.
+        query: (B, N_q, E); key and value: (B, N_k, E), before any projection. Without key and value, the query is used
+        for all three (self-attention). Without a value, the key is also the value (cross-attention). A value may differ
+        from the key.
 
         mask: None, or a tensor of bool, int or float of (N_q, N_k), the same for all; of (B, N_q, N_k), one for each
         sentence and the same for all its heads; or of four dimensions, which broadcast to (B, H, N_q, N_k).
-        1 or True: this key may be attended to; 0 or False: it is blocked.
+        1 or True means that the query may look at this key; 0 or False means that the key is blocked.
 
-        - Query, key and value are projected by q_proj, k_proj and v_proj, then split. In each head scores are divided
-          by the square root of the head's width, E / H, and the softmax is taken over the keys. The heads' results are
+        - Query, key and value are projected by q_proj, k_proj and v_proj, then split. In each head, scores are divided
+          by the square root of the head's width, E / H, and the softmax is over the keys. The results of the heads are
           merged, then go through out_proj.
-        - A blocked key has the weight 0, and the weights of the others sum to 1, whatever its score and theirs: right
-          for scores of any size, such as 5000, or -1e10.
+        - A blocked key has the weight 0, and the weights of the other keys sum to 1. Scores of any size work, such as
+          5000 or -1e10.
         - A query whose keys are all blocked has weights of 0, and the merged heads are 0 there, so that its output is
-          the bias of out_proj. Never NaN, neither there nor in any gradient.
+          the bias of out_proj. There is never a NaN, neither in the results nor in any gradient.
         - Raises ValueError naming both lengths if key and value have different lengths.
         - Gradients flow to query, key, value and all parameters, through the output and through the weights.
         - The result has the dtype of the parameters and the query: float32, float64 after .double(), float16 after
-          .half(), bfloat16 after .bfloat16(). The mask has no say in it.
-        - Arguments are not modified, and nothing is kept from one call for the next.
+          .half(), bfloat16 after .bfloat16(). The dtype of the mask does not matter.
+        - Arguments are not modified, and nothing is kept from one call to the next.
         - No Python loop over tokens, features or the batch; a loop over heads is fine. No product is computed twice,
           and no tensor is larger than the weights and the arguments.
         """
@@ -128,7 +129,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %%
-# Try the constructor: eight parameters, by their names
+# Try the constructor: eight parameters with their names
 if __name__ == "__main__":
     shapes = {name: tuple(one.shape) for name, one in MultiHeadAttention(embed_dim=4, num_heads=2).named_parameters()}
     print("parameters:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()))
@@ -136,7 +137,7 @@ if __name__ == "__main__":
     assert sorted(shapes.values()) == 4 * [(4,)] + 4 * [(4, 4)], "each has a weight (4, 4) and a bias (4,)"
 
 # %%
-# The sentence of the lesson, for the cells below, as a batch of one: a query, a key and a value for each token
+# The sentence of the lesson, as a batch of one, for the cells below: a query, a key and a value for each token
 if __name__ == "__main__":
     tokens = ["The", "cat", "sat", "on", "mat"]
     Q = torch.tensor([[[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]])
@@ -144,7 +145,7 @@ if __name__ == "__main__":
     V = torch.tensor([[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]]])
 
     def with_identity(layer):
-        """Make every projection pass on what it gets, so that the numbers can be followed by hand."""
+        """Make every projection the identity, so that you can follow the numbers by hand."""
         with torch.no_grad():
             for projection in (layer.q_proj, layer.k_proj, layer.v_proj, layer.out_proj):
                 projection.weight.copy_(torch.eye(projection.weight.shape[0]))
@@ -153,7 +154,7 @@ if __name__ == "__main__":
 
 
 # %%
-# Try it: two heads of width 2, and no projection to speak of
+# Try it: two heads of width 2, with projections that are the identity
 if __name__ == "__main__":
     layer = with_identity(MultiHeadAttention(embed_dim=4, num_heads=2))
     result = layer(Q, K, V)
@@ -173,9 +174,9 @@ if __name__ == "__main__":
     print("causal weights of cat, head by head:", [[round(w, 4) for w in head[1].tolist()] for head in causal[0]])
     assert torch.equal(causal[0, :, 1, 2:], torch.zeros(2, 3)), "cat sees The and itself, in both heads"
     padded = layer(Q, mask=torch.tensor([[[[1, 1, 1, 0, 0]]]]))[1]
-    assert torch.equal(padded[..., 3:], torch.zeros(1, 2, 5, 2)), "nobody looks at the padding, in no head"
+    assert torch.equal(padded[..., 3:], torch.zeros(1, 2, 5, 2)), "no query looks at the padding, in any head"
     blocked, _ = layer(Q, mask=torch.zeros(5, 5))
-    assert torch.equal(blocked, torch.zeros(1, 5, 4)), "with every key blocked: the bias of out_proj, which is 0 here"
+    assert torch.equal(blocked, torch.zeros(1, 5, 4)), "with every key blocked, the output is the bias, here 0"
 
 # %%
 # Try cross-attention: two tokens look at five
@@ -183,13 +184,13 @@ if __name__ == "__main__":
     layer = with_identity(MultiHeadAttention(embed_dim=4, num_heads=2))
     crossed, looked = layer(Q[:, :2], K)
     assert looked.shape == (1, 2, 2, 5), f"two queries, five keys: (1, 2, 2, 5), not {tuple(looked.shape)}"
-    assert torch.allclose(crossed, layer(Q[:, :2], K, K)[0]), "a key alone is also the value"
+    assert torch.allclose(crossed, layer(Q[:, :2], K, K)[0]), "without a value, the key is also the value"
 
 # %% [markdown]
 # ## Use: what each head looks at
 #
-# The same sentence with one head, two and four. The more heads, the narrower each of them: with four heads of width 1
-# there is little left to tell keys apart by.
+# The same sentence with one, two and four heads. The more heads there are, the narrower each of them is. With four
+# heads of width 1, a head has little to tell the keys apart.
 
 # %%
 if __name__ == "__main__":
@@ -202,16 +203,16 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Use: why more than one
 #
-# A small task: every token should pass on what the token *before* it holds, and also what the *first* token holds, each
-# in a place of its own. One head mixes what it looks at into one vector and cannot keep the two apart. Two heads
-# can. Both layers have the same number of parameters.
+# A small task: every token should return the mark of the token *before* it and also the mark of the *first* token, in
+# separate places. One head mixes everything it looks at into one vector and cannot keep the two apart. Two heads can.
+# Both layers have the same number of parameters.
 
 # %%
 if __name__ == "__main__":
     places, marks = (
         6,
         4,
-    )  # a token: which of 6 places it is in, and one of 4 marks that it holds, both one-hot, and 6 zeros
+    )  # a token is its place (one of 6) and its mark (one of 4), both one-hot, and 6 zeros
 
     def sentences(count):
         held = torch.eye(marks)[torch.randint(marks, (count, places))]  # (count, 6, 4)
@@ -233,9 +234,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# How many weights are there in one layer for 32 sentences of 2048 tokens, with 96 heads? How many bytes are these in
-# float32? And how many parameters has `MultiHeadAttention(512, 8)`, weights and biases together? Replace each `None`
-# (or write the answers below).
+# How many attention weights does one layer make for 32 sentences of 2048 tokens, with 96 heads? How many bytes are
+# these in float32? And how many parameters does `MultiHeadAttention(512, 8)` have, weights and biases together? Replace
+# each `None` (or write the answers below it).
 
 # %%
 REFLECT_WEIGHT_ENTRIES_B32_H96_N2048 = None

@@ -1,4 +1,4 @@
-"""Probes of 06_multi_head_attention: the calls by which its wrong ways are told apart."""
+"""Probes of 06_multi_head_attention: calls that tell its misconceptions apart."""
 
 import numpy as np
 import torch
@@ -6,34 +6,34 @@ import torch
 from grader.diagnosis.probe import probe
 
 FORWARD = "MultiHeadAttention.forward"
-EXAMPLE = "The of the shared example, with projections that pass on what they get"
+EXAMPLE = "the token The of the shared example, with projections that are the identity"
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 RNG = np.random.default_rng(606)
 
 
 def floats(*rows):
-    """Return rows of numbers as a tensor of float32."""
+    """Return rows of numbers as a float32 tensor."""
     return torch.tensor(rows, dtype=torch.float32)
 
 
 def counted(*shape):
-    """Return 0, 1, 2 and so on in this shape."""
+    """Return the numbers 0, 1, 2, ... in this shape."""
     return torch.arange(float(np.prod(shape))).reshape(shape)
 
 
 def eighths(*shape, size=12):
-    """Return numbers between -size/8 and size/8 that float32 holds exactly; always the same ones."""
+    """Return numbers between -size/8 and size/8 that float32 holds exactly, the same in every run."""
     return torch.from_numpy(RNG.integers(-size, size + 1, size=shape)).float() / 8
 
 
 def plain(embed_dim):
-    """Parameters of projections that pass on what they get."""
+    """Return parameters for projections that are the identity."""
     weights = {f"{name}.weight": torch.eye(embed_dim) for name in PROJECTIONS}
     return weights | {f"{name}.bias": torch.zeros(embed_dim) for name in PROJECTIONS}
 
 
 def mixed(embed_dim):
-    """Parameters that are all different."""
+    """Return parameters that are all different."""
     weights = {f"{name}.weight": eighths(embed_dim, embed_dim, size=8) for name in PROJECTIONS}
     return weights | {f"{name}.bias": eighths(embed_dim, size=8) for name in PROJECTIONS}
 
@@ -71,12 +71,12 @@ SHARES_COT = floats([[[1, 0, 2], [0, -1, 1]], [[2, 1, 0], [-1, 0, 3]]])
 
 
 def forward(*args, state, heads=2, **kwargs):
-    """Return a probe of forward of a layer with these parameters."""
+    """Return a probe of the forward method of a layer with these parameters."""
     return probe(FORWARD, *args, init=(len(state["q_proj.bias"]), heads), state=state, **kwargs)
 
 
 def names_of(result):
-    """Say which parameters there are, and which of them a gradient reaches."""
+    """Return the names of the parameters, and of those that a gradient reaches."""
     return {
         "parameters": ", ".join(sorted(result["parameters"])) or "none",
         "learning": ", ".join(sorted(name for name, grad in result["parameters"].items() if grad is not None))
@@ -85,12 +85,12 @@ def names_of(result):
 
 
 def kinds(result):
-    """Say of what a result is made."""
+    """Return the types in a result."""
     return ", ".join(type(part).__name__ for part in result) if type(result) is tuple else "no tuple"
 
 
 def evenness(result):
-    """Say how weights look that should all be the same."""
+    """Describe weights that should all be equal."""
     if type(result) is not tuple or len(result) != 2:
         return "no pair"
     weights = result[1]
@@ -104,7 +104,7 @@ def evenness(result):
 
 
 def arrived(result):
-    """Say of every gradient whether it is there, and holds numbers."""
+    """Return for each gradient whether it is missing, finite or NaN."""
     named = dict(zip(("query", "key", "value"), result["grads"], strict=False)) | result["parameters"]
     return {
         name: "no gradient" if grad is None else "a gradient" if bool(grad.isfinite().all()) else "NaN"
@@ -113,7 +113,7 @@ def arrived(result):
 
 
 def reached(result):
-    """Say whether a gradient of the weights alone reaches queries and keys."""
+    """Return whether gradients from the weights alone reach queries and keys."""
     return {"gradients of the weights": ["cut" if grad is None else "there" for grad in result["grads"][:2]]}
 
 
@@ -135,9 +135,9 @@ PROBES = [
     probe("merge_heads", counted(2, 1, 2, 3)),
     probe("merge_heads", counted(1, 2, 3, 1).double()),
     probe("merge_heads", eighths(1, 2, 2, 2), cotangent=counted(1, 2, 4)),
-    # Parameters, and what is refused
+    # Parameters and errors
     probe(FORWARD, PAIR, init=(2, 1), cotangent=(PAIR_COT, None), look=names_of, said="its parameters"),
-    # a constructor that does not refuse is found out by tokens of another width, which no other step refuses so
+    # tokens of a third width: only the constructor can raise an error that names these two numbers
     probe(FORWARD, torch.ones(1, 2, 7), init=(6, 4), names=(6, 4)),
     probe(FORWARD, torch.ones(1, 2, 7), init=(3, 5), names=(3, 5)),
     forward(torch.ones(1, 2, 4), torch.ones(1, 3, 4), torch.ones(1, 5, 4), state=PLAIN_FOUR, names=(3, 5)),

@@ -1,7 +1,7 @@
-"""Visible checks of 07_gpu_path: run them with `attn test` or `python -m pytest checks.py`.
+"""Visible checks of 07_gpu_path. Run them with `attn test` or `python -m pytest checks.py`.
 
-`on_device` calls a function on a machine that pretends to have a GPU. `assert_disciplined` then says in which line the
-real one would raise an error, or be waited for.
+`on_device` calls a function on a machine with a simulated GPU. `assert_disciplined` then says in which line a real GPU
+would raise an error or make the CPU wait.
 """
 
 import torch
@@ -14,8 +14,8 @@ Q = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 
 K = torch.tensor([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
 V = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
 CAUSAL = torch.ones(5, 5).tril()
-LESSON = Tolerance(0.0, 6e-5)  # the lesson has four decimals
-HALF = Tolerance(0.0, 1e-2)  # and 16 bits have two
+LESSON = Tolerance(0.0, 6e-5)  # the lesson gives four decimals
+HALF = Tolerance(0.0, 1e-2)  # 16 bits give two decimals
 PICK, MANUAL, FUSED = "pick_device", "attention_on_device", "fused_attention"
 LOW, MOVE = "half_precision_attention", "move_batch"
 
@@ -23,12 +23,12 @@ LOW, MOVE = "half_precision_attention", "move_batch"
 def attended(value):
     """Return output and weights, or fail."""
     assert type(value) is tuple, "expected the pair (output, weights)"
-    assert len(value) == 2, f"expected the pair (output, weights), got {len(value)} things"
+    assert len(value) == 2, f"expected the pair (output, weights), got {len(value)} values"
     return array_like(value[0], (5, 4), of="the output"), array_like(value[1], (5, 5), of="the weights")
 
 
 def raised_by(call):
-    """Return what the student's code raises, if it does."""
+    """Return the exception that the student's code raises, or None."""
     try:
         call()
     except StudentRaisedError as error:
@@ -36,23 +36,23 @@ def raised_by(call):
     return None
 
 
-@worth(1, "cuda is picked where there is a GPU, the CPU where there is none", target=PICK)
+@worth(1, "pick_device returns cuda on a machine with a GPU, and cpu on one without", target=PICK)
 def test_with_a_gpu_and_without(student):
     for gpu, wanted in ((True, "cuda"), (False, "cpu")):
         device = student.pick_device.on_device("cuda", gpu=gpu).value
         assert type(device) is torch.device, "pick_device should return a torch.device"
-        assert device.type == wanted, f"{'with' if gpu else 'without'} a GPU, {device.type} was picked, not {wanted}"
+        assert device.type == wanted, f"{'with' if gpu else 'without'} a GPU, expected {wanted}, got {device.type}"
 
 
-@worth(1, "gpu is no name of a device", target=PICK)
+@worth(1, "the text gpu, which is not a device name, raises a ValueError that contains it", target=PICK)
 def test_no_device(student):
     error = raised_by(lambda: student.pick_device("gpu"))
-    assert error is not None, "expected a ValueError for the device gpu"
+    assert error is not None, "expected a ValueError for the name gpu"
     assert "ValueError" in error.types, f"expected a ValueError: {error}"
-    assert "gpu" in error.message, f"the message should hold the name, gpu: {error.message!r}"
+    assert "gpu" in error.message, f"the message should contain the name gpu: {error.message!r}"
 
 
-@worth(1.5, "cat has the causal weights and output of the lesson", target=MANUAL)
+@worth(1.5, "the output of The and the causal weights of cat are those of the lesson", target=MANUAL)
 def test_the_shared_example(student):
     plain, causal = student.attention_on_device.call_many([arguments(Q, K, V), arguments(Q, K, V, mask=CAUSAL)])
     output, _ = attended(plain)
@@ -61,21 +61,21 @@ def test_the_shared_example(student):
     assert_close(weights[1], torch.tensor([0.8176, 0.1824, 0, 0, 0]).numpy(), LESSON, of="cat, causal")
 
 
-@worth(1.5, "on a GPU, with the mask left on the CPU, everything ends up on the GPU", target=MANUAL)
+@worth(1.5, "with only the mask on the CPU, both results are on the GPU and the CPU never waits", target=MANUAL)
 def test_on_a_gpu(student):
     found = student.attention_on_device.on_device(Q, K, V, mask=CAUSAL, elsewhere=("mask",))
     assert_disciplined(found, device="cuda")
     assert len(found.devices) == 2, "expected the pair (output, weights)"
 
 
-@worth(1, "on the CPU, everything stays on the CPU", target=MANUAL)
+@worth(1, "with all arguments on the CPU, both results are on the CPU", target=MANUAL)
 def test_on_the_cpu(student):
     found = student.attention_on_device.on_device(Q, K, V, mask=CAUSAL, elsewhere=(0, 1, 2, "mask"))
     assert_disciplined(found, device="cpu")
     assert len(found.devices) == 2, "expected the pair (output, weights)"
 
 
-@worth(2, "the built-in understands this course's masks", target=FUSED)
+@worth(2, "bool, int and float masks all give cat the causal output of the lesson", target=FUSED)
 def test_masks_of_the_course(student):
     masks = [CAUSAL.bool(), CAUSAL.long(), CAUSAL]
     for mask, value in zip(
@@ -86,22 +86,22 @@ def test_masks_of_the_course(student):
         assert_close(output[1], wanted, LESSON, of=f"the output of cat for a mask of {mask.dtype}")
 
 
-@worth(1.5, "is_causal and a mask both hold", target=FUSED)
+@worth(1.5, "with is_causal and a mask that blocks The, cat sees only itself", target=FUSED)
 def test_both(student):
     value = student.fused_attention(Q, K, V, mask=torch.tensor([0, 1, 1, 1, 1]), is_causal=True)
     output = array_like(value, (5, 4), of="the output")
-    assert_close(output[1], V[1].double().numpy(), LESSON, of="cat may not see The, nor what comes after: its output")
-    assert_close(output[0], torch.zeros(4).double().numpy(), of="nothing is left for The: its output")
+    assert_close(output[1], V[1].double().numpy(), LESSON, of="the output of cat, which may see only itself")
+    assert_close(output[0], torch.zeros(4).double().numpy(), of="the output of The, which may see nothing")
 
 
-@worth(1, "fused_attention stays on the GPU", target=FUSED)
+@worth(1, "fused_attention returns its output on the GPU, and the CPU never waits", target=FUSED)
 def test_fused_on_a_gpu(student):
     found = student.fused_attention.on_device(Q, K, V, mask=CAUSAL, is_causal=True, elsewhere=("mask",))
     assert_disciplined(found, device="cuda")
-    assert len(found.devices) == 1, "expected the output alone"
+    assert len(found.devices) == 1, "expected only the output"
 
 
-@worth(1.5, "in 16 bits the numbers of the lesson come out to two digits, in float32", target=LOW)
+@worth(1.5, "in 16 bits the weights agree with the lesson to two digits, and float32 stays float32", target=LOW)
 def test_sixteen_bits(student):
     value = student.half_precision_attention(Q, K, V, mask=CAUSAL)
     _, weights = attended(value)
@@ -117,15 +117,15 @@ def test_no_overflow(student):
     assert_close(output, torch.ones(5, 4).double().numpy(), HALF, of="the output")
 
 
-@worth(1.5, "a small batch is moved, and what is no tensor stays", target=MOVE)
+@worth(1.5, "every tensor of a small batch is moved, and everything else is unchanged", target=MOVE)
 def test_a_batch(student):
     batch = {"tokens": torch.tensor([[4, 7], [1, 0]]), "more": [torch.ones(2), "a text"], "length": 2}
     found = student.move_batch.on_device(batch, "cuda", elsewhere=(0,))
-    assert len(found.devices) == 2, f"there are two tensors in the batch, and {len(found.devices)} came back"
+    assert len(found.devices) == 2, f"expected the 2 tensors of the batch, got {len(found.devices)}"
     assert_disciplined(found, device="cuda", non_blocking=True)
     moved = found.value
     assert type(moved) is dict, "a dict stays a dict"
-    assert list(moved) == ["tokens", "more", "length"], "the keys stay what they are"
-    assert moved["length"] == 2, "a number stays what it is"
+    assert list(moved) == ["tokens", "more", "length"], "the keys should not change"
+    assert moved["length"] == 2, "a number should not change"
     assert type(moved["more"]) is list, "a list stays a list"
-    assert moved["more"][1:] == ["a text"], "a text stays what it is"
+    assert moved["more"][1:] == ["a text"], "a text should not change"

@@ -1,19 +1,19 @@
 # %% [markdown]
 # # 07 · The GPU path
 #
-# The formula stays what it was. What is new is *where* it is computed, and in what precision: on a device that works
-# beside the CPU, with memory of its own. Code for it should follow its input from device to device, never make the CPU
-# wait, never write down what need not be written down, and stay right in 16 bits.
+# The formula stays the same. New is *where* you compute it and in which precision: on a second device that works in
+# parallel with the CPU and has its own memory. Good code for it follows its input from device to device, never makes
+# the CPU wait, stores no more than it needs, and stays right in 16 bits.
 #
-# No GPU is needed. `attn test gpu_path` pretends that there is one: it computes on the CPU, keeps book of where each
-# tensor would live, and says in which line a real GPU would raise an error or be waited for.
+# You do not need a GPU. `attn test gpu_path` uses a simulated GPU. It computes on the CPU, records on which device each
+# tensor would be, and says in which line a real GPU would raise an error or make the CPU wait.
 #
-# `F.scaled_dot_product_attention`, the built-in, is what `fused_attention` is for. In `attention_on_device` and
+# Use the built-in, `F.scaled_dot_product_attention`, in `fused_attention` only. In `attention_on_device` and
 # `half_precision_attention` it is not allowed.
 #
-# After each step there is a cell to try it. In a notebook, run it; as a script, `python gpu_path.py` runs them all, up
-# to the first step that is missing. `attn test gpu_path` runs the visible checks. The lesson is in `README.md` beside
-# this file.
+# After each step there is a cell that tries it. Run it in a notebook, or run all cells up to the first missing step
+# with `python gpu_path.py`. `attn test gpu_path` runs the visible checks. The lesson is in `README.md` next to this
+# file.
 
 # %%
 import math
@@ -24,68 +24,67 @@ import torch.nn.functional as F
 # %% [markdown]
 # ## Build 1: which device?
 #
-# A program should run where it is started: on a GPU if there is one, on the CPU if not. It asks once, at the beginning,
-# and hands the answer on.
+# A program should run on every machine: on the GPU if there is one, otherwise on the CPU. It asks once, at its start,
+# and passes the answer on.
 
 
 # %%
 def pick_device(prefer="cuda"):
-    """Return the device that was asked for, a torch.device, if this machine has it; else torch.device("cpu").
+    """Return the requested device, a torch.device, if this machine has it; otherwise torch.device("cpu").
 
     prefer: a name, such as "cuda", "cuda:0", "mps" or "cpu", or a torch.device.
 
-    - "cuda" gives a device of type cuda, with its number ("cuda:0") or without. Who asks for the CPU gets the CPU, GPU
-      or not.
-    - What this machine does not have, be it the kind ("mps" on most machines) or the number ("cuda:5" where there is
-      one GPU), is replaced by the CPU without a word. The machine is asked in each call, not when the file is loaded.
-    - A text that is no name of a device at all, such as "gpu", "cuda0" or "", raises ValueError, GPU or not; its
-      message holds the text. What torch.device() accepts is a name.
+    - "cuda" gives a device of type cuda, with its number ("cuda:0") or without. "cpu" gives the CPU, with or without a
+      GPU in the machine.
+    - If this machine does not have the kind of device ("mps" on most machines) or the number ("cuda:5" with one GPU),
+      the result is the CPU, without an error. The function checks in each call, not when the file is loaded.
+    - A text that is not a device name, such as "gpu", "cuda0" or "", raises ValueError on every machine. The message
+      contains the text. Everything that torch.device() accepts is a device name.
     """
     raise NotImplementedError
 
 
 # %%
-# Try it: what is there?
+# Try it: which devices does this machine have?
 if __name__ == "__main__":
     for name in ("cuda", "mps", "cpu"):
         print(f"asked for {name}, got {pick_device(name)!r}")
-    assert pick_device("cpu") == torch.device("cpu"), "who asks for the CPU gets it"
+    assert pick_device("cpu") == torch.device("cpu"), 'pick_device("cpu") should return the CPU'
     refused = ""
     try:
         pick_device("gpu")
     except ValueError as error:
         refused = str(error)
     print("refused:", refused)
-    assert "gpu" in refused, "a ValueError that holds the name is asked for: cuda is a name, gpu is none"
+    assert "gpu" in refused, "gpu is not a device name: raise a ValueError that contains it"
 
 # %% [markdown]
-# ## Build 2: attention, wherever its input lives
+# ## Build 2: attention on the device of its input
 #
-# The formula of module 05, without its layer. On a CPU nearly every way to write it is right. On a GPU, a tensor that
-# was made on the CPU stops it, and a number that is read stops the CPU.
+# This is the formula of module 05 without its layer. On a CPU, nearly every way to write it is right. On a GPU, a
+# tensor that was created on the CPU raises an error, and reading a number makes the CPU wait.
 
 
 # %%
 def attention_on_device(q, k, v, mask=None):
     """Return (output, weights), a tuple: attention by the formula, on the device of q.
 
-    q: (..., n_q, d_k), k: (..., n_k, d_k), v: (..., n_k, d_v), all on one device; the leading axes, if any, are the
-    same. output: (..., n_q, d_v), weights: (..., n_q, n_k).
+    q: (..., n_q, d_k), k: (..., n_k, d_k), v: (..., n_k, d_v), all on one device, with the same leading axes, if any.
+    output: (..., n_q, d_v), weights: (..., n_q, n_k).
 
-    mask: None, or a tensor of bool, int or float that broadcasts to the weights, on any device. 1 or True: this key
-    may be attended to; 0 or False: it is blocked.
+    mask: None, or a tensor of bool, int or float that broadcasts to the weights, on any device. 1 or True means that
+    the query may look at this key; 0 or False means that the key is blocked.
 
-    - Scores are divided by the square root of d_k, and the softmax is taken over the keys. A blocked key has the weight
-      0, the weights of the others sum to 1, whatever its score and theirs: right for scores of any size, such as 5000,
-      or -1e10.
-    - A query whose keys are all blocked has weights of 0 and an output of 0. Never NaN, neither there nor in any
-      gradient.
-    - Every tensor that is made lives where q lives, from the start, be that a GPU or the CPU: no device is named. (A
-      number on the CPU, a tensor without axes, may meet tensors of a GPU.) Both results are there, too.
-    - The CPU never waits for the GPU: no number is read out of a tensor, nothing is copied to the CPU.
-    - A mask that is given on another device is moved once.
-    - Gradients flow to q, k and v, through the output and through the weights. The dtype is that of q, whatever the
-      mask. Arguments are not modified.
+    - Scores are divided by the square root of d_k, and the softmax is over the keys. A blocked key has the weight 0,
+      and the weights of the other keys sum to 1. Scores of any size work, such as 5000 or -1e10.
+    - A query whose keys are all blocked has weights of 0 and an output of 0. There is never a NaN, neither in the
+      results nor in any gradient.
+    - Every new tensor is created on the device of q, a GPU or the CPU. No device is named in the code. (A CPU tensor
+      without axes, a single number, may be used with tensors on a GPU.) Both results are on the device of q.
+    - The CPU never waits for the GPU: no number is read from a tensor, and nothing is copied to the CPU.
+    - A mask on another device is moved once.
+    - Gradients flow to q, k and v, through the output and through the weights. The dtype is that of q, for every mask.
+      Arguments are not modified.
     - No Python loop over tokens, features or the batch. No product is computed twice, and no tensor is larger than the
       weights and the arguments. F.scaled_dot_product_attention and nn.MultiheadAttention are not allowed here.
     """
@@ -93,98 +92,99 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %%
-# The sentence of the lesson, for the cells below: a query, a key and a value for each token
+# The sentence of the lesson for the cells below: a query, a key and a value for each token
 if __name__ == "__main__":
     tokens = ["The", "cat", "sat", "on", "mat"]
     Q = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
     K = torch.tensor([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
     V = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
-    causal = torch.ones(5, 5).tril()  # on the CPU, wherever the others are
+    causal = torch.ones(5, 5).tril()  # stays on the CPU
 
 # %%
-# Try it: on the best device there is, with a mask that stays behind
+# Try it on the best device of this machine, with a mask on the CPU
 if __name__ == "__main__":
     device = pick_device()
     result = attention_on_device(Q.to(device), K.to(device), V.to(device), mask=causal)
-    assert len(result) == 2, "the pair (output, weights)"
+    assert len(result) == 2, "return the pair (output, weights)"
     print("causal weights of cat:", [round(w, 4) for w in result[1][1].tolist()], "on", result[1].device)
     assert torch.allclose(result[1][1].cpu(), torch.tensor([0.8176, 0.1824, 0, 0, 0]), atol=1e-4), "as in module 04"
-    assert all(one.device.type == device.type for one in result), f"both results live on {device}"
+    assert all(one.device.type == device.type for one in result), f"both results should be on {device}"
     blocked, _ = attention_on_device(Q, K, V, mask=torch.zeros(5, 5))
-    assert torch.equal(blocked, torch.zeros(5, 4)), "with every key blocked: 0"
+    assert torch.equal(blocked, torch.zeros(5, 4)), "with every key blocked, the output is 0"
 
 # %% [markdown]
 # ## Build 3: the built-in
 #
-# PyTorch has attention ready-made. It is quicker than the formula and, what matters more, it never writes down the
-# weights. But its masks have a convention of their own.
+# PyTorch has a built-in attention. It is faster than the formula. More important, it never stores the weights. But it
+# reads masks differently from this course.
 
 
 # %%
 def fused_attention(q, k, v, mask=None, is_causal=False):
-    """Return the output of attention, (..., n_q, d_v), computed by F.scaled_dot_product_attention. No weights.
+    """Return the output of attention, (..., n_q, d_v), computed by F.scaled_dot_product_attention, without weights.
 
     q: (..., n_q, d_k), k: (..., n_k, d_k), v: (..., n_k, d_v), of two to five dimensions, all on one device.
 
-    mask: as for attention_on_device: None, or bool, int or float, 1 or True where a key may be attended to; any shape
-    that broadcasts to (..., n_q, n_k), such as (n_k,), (n_q, 1) or (batch, 1, 1, n_k); on any device.
-    is_causal: query i may attend to the keys j <= i, counted from the top left, also where n_q and n_k differ. With a
-    mask as well, both hold: a key must be allowed by both.
+    mask: as in attention_on_device: None, or bool, int or float, 1 or True where the query may look at the key; any
+    shape that broadcasts to (..., n_q, n_k), such as (n_k,), (n_q, 1) or (batch, 1, 1, n_k); on any device.
+    is_causal: query i may look at the keys j <= i, counted from the top left, also if n_q and n_k differ. With a mask
+    and is_causal, a key must be allowed by both.
 
-    - The same numbers as attention_on_device, to rounding, in float64, float32, bfloat16 and float16.
-    - A query whose keys are all blocked has an output of 0. Never NaN, neither there nor in a gradient.
-    - The rules of attention_on_device about devices, waiting, gradients, dtype and arguments hold here, too.
+    - The same numbers as attention_on_device, up to rounding, in float64, float32, bfloat16 and float16.
+    - A query whose keys are all blocked has an output of 0. There is never a NaN, neither in the output nor in a
+      gradient.
+    - The rules of attention_on_device for devices, waiting, gradients, dtype and arguments apply here, too.
     - No Python loop. Without a mask, nothing of size n_q * n_k is ever stored: memory grows like the arguments. The
-      built-in does without it only for inputs of four dimensions, so inputs of two or three need axes of size 1 in
-      front. (It is measured for three dimensions and d_v = d_k.)
+      built-in can do this only for inputs of four dimensions, so inputs of two or three need axes of size 1 in front.
+      (The memory is measured for three dimensions and d_v = d_k.)
     """
     raise NotImplementedError
 
 
 # %%
-# Try it: the same numbers by both ways, for every kind of mask
+# Try it: both functions give the same numbers, for every kind of mask
 if __name__ == "__main__":
     for kind in (torch.bool, torch.int64, torch.float32):
         fused = fused_attention(Q, K, V, mask=causal.to(kind))
-        assert fused.shape == (5, 4), f"the output alone: (5, 4), not {tuple(fused.shape)}"
+        assert fused.shape == (5, 4), f"return only the output: (5, 4), not {tuple(fused.shape)}"
         manual, _ = attention_on_device(Q, K, V, mask=causal)
-        assert torch.allclose(fused, manual, atol=1e-6), f"a mask of {kind} should mean what it means in this course"
-    assert torch.allclose(fused_attention(Q, K, V, is_causal=True), manual, atol=1e-6), "is_causal is the same mask"
+        assert torch.allclose(fused, manual, atol=1e-6), f"a mask of {kind} should block where it is 0"
+    assert torch.allclose(fused_attention(Q, K, V, is_causal=True), manual, atol=1e-6), "is_causal equals that mask"
     padding = torch.tensor([1, 1, 1, 0, 0])
     both = fused_attention(Q, K, V, mask=padding, is_causal=True)
-    assert torch.allclose(both, attention_on_device(Q, K, V, causal * padding)[0], atol=1e-6), "both hold"
+    assert torch.allclose(both, attention_on_device(Q, K, V, causal * padding)[0], atol=1e-6), "both should apply"
     print("output of cat, causal:", [round(x, 4) for x in fused[1].tolist()])
 
 # %% [markdown]
 # ## Build 4: sixteen bits
 #
-# The matrix units of a GPU are many times as fast in bfloat16 and float16 as in float32. The price: bfloat16 keeps
-# about three digits, and float16 has no number above 65504.
+# The matrix units of a GPU are many times as fast in bfloat16 and float16 as in float32. This has a price: bfloat16
+# keeps about three digits, and float16 has no number above 65504.
 
 
 # %%
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    """Return (output, weights), as attention_on_device does, with both products computed in a dtype of 16 bits.
+    """Return (output, weights) like attention_on_device, with both products computed in a 16-bit dtype.
 
-    q, k, v, mask: as for attention_on_device, but q, k and v have float32, or 16 bits themselves. dtype: torch.bfloat16
-    or torch.float16.
+    q, k, v, mask: as in attention_on_device, but q, k and v are float32 or already in 16 bits. dtype: torch.bfloat16 or
+    torch.float16.
 
-    - Both products, that of q and k and that of weights and v, take their factors in dtype. What lies between the two
-      may have any precision.
-    - Entries of q, k and v and the *scaled* scores fit into dtype; the unscaled scores need not. Nothing overflows:
-      the scale comes before the product. Exponentials do not overflow either, nor do blocked scores.
-    - Output and weights have the dtype of q, whatever dtype is, and the values of attention_on_device to about two
+    - Both products, q times k and weights times v, have their factors in dtype. The steps in between may have any
+      precision.
+    - The entries of q, k and v and the *scaled* scores fit into dtype, but the unscaled scores may not. Nothing
+      overflows, because the scale comes before the product. Exponentials and blocked scores do not overflow either.
+    - Output and weights have the dtype of q, for every dtype, and the values of attention_on_device to about two
       digits. Rows of weights sum to 1, to that precision.
-    - Blocked keys have the weight 0. A query whose keys are all blocked has weights and an output of 0, never NaN,
-      neither there nor in a gradient.
-    - The rules of attention_on_device about devices, waiting, gradients, arguments, loops, cost and what is not allowed
-      hold here, too.
+    - Blocked keys have the weight 0. A query whose keys are all blocked has weights of 0 and an output of 0. There is
+      never a NaN, neither in the results nor in a gradient.
+    - The rules of attention_on_device for devices, waiting, gradients, arguments, loops, cost and what is not allowed
+      apply here, too.
     """
     raise NotImplementedError
 
 
 # %%
-# Try it: three digits are enough for attention, and float16 does not overflow
+# Try it: two digits are right, and float16 does not overflow
 if __name__ == "__main__":
     for kind in (torch.bfloat16, torch.float16):
         output, weights = half_precision_attention(Q, K, V, mask=causal, dtype=kind)
@@ -198,43 +198,43 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 5: the batch
 #
-# What a data loader hands out is rarely one tensor: it is a dict of tensors, lists of them, names, lengths. All tensors
-# in it go to the device, and the CPU need not wait until they are there.
+# A data loader rarely returns a single tensor. It returns dicts and lists of tensors, names and lengths. All tensors in
+# them go to the device, and the CPU does not need to wait until they are there.
 
 
 # %%
 def move_batch(batch, device):
-    """Return a batch like this one with every tensor in it on the device.
+    """Return a new batch like the given one, with every tensor on the device.
 
-    batch: a tensor, or a dict, list or tuple of batches, nested as deep as you like, or anything else. device: a name
-    or a torch.device.
+    batch: a tensor, or a dict, list or tuple of batches, nested to any depth, or anything else. device: a name or a
+    torch.device.
 
-    - A dict stays a dict with the same keys in the same order, a list a list, a tuple a tuple. What is neither a tensor
-      nor one of these (text, numbers, None, NumPy arrays) stays what it is.
-    - Tensors keep their dtype, shape and values, and gradients find their way back through the copy.
-    - Copies to a GPU do not hold up the CPU: non_blocking=True.
-    - The batch that was given is not modified, at no level.
+    - A dict stays a dict with the same keys in the same order, a list stays a list, a tuple stays a tuple. Everything
+      else that is not a tensor (text, numbers, None, NumPy arrays) is returned unchanged.
+    - Tensors keep their dtype, shape and values, and gradients flow back through the copy.
+    - Copies to a GPU do not make the CPU wait: non_blocking=True.
+    - The batch you are given is not modified, at any level.
     """
     raise NotImplementedError
 
 
 # %%
-# Try it: a batch as a data loader makes it
+# Try it: a batch as a data loader returns it
 if __name__ == "__main__":
     batch = {"tokens": torch.tensor([[4, 7], [1, 0]]), "lengths": [2, 1], "masks": (torch.ones(2, 2), None)}
     moved = move_batch(batch, pick_device())
     print("tokens on", moved["tokens"].device, "and the lengths:", moved["lengths"])
-    assert moved["lengths"] == [2, 1], "what is no tensor stays what it is"
+    assert moved["lengths"] == [2, 1], "what is not a tensor is returned unchanged"
     assert isinstance(moved["masks"], tuple), "a tuple stays a tuple"
-    assert moved["masks"][1] is None, "what is no tensor stays what it is, further down, too"
-    assert moved["masks"][0].device.type == pick_device().type, "tensors further down are moved, too"
-    assert moved["tokens"].dtype == torch.int64, "tokens are numbers of words: they stay integers"
+    assert moved["masks"][1] is None, "what is not a tensor is returned unchanged, also in nested containers"
+    assert moved["masks"][0].device.type == pick_device().type, "tensors in nested containers are moved, too"
+    assert moved["tokens"].dtype == torch.int64, "the dtype should stay int64"
 
 # %% [markdown]
-# ## Use: what is never written down
+# ## Use: what is never stored
 #
-# What the manual way stores beyond its input, and what the built-in does, for two heads of width 64 in float32. On a
-# GPU, the cell measures; without one, it counts the scores, the weights and the output.
+# How much memory do the manual version and the built-in need beyond their input, for two heads of width 64 in float32?
+# With a GPU, this cell measures it. Without one, it counts the scores, the weights and the output.
 
 # %%
 if __name__ == "__main__":
@@ -253,7 +253,7 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Use: what sixteen bits can hold
 #
-# The same number in three dtypes. Which of them lose digits, and which of them lose the number?
+# The same numbers in bfloat16 and float16. Which of them lose digits, and which become infinity?
 
 # %%
 if __name__ == "__main__":
@@ -267,9 +267,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# Twice as many tokens: how many times as much memory does attention need beyond its input? Once by the manual way,
-# once fused, without a mask; for n so large that only the leading term counts. Replace each `None` (or write the
-# answers below).
+# With twice as many tokens, how many times as much memory does attention need beyond its input? Answer once for the
+# manual version, and once for the fused version without a mask. Assume that n is so large that only the leading term
+# counts. Replace each `None` (or write the answers below it).
 
 # %%
 REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES = None

@@ -1,4 +1,4 @@
-"""Probes of 07_gpu_path: the calls by which its wrong ways are told apart, on the CPU and on a pretended GPU."""
+"""Probes of 07_gpu_path: calls that tell its misconceptions apart, on the CPU and on a simulated GPU."""
 
 import numpy as np
 import torch
@@ -8,27 +8,27 @@ from grader.diagnosis.probe import probe
 PICK, MANUAL, FUSED = "pick_device", "attention_on_device", "fused_attention"
 HALF, MOVE = "half_precision_attention", "move_batch"
 RNG = np.random.default_rng(707)
-EXAMPLE = "The of the shared example"
-# What a finding means to a student, where it is not by its kind alone.
+EXAMPLE = "the token The of the shared example"
+# Operations that need a more specific name than the kind of their finding.
 READS = {"item", "__bool__", "__float__", "__int__", "__index__", "__contains__", "__repr__", "__format__", "tolist"}
 COUNTS = {"mask", "nonzero", "masked_select", "unique", "_unique2", "where", "argwhere", "__getitem__"}
 
 
 def floats(*rows):
-    """Return rows of numbers as a tensor of float32."""
+    """Return rows of numbers as a float32 tensor."""
     return torch.tensor(rows, dtype=torch.float32)
 
 
 def eighths(*shape, size=12):
-    """Return numbers between -size/8 and size/8 that 16 bits hold exactly; always the same ones."""
+    """Return numbers between -size/8 and size/8 that 16 bits hold exactly, the same in every run."""
     return torch.from_numpy(RNG.integers(-size, size + 1, size=shape)).float() / 8
 
 
-# What of a call on a device counts ----------------------------------------------------------------------
+# What is compared of a call on a device ----------------------------------------------------------------------
 
 
 def picked(result):
-    """Say which device was picked."""
+    """Describe the device that was picked."""
     value = result["value"]
     if type(value) is not torch.device:
         return {"what it is": type(value).__name__}
@@ -36,12 +36,12 @@ def picked(result):
 
 
 def picked_type(result):
-    """Say of what type the device is that was picked: cuda may have its number or not."""
+    """Describe the device that was picked without its number, since cuda may have a number or not."""
     return {name: fact for name, fact in picked(result).items() if name != "its number"}
 
 
 def kind_of(finding):
-    """Return a finding in a word or two."""
+    """Return a short name for a finding."""
     kind, name = finding
     if kind != "host_sync":
         return kind
@@ -51,7 +51,7 @@ def kind_of(finding):
 
 
 def lived(result):
-    """Say where the results are, and what a GPU would mind."""
+    """Describe the devices of the results, and the problems on a GPU."""
     kinds = sorted({kind_of(finding) for finding in result["findings"]})
     return {
         "the device of the results": ", ".join(sorted({one.partition(":")[0] for one in result["devices"]})),
@@ -60,7 +60,7 @@ def lived(result):
 
 
 def moved(result):
-    """Say where every tensor of a batch is, whether the CPU waits for a copy, and what it all looks like."""
+    """Describe the devices of the tensors of a batch, whether the CPU waits for a copy, and the problems on a GPU."""
     return {
         "the devices of its tensors": ", ".join(one.partition(":")[0] for one in result["devices"]),
         "the copies": "hold up the CPU" if result["waits"] else "go on by themselves",
@@ -69,7 +69,7 @@ def moved(result):
 
 
 def outline(value):
-    """Return a batch in words: its containers, keys and all that is no tensor."""
+    """Return a batch as text: its containers, keys, tensors and other values."""
     if type(value) is dict:
         inside = ", ".join(f"{key!r}: {outline(one)}" for key, one in value.items())
         return "{" + inside + "}"
@@ -84,26 +84,26 @@ def outline(value):
 
 
 def outlined(result):
-    """Say what a batch looks like afterwards."""
+    """Describe the batch that was returned."""
     return {"the batch": outline(result)}
 
 
 def kinds(result):
-    """Say of what a result is made."""
+    """Return the dtypes or types in a result."""
     if type(result) is tuple:
         return {"result": ", ".join(str(getattr(part, "dtype", type(part).__name__)) for part in result)}
     return {"result": str(getattr(result, "dtype", type(result).__name__))}
 
 
 def rounded(result):
-    """Return what comes out of 16 bits in bfloat16, so that it is held against others as coarsely as that."""
+    """Return the results rounded to bfloat16, so that they are compared only to that precision."""
     if type(result) is not tuple or len(result) != 2 or not all(type(part) is torch.Tensor for part in result):
         return "no pair of tensors"
     return tuple(part.detach().to(torch.bfloat16) for part in result)
 
 
 def fine(result):
-    """Say which of the two products was rounded to 16 bits."""
+    """Describe which of the two products was rounded to 16 bits."""
     if type(result) is not tuple or len(result) != 2 or not all(type(part) is torch.Tensor for part in result):
         return "no pair of tensors"
     output, weights = (part.detach().double().flatten() for part in result)
@@ -116,7 +116,7 @@ def fine(result):
 
 
 def arrived(result):
-    """Say of every gradient whether it is there, and holds numbers."""
+    """Return for each gradient whether it is missing, finite or NaN."""
     grads = dict(zip("qkv", result["grads"], strict=False))
     return {
         f"the gradient of {name}": "no gradient"
@@ -129,7 +129,7 @@ def arrived(result):
 
 
 def reached(result):
-    """Say whether a gradient reaches the first argument."""
+    """Return whether a gradient reaches the first argument."""
     return {"the gradient": "there" if result["grads"][0] is not None else "cut"}
 
 
@@ -155,7 +155,7 @@ FAR_APART = (floats([1]), floats([0], [1024], [2048]), floats([1], [2], [5]), to
 LARGE = (torch.full((1, 16), 112.0), floats([112.0] * 16, [112.0] * 16, [100.0] * 16), floats([1, 0], [3, 0], [9, 9]))
 SMALL_V = floats([1, 0], [0, 1], [1, 1])
 COT, WEIGHTS_COT = floats([1, 2, 0, -1], [-1, 3, 1, 0]), floats([1, 0, 2], [0, -1, 1])
-# Two keys that the last bits of q tell apart, and values that 16 bits do not hold
+# Two keys that only the last bits of q tell apart, and values that 16 bits cannot hold
 FINE_Q, FINE_K = torch.zeros(1, 16), torch.zeros(2, 16)
 FINE_Q[0, 0], FINE_Q[0, 1] = 1 + 2.0**-9, 1.0
 FINE_K[0, 0] = FINE_K[1, 1] = 2048.0
@@ -167,7 +167,7 @@ WEIGHTS_ONLY = {"look": arrived, "cotangent": (None, WEIGHTS_COT)}
 
 
 def on_devices(path, args, masks=(), **kwargs):
-    """Return probes of a function on a GPU, with its mask there and on the CPU, and all of it on the CPU."""
+    """Return probes of a function on a GPU, with the mask on the GPU and on the CPU, and with everything on the CPU."""
     found = [probe(path, *args, on_device=True, look=lived, kwargs=kwargs)]
     for mask in masks:
         given = {"mask": mask, **kwargs}
@@ -202,7 +202,7 @@ PROBES = [
     probe(MANUAL, *LOW_SCORES),
     probe(MANUAL, *FAR_APART),
     probe(MANUAL, *PAIR, look=kinds),
-    probe(MANUAL, *(x.double() for x in PAIR), look=kinds, said="numbers of float64"),
+    probe(MANUAL, *(x.double() for x in PAIR), look=kinds, said="float64"),
     probe(MANUAL, *PAIR, cotangent=(COT, None), look=arrived),
     probe(MANUAL, *PAIR, cotangent=(None, WEIGHTS_COT), look=arrived),
     probe(MANUAL, *PAIR, kwargs={"mask": NO_SECOND}, cotangent=(COT, None), look=arrived),
@@ -226,7 +226,7 @@ PROBES = [
     probe(FUSED, *PAIR, GAP, True),
     probe(FUSED, *PAIR, GAP.bool(), True),
     probe(FUSED, *PAIR, GAP.float(), True),
-    probe(FUSED, *(x.double() for x in PAIR), look=kinds, said="numbers of float64"),
+    probe(FUSED, *(x.double() for x in PAIR), look=kinds, said="float64"),
     probe(FUSED, *HEADS, cotangent=torch.ones(1, 2, 2, 4), look=arrived),
     *on_devices(FUSED, PAIR, [GAP]),
     *on_devices(FUSED, PAIR, [GAP], is_causal=True),
@@ -240,7 +240,7 @@ PROBES = [
     probe(HALF, *STEEP, look=rounded),
     probe(HALF, *LARGE, kwargs={"dtype": torch.float16}, look=rounded),
     probe(HALF, floats([0]), floats([0], [0]), floats([257], [-256]), look=rounded),
-    probe(HALF, FINE_Q, FINE_K, FINE_V, look=fine, said="numbers that bfloat16 does not hold"),
+    probe(HALF, FINE_Q, FINE_K, FINE_V, look=fine, said="numbers that bfloat16 cannot hold"),
     probe(HALF, FINE_Q, FINE_K, FINE_V, kwargs={"dtype": torch.float16}, look=fine, said="numbers for float16"),
     probe(
         HALF,
@@ -249,10 +249,10 @@ PROBES = [
         FINER_V,
         kwargs={"dtype": torch.float16},
         look=fine,
-        said="numbers that float16 does not hold",
+        said="numbers that float16 cannot hold",
     ),
     probe(HALF, *PAIR, look=kinds),
-    probe(HALF, *(x.bfloat16() for x in PAIR), look=kinds, said="numbers of bfloat16"),
+    probe(HALF, *(x.bfloat16() for x in PAIR), look=kinds, said="bfloat16"),
     probe(HALF, *PAIR, kwargs={"mask": NO_SECOND}, cotangent=(COT, None), look=arrived),
     *on_devices(HALF, PAIR, [GAP]),
     # move_batch

@@ -1,11 +1,11 @@
-"""The known wrong ways of 05_torch_attention: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 05_torch_attention. Each cell replaces part of the solution to make a wrong submission."""
 
 import math
 
 import numpy as np
 import torch
 from torch import nn
-from torch_attention import ScaledDotProductAttention, softmax_backward  # the solution, which each cell is laid over
+from torch_attention import ScaledDotProductAttention, softmax_backward  # the solution: each cell replaces a part
 
 # %% no_scaling
 LIKELY = "the scores are not divided by the square root of d_k"
@@ -26,7 +26,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% divides_by_d_k
 LIKELY = "the scores are divided by d_k, not by its square root"
-HINT = "With d_k = 64 scores are divided by 8. What do you divide by?"
+HINT = "With d_k = 64, scores are divided by 8. What do you divide by?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -42,7 +42,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% divides_by_sqrt_d_v
-LIKELY = "the scores are divided by the root of d_v, the width of the values"
+LIKELY = "the scores are divided by the square root of d_v, the width of the values"
 HINT = "Make the values wider. Should the weights change with them?"
 
 
@@ -59,8 +59,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% divides_by_sqrt_n_k
-LIKELY = "the scores are divided by the root of the number of keys"
-HINT = "k.shape[-2] is how many keys there are. Which size is their width?"
+LIKELY = "the scores are divided by the square root of the number of keys"
+HINT = "k.shape[-2] is the number of keys. Which size is their width?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -93,7 +93,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scale_of_the_example
-LIKELY = "the scores are divided by 2, which is right for d_k = 4 alone"
+LIKELY = "the scores are divided by 2, which is right for d_k = 4 only"
 HINT = "Try a layer with d_k = 64. What should it divide by?"
 
 
@@ -127,8 +127,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scale_is_learned
-LIKELY = "the scale is a parameter: an optimizer would change it"
-HINT = "Print list(layer.parameters()). There is nothing to learn here: keep a number, or see register_buffer."
+LIKELY = "the scale is a parameter, so an optimizer would change it"
+HINT = "Print list(layer.parameters()). This layer has nothing to learn. Store a plain number, or see register_buffer."
 VALUES_RIGHT = True
 
 
@@ -140,7 +140,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% last_d_k_for_all
-LIKELY = "the scale is kept for the whole class, so the layer made last decides for all"
+LIKELY = "the scale is stored in the class, so the layer made last sets it for all layers"
 HINT = "Make two layers with different d_k, then use the first. What is the difference between self.scale and a global?"
 
 
@@ -152,8 +152,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% q_and_k_swapped
-LIKELY = "queries and keys have changed places: row i belongs to key i"
-HINT = "Which shape have your weights for two queries and five keys? Row i should belong to query i."
+LIKELY = "queries and keys are swapped: row i belongs to key i"
+HINT = "What is the shape of your weights for two queries and five keys? Row i should belong to query i."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -170,7 +170,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% transposes_axes_one_and_two
-LIKELY = "axes 1 and 2 change places, which is right for three dimensions only"
+LIKELY = "axes 1 and 2 are swapped, which is right for three dimensions only"
 HINT = "Try q and k with two leading dimensions. Count the axes from the end: -1 and -2."
 
 
@@ -188,7 +188,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% reshape_instead_of_transpose
-LIKELY = "the keys are viewed in the transposed shape, which mixes up their entries"
+LIKELY = "the keys are reshaped instead of transposed, which mixes up their entries"
 HINT = "Compare torch.arange(6).view(2, 3).T with torch.arange(6).view(3, 2). Which one has a key in each column?"
 
 
@@ -205,8 +205,10 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% softmax_over_queries
-LIKELY = "the softmax is over the queries: dim=-2"
-HINT = "Compare weights.sum(dim=-2) with weights.sum(dim=-1). Whose attention is shared out: a query's or a key's?"
+LIKELY = "the softmax is over the queries (dim=-2), not over the keys"
+HINT = (
+    "Compare weights.sum(dim=-2) with weights.sum(dim=-1). Should the weights of a query sum to 1, or those of a key?"
+)
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -222,8 +224,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% softmax_over_dim_one
-LIKELY = "the softmax is over dim=1, which is the last one of two dimensions only"
-HINT = "With a batch in front, which dimension has the keys? Count from the end."
+LIKELY = "the softmax is over dim=1, which is the last dimension only if there are two"
+HINT = "With a batch, which dimension has the keys? Count from the end."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -239,8 +241,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% softmax_over_dim_zero
-LIKELY = "the softmax is over dim=0: over the queries, or over the whole batch"
-HINT = "Which sizes do q, k and v have in front? The weights of one query sum to 1 over the keys, the last dimension."
+LIKELY = "the softmax is over dim=0: over the queries, or over the batch"
+HINT = "What is dimension 0 of the scores? The weights of one query sum to 1 over the keys, the last dimension."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -256,8 +258,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% no_maximum_subtracted
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "What is torch.exp(torch.tensor(5000.0))? torch.softmax takes care of it; module 01 shows how."
+LIKELY = "exp is taken of the scores without subtracting their maximum, so it overflows"
+HINT = "What is torch.exp(torch.tensor(5000.0))? torch.softmax takes care of this. Module 01 shows how."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -274,8 +276,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% one_maximum_for_all_rows
-LIKELY = "the largest score of the whole tensor is subtracted, so a low row underflows to 0"
-HINT = "Try one query with scores near 5000 and one near -5000. Each row needs a largest score of its own."
+LIKELY = "the largest score of the complete tensor is subtracted, so a low row underflows to 0"
+HINT = "Try one query with scores near 5000 and one near -5000. Each row needs its own largest score."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -292,7 +294,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% keys_instead_of_values
-LIKELY = "the keys are mixed, not the values, where they have the same width"
+LIKELY = "the output is made from the keys, not the values, if they have the same width"
 HINT = "Change v. Does the output change?"
 
 
@@ -309,8 +311,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% weights_returned_first
-LIKELY = "the weights are returned first; (output, weights) is asked for"
-HINT = "Which shape should the first thing have: that of the values or that of the scores?"
+LIKELY = "the weights are returned first; it should be (output, weights)"
+HINT = "Which shape should the first result have: that of the values or that of the scores?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -326,7 +328,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% returns_the_output_alone
-LIKELY = "only the output is returned; the pair (output, weights) is asked for"
+LIKELY = "only the output is returned; it should be the pair (output, weights)"
 HINT = "What does `output, weights = layer(q, k, v)` do with a single tensor?"
 
 
@@ -358,7 +360,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_inverted
-LIKELY = "the mask is read the wrong way round, as nn.MultiheadAttention reads it"
+LIKELY = "the mask is read the wrong way round: 1 blocks, as in nn.MultiheadAttention"
 HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
 
 
@@ -375,7 +377,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_inverted_by_tilde
-LIKELY = "~mask is right for booleans alone: for the integer 1 it is -2, which is just as true as ~0"
+LIKELY = "~mask works for booleans only: for the integer 1 it is -2, which counts as true, as ~0 does"
 HINT = "Print ~torch.tensor([0, 1]) and ~torch.tensor([False, True]). Compare the mask with 0 instead."
 
 
@@ -393,7 +395,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_transposed
-LIKELY = "the mask is transposed: its rows are taken for keys"
+LIKELY = "the mask is transposed: its rows are used for keys"
 HINT = "With the causal mask of the lesson, should cat see what comes before it or what comes after?"
 
 
@@ -413,7 +415,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% mask_added
 LIKELY = "the mask is added to the scores: a 1 raises a score by 1, and a 0 blocks nothing"
-HINT = "What weight does a key get whose mask is 0? Which number would have to be added to its score?"
+HINT = "Which weight does a key get if its mask is 0? Which number would you have to add to its score?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -429,8 +431,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% float_mask_added
-LIKELY = "a mask of bools is obeyed, but one of numbers is added to the scores, as PyTorch's built-in does"
-HINT = "Give the same mask as bool and as float. Are the weights the same?"
+LIKELY = "a bool mask works, but a mask of numbers is added to the scores, as in PyTorch's built-in attention"
+HINT = "Pass the same mask as bool and as float. Are the weights the same?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -448,8 +450,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_multiplies_scores
-LIKELY = "a blocked score is multiplied by 0, but e to the 0 is 1, not 0"
-HINT = "What weight does a key with a score of 0 get? What score would give it none?"
+LIKELY = "a blocked score is multiplied by 0, but exp(0) is 1, not 0"
+HINT = "Which weight does a key with a score of 0 get? Which score would give it the weight 0?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -465,8 +467,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_after_softmax
-LIKELY = "the mask is laid over the weights after the softmax, and the rest no longer sums to 1"
-HINT = "Add up the weights of a row in which a key is blocked. Who got the share of the blocked key?"
+LIKELY = "the mask is applied after the softmax, so the other weights no longer sum to 1"
+HINT = "Add up the weights of a row in which a key is blocked. Where is the share of the blocked key?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -482,8 +484,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% fills_minus_1e9
-LIKELY = "blocked scores become -1e9, so a fully blocked row has the same weight everywhere"
-HINT = "What is the softmax of five equal numbers, however low? See module 04."
+LIKELY = "blocked scores become -1e9, so all weights of a fully blocked row are equal, not 0"
+HINT = "What is the softmax of five equal numbers, even if they are very low? See module 04."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -499,8 +501,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% blocked_row_nan
-LIKELY = "a fully blocked row comes out as NaN"
-HINT = "What is the softmax of a row of -inf? Print it, and think of what the row should hold."
+LIKELY = "a fully blocked row gives NaN"
+HINT = "What is the softmax of a row of -inf? Print it. What should the row be?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -516,7 +518,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% nan_in_the_weights
-LIKELY = "the output of a fully blocked row is mended, but its weights are still NaN"
+LIKELY = "the output of a fully blocked row is fixed, but its weights are still NaN"
 HINT = "Print the weights of a fully blocked row, not only its output."
 
 
@@ -532,8 +534,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% output_masked_alone
-LIKELY = "the mask is used for the output, but the weights that are returned do not know of it"
-HINT = "Is the output made of the weights that you return? Multiply them with v yourself and compare."
+LIKELY = "the mask is used for the output, but not for the returned weights"
+HINT = "Is the output computed from the weights you return? Multiply them by v and compare."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -549,8 +551,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_of_first_sentence
-LIKELY = "every element of the batch is masked like the first"
-HINT = "Give each sentence of the batch a mask of its own. Which one is used for the second?"
+LIKELY = "the mask of the first sentence is used for every sentence of the batch"
+HINT = "Give each sentence of the batch a different mask. Which one is used for the second?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -568,8 +570,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% mask_remembered
-LIKELY = "a mask is kept and used again for a call that brings none"
-HINT = "Call the layer with a mask, then without one. What is left from the first call?"
+LIKELY = "a mask is kept and used again in a call without a mask"
+HINT = "Call the layer with a mask, then without one. What is left over from the first call?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -611,8 +613,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% nan_gradient_of_added_infinity
-LIKELY = "-inf is added to the scores: the weights of a fully blocked row are mended, but its gradients are NaN"
-HINT = "Take the gradient of q under a mask with a row of zeros. What does + hand back, and what does masked_fill?"
+LIKELY = "-inf is added to the scores: the weights of a fully blocked row are fixed, but its gradients are NaN"
+HINT = "Compute the gradient of q with a mask that has a row of zeros. Does NaN pass through +? Through masked_fill?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -628,7 +630,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% weights_cut_from_q_and_k
-LIKELY = "the weights are cut off from the scores, such as by .detach(), .data or .numpy(): q and k cannot learn"
+LIKELY = "the weights are cut off from the scores, for example by .detach(), .data or .numpy(): q and k cannot learn"
 HINT = "After output.sum().backward(), what are q.grad and k.grad? Keep every step from q to the output in PyTorch."
 
 
@@ -645,8 +647,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% cut_when_masked
-LIKELY = "where there is a mask, it is applied to scores.data: nothing flows back to q and k any more"
-HINT = "Take a gradient with a mask and without one. What does .data leave behind?"
+LIKELY = "the mask is applied to scores.data, so no gradient reaches q and k when there is a mask"
+HINT = "Compute a gradient with a mask and without one. What does PyTorch not record for .data?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -662,10 +664,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% weights_returned_detached
-LIKELY = "the weights that are returned are cut off by .detach(): a loss on them teaches nothing"
-HINT = (
-    "Call weights.sum().backward(), or look at weights.requires_grad. Who may want to train on the weights themselves?"
-)
+LIKELY = "the returned weights are cut off by .detach(): a loss on them gives no gradient"
+HINT = "Call weights.sum().backward(), or look at weights.requires_grad. A loss may use the weights themselves."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -681,7 +681,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% output_cut_from_weights
-LIKELY = "the output is made with detached weights, so it teaches v alone"
+LIKELY = "the output is made with detached weights, so only v gets a gradient from it"
 HINT = "After output.sum().backward(), what is q.grad? Which of the two factors is cut off?"
 
 
@@ -698,7 +698,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% keys_cut_off
-LIKELY = "the keys are cut off, such as by k.data or torch.tensor(k): they cannot learn"
+LIKELY = "the keys are cut off, for example by k.data or torch.tensor(k): they cannot learn"
 HINT = "After output.sum().backward(), what is k.grad? Look at how the keys are transposed."
 
 
@@ -715,7 +715,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% values_cut_off
-LIKELY = "the values are cut off, such as by v.data or v.detach(): they cannot learn"
+LIKELY = "the values are cut off, for example by v.data or v.detach(): they cannot learn"
 HINT = "After output.sum().backward(), what is v.grad?"
 
 
@@ -732,7 +732,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% everything_under_no_grad
-LIKELY = "nothing is recorded, as under torch.no_grad() or through NumPy: no gradient reaches anything"
+LIKELY = "PyTorch records nothing, as with torch.no_grad() or in NumPy: there are no gradients at all"
 HINT = "Look at output.requires_grad. What is torch.no_grad() for, and when would you want it?"
 
 
@@ -749,8 +749,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% in_place_on_the_weights
-LIKELY = "with a mask, the weights are overwritten in place, but the softmax needs them for its gradient"
-HINT = "Call backward() with a mask. In place on the scores is fine: does the softmax keep its input, or its result?"
+LIKELY = "with a mask, the weights are changed in place, but the softmax needs them for its gradient"
+HINT = "Call backward() with a mask. Which tensor does the softmax keep for its gradient: its input or its result?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -769,7 +769,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% in_place_division
 LIKELY = "the exponentials are divided in place, but exp needs its result for the gradient"
-HINT = "Call output.sum().backward(). What is the derivative of exp, and what became of it by /= ?"
+HINT = "Call output.sum().backward(). What is the derivative of exp, and what does /= do to it?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -786,8 +786,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% in_place_dropout
-LIKELY = "dropout overwrites the weights in place, but the softmax needs them for its gradient"
-HINT = "Call backward() in training. See the inplace of nn.Dropout, or the *= of your own; what does the softmax keep?"
+LIKELY = "dropout changes the weights in place, but the softmax needs them for its gradient"
+HINT = "Call backward() in training. Look at inplace=True or your *=. Which tensor does the softmax keep?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -808,8 +808,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_through_data
-LIKELY = "weights.data is overwritten by dropout: no error, but the softmax takes its gradient from the wrong numbers"
-HINT = "Compare the gradient of q in training with one by hand. What does .data keep PyTorch from noticing?"
+LIKELY = "dropout overwrites weights.data: there is no error, but the softmax computes its gradient from wrong numbers"
+HINT = "Compare the gradient of q in training with one by hand. Which change on .data does PyTorch not notice?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -845,7 +845,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% scale_without_gradient
-LIKELY = "the gradient is that of raw scores: the division is hidden from PyTorch"
+LIKELY = "the gradient is that of unscaled scores: PyTorch does not see the division"
 HINT = "Compare the gradient of q with finite differences. Which step between q and the output is done on .data?"
 
 
@@ -863,7 +863,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_in_eval
-LIKELY = "dropout is active after eval() as well"
+LIKELY = "dropout is active after eval(), too"
 HINT = (
     "Call the layer twice after eval(). F.dropout takes training=...; an nn.Dropout made in forward is always training."
 )
@@ -882,7 +882,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_in_eval_only
-LIKELY = "dropout is active after eval(), and not in training"
+LIKELY = "dropout is active after eval(), but not in training"
 HINT = "What is self.training after layer.train()?"
 
 
@@ -916,7 +916,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% dropout_on_scores
 LIKELY = "dropout is applied to the scores: a score of 0 still gets a weight"
-HINT = "In training, is any weight exactly 0? What does the softmax make of a score of 0?"
+HINT = "In training, is any weight exactly 0? Which weight does the softmax give to a score of 0?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -964,7 +964,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_twice
-LIKELY = "dropout is applied to the weights and once more to the output"
+LIKELY = "dropout is applied to the weights and again to the output"
 HINT = "In training, is the output the product of the weights you return and v?"
 
 
@@ -981,8 +981,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% weights_before_dropout
-LIKELY = "the weights that are returned are those before dropout"
-HINT = "In training, multiply the weights you return with v. Is that your output?"
+LIKELY = "the returned weights are those before dropout"
+HINT = "In training, multiply the weights you return by v. Is that your output?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -997,8 +997,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% output_before_dropout
-LIKELY = "the output is made before dropout; only the weights that are returned know of it"
-HINT = "In training, multiply the weights you return with v. Is that your output?"
+LIKELY = "the output is made without dropout; only the returned weights have it"
+HINT = "In training, multiply the weights you return by v. Is that your output?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1013,8 +1013,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_without_rescale
-LIKELY = "what is kept is not divided by 1 - dropout, so rows sum to less than 1 on average"
-HINT = "With dropout=0.5, what should become of a weight that is kept? See the table in the lesson."
+LIKELY = "the kept weights are not divided by 1 - dropout, so rows sum to less than 1 on average"
+HINT = "With dropout=0.5, what happens to a weight that is kept? See the table in the lesson."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1032,8 +1032,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_rescaled_in_eval
-LIKELY = "the weights are multiplied by 1 - dropout in eval, instead of divided by it in training"
-HINT = "After eval(), do the rows sum to 1? All the arithmetic of dropout belongs into training."
+LIKELY = "the weights are multiplied by 1 - dropout after eval(), instead of divided by it in training"
+HINT = "After eval(), do the rows sum to 1? Do all of the dropout arithmetic in training."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1053,8 +1053,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_multiplies_by_keep
-LIKELY = "what is kept is multiplied by 1 - dropout, not divided by it"
-HINT = "With dropout=0.5, what should become of a weight that is kept: twice or half of it?"
+LIKELY = "the kept weights are multiplied by 1 - dropout, not divided by it"
+HINT = "With dropout=0.5, should a kept weight be doubled or halved?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1072,7 +1072,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_is_what_is_kept
-LIKELY = "dropout is taken for the probability to be kept"
+LIKELY = "dropout is used as the probability to keep a weight"
 HINT = "With dropout=0.1, how many of a hundred weights should become 0?"
 
 
@@ -1091,7 +1091,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_divides_by_dropout
-LIKELY = "what is kept is divided by dropout, not by 1 - dropout"
+LIKELY = "the kept weights are divided by dropout, not by 1 - dropout"
 HINT = "With dropout=0.25, three of four are kept. What must they be divided by to make up for the fourth?"
 
 
@@ -1110,8 +1110,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_renormalised
-LIKELY = "what is left after dropout is made to sum to 1 again"
-HINT = "In training, what is a weight that is kept divided by? The row need not sum to 1 any more."
+LIKELY = "after dropout, each row is made to sum to 1 again"
+HINT = "In training, what is a kept weight divided by? The row does not need to sum to 1 any more."
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1130,7 +1130,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_of_whole_keys
-LIKELY = "a key is dropped for all queries at once, not each weight on its own"
+LIKELY = "a key is dropped for all queries at once, not each weight independently"
 HINT = "In training, print which weights are 0. Are they the same in every row?"
 
 
@@ -1149,8 +1149,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_of_whole_queries
-LIKELY = "all weights of a query are dropped at once, not each on its own"
-HINT = "In training, print which weights are 0. Are there rows of nothing but zeros?"
+LIKELY = "all weights of a query are dropped at once, not each weight independently"
+HINT = "In training, print which weights are 0. Are there rows of only zeros?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1169,7 +1169,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% dropout_shared_by_the_batch
 LIKELY = "the same weights are dropped in every sentence of the batch"
-HINT = "In training, print which weights are 0 in the first sentence, and in the second."
+HINT = "In training, print which weights are 0 in the first and in the second sentence. Are they the same?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1187,8 +1187,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% dropout_by_default
-LIKELY = "a layer that is made without dropout drops weights all the same"
-HINT = "What is the default of dropout in the docstring?"
+LIKELY = "a layer that is made without dropout drops weights anyway"
+HINT = "What is the default of dropout in the signature?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1197,7 +1197,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% left_to_torch
-LIKELY = "sizes that disagree are left to PyTorch, which raises a RuntimeError and no ValueError"
+LIKELY = "sizes that disagree are left to PyTorch, which raises a RuntimeError, not a ValueError"
 HINT = "Which exception does the docstring ask for, and which numbers should it name?"
 VALUES_RIGHT = True
 
@@ -1226,7 +1226,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% lengths_not_checked
-LIKELY = "only widths are checked: keys and values of different lengths are left to PyTorch"
+LIKELY = "only the widths are checked; different lengths of keys and values are left to PyTorch"
 HINT = "What should happen with four keys and six values? The docstring says which exception, and what it must name."
 VALUES_RIGHT = True
 
@@ -1244,7 +1244,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% sizes_cut_to_fit
-LIKELY = "sizes that disagree are cut to the smaller one in silence"
+LIKELY = "sizes that disagree are cut to the smaller one without an error"
 HINT = "What should happen with four keys and six values? The docstring says which exception, and what it must name."
 VALUES_RIGHT = True
 
@@ -1256,8 +1256,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% width_one_broadcasts
-LIKELY = "a width or length of 1 is stretched to fit instead of refused"
-HINT = "einsum and * broadcast a size of 1 without a word. What should queries of 1 entry and keys of 7 do?"
+LIKELY = "a width or length of 1 is broadcast instead of refused"
+HINT = "einsum and * broadcast a size of 1 without an error. What should happen if q has width 1 and k has width 7?"
 VALUES_RIGHT = True
 
 
@@ -1272,7 +1272,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% always_float32
-LIKELY = "everything is turned into float32"
+LIKELY = "everything is converted to float32"
 HINT = "Call the layer with float64 and print output.dtype. What does .float() do to it?"
 
 
@@ -1290,7 +1290,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% always_float64
-LIKELY = "everything is turned into float64"
+LIKELY = "everything is converted to float64"
 HINT = "Call the layer with float32 and print output.dtype. What does .double() do to it?"
 VALUES_RIGHT = True
 
@@ -1309,8 +1309,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% softmax_in_float32
-LIKELY = "the softmax is taken in float32 and turned back: float64 has only the digits of float32"
-HINT = "Print the weights of float64 input with ten digits and add them up. What does .float() leave of them?"
+LIKELY = "the softmax is computed in float32 and converted back, so float64 has only the digits of float32"
+HINT = "Print the weights of float64 input with ten digits and add them up. How many digits does .float() keep?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -1326,8 +1326,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% epsilon_lost_in_float16
-LIKELY = "a small number beside the sum keeps a fully blocked row from 0/0, but in float16 it is 0 itself"
-HINT = "What is torch.tensor(1e-9, dtype=torch.float16)? See torch.finfo(scores.dtype).tiny, or do without."
+LIKELY = "a small number is added to the sum to avoid 0/0 in a fully blocked row, but in float16 it is 0"
+HINT = "What is torch.tensor(1e-9, dtype=torch.float16)? Use torch.finfo(scores.dtype).tiny, or no such number."
 VALUES_RIGHT = True
 
 
@@ -1345,10 +1345,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% minus_1e9_in_float16
-LIKELY = "-1e9 stands for minus infinity, which float16 cannot hold"
-HINT = (
-    "What is torch.finfo(torch.float16).min? Which number is always there: -torch.inf, or the smallest of scores.dtype?"
-)
+LIKELY = "-1e9 is used for minus infinity, but float16 cannot hold it"
+HINT = "What is torch.finfo(torch.float16).min? Use -torch.inf, or the smallest number of scores.dtype."
 VALUES_RIGHT = True
 
 
@@ -1367,8 +1365,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% no_row_sum
-LIKELY = "the gradient of a softmax is taken for weights times gradient: the sum over the row is missing"
-HINT = "Push all weights of a row up by the same. They must still sum to 1, so what should the gradient be?"
+LIKELY = "the result is only weights times gradient: the sum over the row is missing"
+HINT = "Give all weights of a row the same gradient. They must still sum to 1. What should the result be?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1376,7 +1374,7 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% diagonal_only
-LIKELY = "only the diagonal of the Jacobian is used, w (1 - w), as of a sigmoid"
+LIKELY = "only the diagonal of the Jacobian is used, w (1 - w), as for a sigmoid"
 HINT = "A score also moves the other weights of its row. Do the entries of your gradient sum to 0?"
 
 
@@ -1386,7 +1384,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% row_sum_without_weights
 LIKELY = "the gradients of a row are added up without their weights"
-HINT = "In the formula, what stands in the sum beside the gradient?"
+HINT = "In the formula, what is the gradient multiplied by in the sum?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1395,7 +1393,7 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% mean_subtracted
-LIKELY = "the plain mean of the gradients is subtracted, not the one weighed by the weights"
+LIKELY = "the plain mean of the gradients is subtracted, not the weighted mean"
 HINT = "Are all weights of a row the same? Which mean makes the row of the result sum to 0?"
 
 
@@ -1405,8 +1403,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% row_sum_over_axis_zero
-LIKELY = "the sum runs over axis 0: over the rows, not along them"
-HINT = "Over which axis does the softmax run? Try a single row, then two."
+LIKELY = "the sum is over axis 0: over the rows, not within each row"
+HINT = "Along which axis is the softmax? Try a single row, then two."
 
 
 def softmax_backward(grad_weights, weights):
@@ -1415,8 +1413,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% sum_over_everything
-LIKELY = "the sum runs over the whole array, not over each row"
-HINT = "Try one row alone, then the same row beside another. Should its gradient change?"
+LIKELY = "the sum is over the whole array, not over each row"
+HINT = "Try one row alone, then the same row together with another. Should its gradient change?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1426,7 +1424,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% keepdims_forgotten
 LIKELY = "the sum of row i is used for column i: keepdims is missing"
-HINT = "What shape has x.sum(axis=-1) for a square x, and along which axis does it line up with x?"
+HINT = "What is the shape of x.sum(axis=-1) for a square x, and along which axis does it broadcast against x?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1438,7 +1436,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% plus_the_row_sum
 LIKELY = "the sum over the row is added, not subtracted"
-HINT = "Push all weights of a row up by the same. What should the gradient be?"
+HINT = "Give all weights of a row the same gradient. What should the result be?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1447,8 +1445,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% sign_of_descent
-LIKELY = "the gradient has the wrong sign: minus is what gradient descent does with it, later"
-HINT = "Two weights, .5 and .5, and the first should grow. Should its score go up or down?"
+LIKELY = "the gradient has the wrong sign: gradient descent adds the minus later"
+HINT = "The weights are .5 and .5, and the first should grow. Should its score go up or down?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1458,7 +1456,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% outer_weights_forgotten
 LIKELY = "the difference is not multiplied by the weights"
-HINT = "What should be the gradient of a score whose weight is 0?"
+HINT = "What should the gradient of a score be if its weight is 0?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1467,7 +1465,7 @@ def softmax_backward(grad_weights, weights):
 
 # %% of_log_softmax
 LIKELY = "this is the gradient of a log-softmax"
-HINT = "What is asked for is the gradient through the weights, not through their logarithm. Divide by w once less."
+HINT = "You need the gradient through the weights, not through their logarithm. Which factor w is missing?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1475,8 +1473,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% weights_less_gradient
-LIKELY = "weights less gradient is the answer for a softmax with cross-entropy behind it"
-HINT = "That formula holds for one loss. Here the gradient may be anything, even 0: what is the answer then?"
+LIKELY = "weights minus gradient is the formula for a softmax followed by cross-entropy"
+HINT = "That formula is for one loss only. Here the gradient may be anything, even 0. What is the result then?"
 
 
 def softmax_backward(grad_weights, weights):
@@ -1484,8 +1482,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% softmax_taken_again
-LIKELY = "the weights are taken for scores, and a softmax is taken of them once more"
-HINT = "Do the weights sum to 1 already? Print what your function works with."
+LIKELY = "the weights are treated as scores: a softmax is taken of them again"
+HINT = "Do the weights already sum to 1? Print the numbers your function computes with."
 
 
 def softmax_backward(grad_weights, weights):
@@ -1520,7 +1518,7 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% cut_to_integers
-LIKELY = "the result is written into an array of the gradient's dtype, and integers cut off its decimals"
+LIKELY = "the result is written into an array of the gradient's dtype, so integers lose the decimals"
 HINT = "What is the dtype of np.zeros_like(np.array([1, 2]))?"
 
 
@@ -1531,8 +1529,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% scale_missing
-LIKELY = "the gradient of the raw scores is not divided by the root of d_k"
-HINT = "Scores were divided on the way forward. What does the chain rule say about a division?"
+LIKELY = "the gradient of the raw scores is not divided by the square root of d_k"
+HINT = "The scores are divided in the forward pass. What does the chain rule say about a division?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1548,8 +1546,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% scale_twice
-LIKELY = "the gradient is divided by the root of d_k twice"
-HINT = "How often were the scores divided on the way forward?"
+LIKELY = "the gradient is divided by the square root of d_k twice"
+HINT = "How many times are the scores divided in the forward pass?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1565,7 +1563,7 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% scale_multiplies
-LIKELY = "the gradient is multiplied by the root of d_k where it should be divided"
+LIKELY = "the gradient is multiplied by the square root of d_k instead of divided by it"
 HINT = "y = x / 2. What is dy/dx: 2 or one half?"
 
 
@@ -1582,7 +1580,7 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% attention_unscaled
-LIKELY = "the scores are not divided on the way forward, nor on the way back"
+LIKELY = "the scores are not divided by the square root of d_k, forward or backward"
 HINT = "Which attention is this the gradient of? Compare the weights with those of module 03."
 
 
@@ -1598,8 +1596,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% scale_of_the_values
-LIKELY = "the scores are divided by the root of d_v, the width of the values"
-HINT = "Which width do queries and keys have? Try values that are wider."
+LIKELY = "the scores are divided by the square root of d_v, the width of the values"
+HINT = "What is the width of queries and keys? Try wider values."
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1615,8 +1613,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% grad_k_not_transposed
-LIKELY = "in grad_K the gradient of the scores is not transposed"
-HINT = "Row j of grad_K belongs to key j. Which row or column of the scores does key j have?"
+LIKELY = "for grad_K, the gradient of the scores is not transposed"
+HINT = "Row j of grad_K belongs to key j. Which row or column of the scores belongs to key j?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1634,8 +1632,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% grad_q_transposed
-LIKELY = "in grad_Q the gradient of the scores is transposed"
-HINT = "Row i of grad_Q belongs to query i. Which row or column of the scores does query i have?"
+LIKELY = "for grad_Q, the gradient of the scores is transposed"
+HINT = "Row i of grad_Q belongs to query i. Which row or column of the scores belongs to query i?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1653,8 +1651,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% grad_v_not_transposed
-LIKELY = "in grad_V the weights are not transposed"
-HINT = "Row j of grad_V belongs to key j, which gave to every query i the share weights[i, j]."
+LIKELY = "for grad_V, the weights are not transposed"
+HINT = "Row j of grad_V belongs to value j. Query i uses value j with weights[i, j]. Which row or column is that?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1707,7 +1705,7 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% values_not_transposed
-LIKELY = "the gradient of the weights is made with V, not with V transposed, where both fit"
+LIKELY = "the gradient of the weights is made with V, not with V transposed, if both shapes fit"
 HINT = "Weight [i, j] multiplies value j. Which row or column of V is that?"
 
 
@@ -1725,8 +1723,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% softmax_skipped
-LIKELY = "the gradient of the weights is taken for that of the scores: the softmax is skipped"
-HINT = "Between scores and weights there is a softmax. Which function of yours goes back through it?"
+LIKELY = "the gradient of the weights is used as that of the scores: the softmax is skipped"
+HINT = "There is a softmax between scores and weights. Which of your functions goes back through it?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1742,8 +1740,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% attention_without_row_sum
-LIKELY = "the softmax is walked back without the sum over the row"
-HINT = "With equal values nothing can change. Is your grad_Q 0 then? See softmax_backward."
+LIKELY = "the gradient of the softmax is computed without the sum over the row"
+HINT = "If all values are equal, the output cannot change. Is your grad_Q 0 then? See softmax_backward."
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1759,8 +1757,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% attention_diagonal_only
-LIKELY = "the softmax is walked back by w (1 - w), the diagonal of its Jacobian"
-HINT = "With equal values nothing can change. Is your grad_Q 0 then? See softmax_backward."
+LIKELY = "the gradient of the softmax uses only w (1 - w), the diagonal of its Jacobian"
+HINT = "If all values are equal, the output cannot change. Is your grad_Q 0 then? See softmax_backward."
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1776,8 +1774,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% row_sum_over_queries
-LIKELY = "the sum in the softmax's gradient runs over the queries instead of the keys"
-HINT = "Along which axis do the weights sum to 1? The sum on the way back runs along the same."
+LIKELY = "the sum in the gradient of the softmax is over the queries instead of the keys"
+HINT = "Along which axis do the weights sum to 1? The sum in the gradient is along the same axis."
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1794,8 +1792,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% softmax_over_the_queries
-LIKELY = "the weights sum to one over the queries, not over the keys"
-HINT = "Print weights.sum(axis=-1). Whose attention is shared out?"
+LIKELY = "the weights sum to 1 over the queries, not over the keys"
+HINT = "Print weights.sum(axis=-1). What should it be?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1813,7 +1811,7 @@ def attention_backward(Q, K, V, grad_output):
 
 # %% gradient_of_the_sum
 LIKELY = "grad_output is not used: this is the gradient of the sum of all outputs"
-HINT = "Call it with grad_output of zeros. What should come back?"
+HINT = "Call it with a grad_output of zeros. What should the result be?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1831,7 +1829,7 @@ def attention_backward(Q, K, V, grad_output):
 
 # %% gradient_of_the_mean
 LIKELY = "the gradients are divided by the number of queries, as if the loss were a mean"
-HINT = "grad_output has all of that in it already. Double it, and double what comes back; nothing else."
+HINT = "grad_output already contains the loss. Should the number of queries change the gradient of one query?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1865,7 +1863,7 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% grad_q_and_grad_k_swapped
-LIKELY = "grad_Q and grad_K have changed places"
+LIKELY = "grad_Q and grad_K are swapped"
 HINT = "Which comes first? Look at the shapes when there are more keys than queries."
 
 
@@ -1883,7 +1881,7 @@ def attention_backward(Q, K, V, grad_output):
 
 # %% direction_of_descent
 LIKELY = "all gradients have the opposite sign"
-HINT = "A gradient says where the loss grows. Who takes the minus, you or the optimizer?"
+HINT = "A gradient points to where the loss grows. Who adds the minus: your function or the optimizer?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1899,8 +1897,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% transpose_reverses_all_axes
-LIKELY = ".T reverses all the axes: in a batch it turns (batch, n, d) into (d, n, batch)"
-HINT = "Print x.T.shape for an x of (2, 5, 4). Only the last two axes should change places; see np.swapaxes."
+LIKELY = ".T reverses all axes: it turns (batch, n, d) into (d, n, batch)"
+HINT = "Print x.T.shape for an x of (2, 5, 4). Only the last two axes should be swapped. See np.swapaxes."
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1917,7 +1915,7 @@ def attention_backward(Q, K, V, grad_output):
 
 # %% batch_of_the_first
 LIKELY = "every element of the batch gets the gradients of the first"
-HINT = "Give a batch of two different sentences. Are the two gradients different?"
+HINT = "Pass a batch of two different sentences. Are the two gradients different?"
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1935,8 +1933,8 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% overflow_on_the_way
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "What is np.exp(5000)? Module 01 shows the way out."
+LIKELY = "exp is taken of the scores without subtracting their maximum, so it overflows"
+HINT = "What is np.exp(5000)? Module 01 shows how to avoid it."
 
 
 def attention_backward(Q, K, V, grad_output):
@@ -1972,7 +1970,7 @@ def attention_backward(Q, K, V, grad_output):
 
 # %% attention_backward_upcasts
 LIKELY = "the gradients are float64 for float32 input"
-HINT = "In NumPy 2, what dtype has a float32 array divided by np.sqrt(4), and divided by the Python number 2.0?"
+HINT = "In NumPy 2, which dtype do you get from a float32 array divided by np.sqrt(4)? And by the Python number 2.0?"
 VALUES_RIGHT = True
 
 
@@ -1989,7 +1987,7 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% reflect_positive
-LIKELY = "the sign is missing: a rising score takes weight away from the others"
+LIKELY = "the sign is missing: a score that rises takes weight from the others"
 HINT = "If the second score rises, does the first weight grow or shrink?"
 
 
@@ -1997,24 +1995,24 @@ REFLECT_SOFTMAX_JACOBIAN_OFFDIAGONAL = 0.1875
 
 
 # %% reflect_square
-LIKELY = "one weight is multiplied with itself, not with the other"
-HINT = "The derivative of the first weight by the second score has both weights in it."
+LIKELY = "one weight is multiplied by itself, not by the second weight"
+HINT = "The derivative of the first weight with respect to the second score contains both weights. Which product is it?"
 
 
 REFLECT_SOFTMAX_JACOBIAN_OFFDIAGONAL = -0.0625
 
 
 # %% reflect_independent
-LIKELY = "the weights are taken for independent of each other's scores"
-HINT = "Both weights sum to 1. If the second grows, what must the first do?"
+LIKELY = "the first weight is treated as independent of the second score"
+HINT = "The weights sum to 1. If the second grows, what must the first do?"
 
 
 REFLECT_SOFTMAX_JACOBIAN_OFFDIAGONAL = 0.0
 
 
 # %% sentence_by_sentence
-LIKELY = "Python goes through the batch one by one"
-HINT = "`@` takes any number of leading dimensions. What is left of your loop then?"
+LIKELY = "a Python loop goes through the batch one sentence at a time"
+HINT = "`@` accepts any number of leading dimensions. Do you still need the loop?"
 COSTLY = True
 
 
@@ -2031,8 +2029,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% query_by_query
-LIKELY = "attention is computed for one query after the other, in a loop of Python's"
-HINT = "The queries do not know of each other. Which axis of q @ k.transpose(-1, -2) are they?"
+LIKELY = "a Python loop computes attention for one query at a time"
+HINT = "The queries are independent. Which axis of q @ k.transpose(-1, -2) belongs to them?"
 COSTLY = True
 
 
@@ -2048,8 +2046,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% all_products_at_once
-LIKELY = "all single products stand in one tensor of (n_q, n_k, d_k) before they are added up"
-HINT = "How many bytes is that tensor for 2048 tokens of width 64? How many is the table of scores?"
+LIKELY = "all single products are stored in one tensor (n_q, n_k, d_k) before they are added up"
+HINT = "How many bytes does that tensor need for 2048 tokens of width 64? How many do the scores need?"
 COSTLY = True
 
 
@@ -2087,8 +2085,8 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% whole_jacobian
-LIKELY = "the Jacobian is written out, a matrix (n, n) for each row"
-HINT = "How many numbers is that for 2048 keys? All you need of it is its product with one vector."
+LIKELY = "the full Jacobian is built, a matrix (n, n) for each row"
+HINT = "How many numbers is that for 2048 keys? You only need its product with one vector."
 COSTLY = True
 
 
@@ -2100,7 +2098,7 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% row_by_row
-LIKELY = "Python goes through the rows one by one"
+LIKELY = "a Python loop goes through the rows one at a time"
 HINT = "What do axis=-1 and keepdims=True do for all rows at once?"
 COSTLY = True
 
@@ -2113,8 +2111,8 @@ def softmax_backward(grad_weights, weights):
 
 
 # %% backwards_query_by_query
-LIKELY = "the way back is walked for one query after the other, in a loop of Python's"
-HINT = "Each query adds to grad_K and grad_V. Which product of matrices does that adding by itself?"
+LIKELY = "a Python loop computes the gradients for one query at a time"
+HINT = "Each query adds to grad_K and grad_V. Which matrix product does this addition for you?"
 COSTLY = True
 
 
@@ -2134,7 +2132,7 @@ def attention_backward(Q, K, V, grad_output):
 
 
 # %% jacobians_of_all_queries
-LIKELY = "every query gets its whole Jacobian, an array (n_q, n_k, n_k)"
+LIKELY = "the full Jacobian of every query is built, an array (n_q, n_k, n_k)"
 HINT = "How many numbers is that for 2048 tokens? See softmax_backward."
 COSTLY = True
 

@@ -1,17 +1,14 @@
-"""The known wrong ways of 06_multi_head_attention: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 06_multi_head_attention. Each cell replaces part of the solution to make a wrong submission."""
 
 import math
 
 import torch
-from multi_head_attention import MultiHeadAttention, merge_heads, split_heads  # the solution, which each is laid over
+from multi_head_attention import MultiHeadAttention, merge_heads, split_heads  # the solution: each cell replaces a part
 from torch import nn
 
 # %% split_without_transpose
-LIKELY = "the tokens are only reshaped, so that a head gets pieces of several tokens"
-HINT = (
-    "Split torch.arange(8).reshape(1, 2, 4) for two heads. Which tokens are in head 0? Cut first, then let "
-    "heads and tokens change places."
-)
+LIKELY = "the tokens are only reshaped, so tokens and heads are mixed up"
+HINT = "Split torch.arange(8).reshape(1, 2, 4) for two heads. Which tokens are in head 0? Cut first, then swap axes."
 
 
 def split_heads(x, num_heads):
@@ -22,8 +19,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_interleaved
-LIKELY = "a head gets every so many-th feature instead of a slice of neighbours"
-HINT = "Which features does head 0 of two get: 0 and 1, or 0 and 2? The order of the sizes in your reshape decides it."
+LIKELY = "a head gets every H-th feature instead of a slice of neighbouring features"
+HINT = "With two heads, does head 0 get features 0 and 1, or 0 and 2? Look at the order of the sizes in your reshape."
 
 
 def split_heads(x, num_heads):
@@ -34,8 +31,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_the_tokens
-LIKELY = "the tokens are shared out among the heads, not the features"
-HINT = "Which axis is cut into heads: the one of size N or the one of size E? Every head should see every token."
+LIKELY = "the tokens are divided among the heads, not the features"
+HINT = "Which axis do you cut into heads: the one of size N or the one of size E? Every head should see every token."
 
 
 def split_heads(x, num_heads):
@@ -46,8 +43,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_left_by_token
-LIKELY = "the heads stay behind the tokens: the result is (B, N, H, E / H)"
-HINT = "Print the shape for 2 sentences, 3 tokens, 8 features and 2 heads. Where should the heads stand?"
+LIKELY = "the axis of the heads comes after the tokens: the result is (B, N, H, E / H)"
+HINT = "Print the shape for 2 sentences, 3 tokens, 8 features and 2 heads. Which axis should the heads be?"
 
 
 def split_heads(x, num_heads):
@@ -58,8 +55,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_heads_before_batch
-LIKELY = "the heads stand before the batch: the result is (H, B, N, E / H)"
-HINT = "Which axis does torch.stack make if it is not told? The batch stays in front."
+LIKELY = "the axis of the heads comes before the batch: the result is (H, B, N, E / H)"
+HINT = "Which axis does torch.stack add by default? The batch should stay first."
 
 
 def split_heads(x, num_heads):
@@ -70,8 +67,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_into_the_batch
-LIKELY = "batch and heads are one axis: the result is (B * H, N, E / H)"
-HINT = "That layout is fine inside, for bmm. What should come out has four axes."
+LIKELY = "batch and heads are joined into one axis: the result is (B * H, N, E / H)"
+HINT = "This shape is fine inside a function, for bmm. How many axes should the result have?"
 
 
 def split_heads(x, num_heads):
@@ -83,8 +80,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_features_before_tokens
-LIKELY = "features and tokens have changed places: the result is (B, H, E / H, N)"
-HINT = "Only two axes change places, tokens and heads. Which ones does your permute move?"
+LIKELY = "features and tokens are swapped: the result is (B, H, E / H, N)"
+HINT = "Only tokens and heads should be swapped. Which axes does your permute move?"
 
 
 def split_heads(x, num_heads):
@@ -95,8 +92,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_takes_heads_for_width
-LIKELY = "num_heads is taken for the width of a head"
-HINT = "Two heads of eight features are four wide. How many heads do you make, and how wide are they?"
+LIKELY = "num_heads is used as the width of a head"
+HINT = "With 8 features and 2 heads, each head is 4 wide. How many heads do you make, and how wide are they?"
 
 
 def split_heads(x, num_heads):
@@ -108,7 +105,7 @@ def split_heads(x, num_heads):
 
 # %% split_first_slice_for_all
 LIKELY = "every head gets the first slice of the features"
-HINT = "Compare head 0 with head 1. Where in your code does the number of the head come in?"
+HINT = "Compare head 0 with head 1. Where does your code use the number of the head?"
 
 
 def split_heads(x, num_heads):
@@ -120,8 +117,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_scales_in_place
-LIKELY = "the features are scaled while they are split, in the caller's own tensor"
-HINT = "split_heads moves numbers and changes none. Print x before and after the call."
+LIKELY = "the features are scaled in the caller's tensor while they are split"
+HINT = "split_heads should not change any number. Print x before and after the call."
 
 
 def split_heads(x, num_heads):
@@ -133,8 +130,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_drops_the_rest
-LIKELY = "features that do not share out are dropped without a word"
-HINT = "What should 6 features and 4 heads do? The docstring says what the message must name."
+LIKELY = "features are dropped without an error if E is not a multiple of num_heads"
+HINT = "What should happen with 6 features and 4 heads? The docstring says what the message must name."
 VALUES_RIGHT = True
 
 
@@ -145,8 +142,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_asserts
-LIKELY = "a wrong width raises an AssertionError; a ValueError is asked for"
-HINT = "An assert is for mistakes of your own, and python -O takes it away. What is for those of the caller?"
+LIKELY = "a wrong width raises an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
 VALUES_RIGHT = True
 
 
@@ -170,8 +167,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_detached
-LIKELY = "split_heads cuts the graph: no gradient goes back through it"
-HINT = "What do .detach() and .data leave behind? Without them the values are the same, and gradients can flow."
+LIKELY = "split_heads cuts the graph, so no gradient flows back through it"
+HINT = "Look for .detach() and .data. Without them the values are the same, and gradients can flow."
 
 
 def split_heads(x, num_heads):
@@ -182,8 +179,8 @@ def split_heads(x, num_heads):
 
 
 # %% split_into_float32
-LIKELY = "the heads are copied into torch.zeros, which is float32 whatever x is"
-HINT = "Print split_heads(x, 2).dtype for an x of float64. What does torch.zeros_like or dtype=x.dtype change?"
+LIKELY = "the heads are copied into torch.zeros, which is float32 for every x"
+HINT = "Print split_heads(x, 2).dtype for a float64 x. What does torch.zeros_like or dtype=x.dtype change?"
 
 
 def split_heads(x, num_heads):
@@ -198,8 +195,8 @@ def split_heads(x, num_heads):
 
 
 # %% merge_without_transposing
-LIKELY = "the heads are reshaped without changing places with the tokens first"
-HINT = "Merge what you split. Is it the same again? Tokens and heads must change places before they are flattened."
+LIKELY = "the heads are reshaped before heads and tokens are swapped"
+HINT = "Split and merge a tensor. Is it the same again? Swap tokens and heads before you flatten."
 
 
 def merge_heads(x):
@@ -208,8 +205,8 @@ def merge_heads(x):
 
 
 # %% merge_interleaved
-LIKELY = "the features of the heads are shuffled into each other"
-HINT = "In a merged token, what comes after the first feature of head 0: its second, or the first of head 1?"
+LIKELY = "the features of the heads are interleaved"
+HINT = "In a merged token, what comes after the first feature of head 0: its second feature, or the first of head 1?"
 
 
 def merge_heads(x):
@@ -236,8 +233,8 @@ def merge_heads(x):
 
 
 # %% merge_along_tokens
-LIKELY = "the heads are put one after the other along the tokens"
-HINT = "How many tokens has your result? Which axis do the heads belong to?"
+LIKELY = "the heads are joined along the axis of the tokens"
+HINT = "How many tokens does your result have? Along which axis should the heads be joined?"
 
 
 def merge_heads(x):
@@ -245,8 +242,8 @@ def merge_heads(x):
 
 
 # %% merge_flattens_the_batch
-LIKELY = "the tokens of all sentences are in one axis"
-HINT = "For 2 sentences of 3 tokens the result has three axes: (2, 3, E). Which shape is yours?"
+LIKELY = "the tokens of all sentences are joined into one axis"
+HINT = "For 2 sentences of 3 tokens the result should have three axes: (2, 3, E). What is your shape?"
 
 
 def merge_heads(x):
@@ -255,8 +252,8 @@ def merge_heads(x):
 
 
 # %% merge_adds_in_place
-LIKELY = "the heads are added up in the caller's first head"
-HINT = "Print x before and after the call, and the shape of what you return."
+LIKELY = "the heads are added up in the caller's tensor"
+HINT = "Print x before and after the call, and the shape of your result."
 
 
 def merge_heads(x):
@@ -266,8 +263,8 @@ def merge_heads(x):
 
 
 # %% merge_detached
-LIKELY = "merge_heads cuts the graph: no gradient goes back through it"
-HINT = "What do .detach() and .data leave behind? Without them the values are the same, and gradients can flow."
+LIKELY = "merge_heads cuts the graph, so no gradient flows back through it"
+HINT = "Look for .detach() and .data. Without them the values are the same, and gradients can flow."
 
 
 def merge_heads(x):
@@ -276,8 +273,8 @@ def merge_heads(x):
 
 
 # %% merge_into_float32
-LIKELY = "the heads are copied into torch.zeros, which is float32 whatever x is"
-HINT = "Print merge_heads(x).dtype for an x of float64. What does torch.zeros_like or dtype=x.dtype change?"
+LIKELY = "the heads are copied into torch.zeros, which is float32 for every x"
+HINT = "Print merge_heads(x).dtype for a float64 x. What does torch.zeros_like or dtype=x.dtype change?"
 
 
 def merge_heads(x):
@@ -289,8 +286,8 @@ def merge_heads(x):
 
 
 # %% features_not_checked
-LIKELY = "features that do not share out among the heads are not refused by the constructor"
-HINT = "What should MultiHeadAttention(6, 4) do? It should not wait for the first call."
+LIKELY = "the constructor accepts an embed_dim that is not a multiple of num_heads"
+HINT = "What should MultiHeadAttention(6, 4) do? The error should come before the first call."
 VALUES_RIGHT = True
 
 
@@ -306,8 +303,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% constructor_asserts
-LIKELY = "the constructor raises an AssertionError; a ValueError is asked for"
-HINT = "An assert is for mistakes of your own, and python -O takes it away. What is for those of the caller?"
+LIKELY = "the constructor raises an AssertionError; it should be a ValueError"
+HINT = "An assert is for your own mistakes, and python -O removes it. Which exception is for mistakes of the caller?"
 VALUES_RIGHT = True
 
 
@@ -332,7 +329,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% projections_without_bias
 LIKELY = "the projections have no bias"
-HINT = "Count the parameters: eight are asked for. What does bias=False do?"
+HINT = "Count the parameters: there should be eight. What does bias=False do?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -346,7 +343,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% projections_in_a_list
 LIKELY = "the projections are kept in a plain list, where PyTorch does not find their parameters"
-HINT = "Print list(layer.parameters()). What would an optimiser train? Set each projection as an attribute of its own."
+HINT = "Print list(layer.parameters()). What would an optimiser train? Set each projection as its own attribute."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -420,7 +417,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% projections_frozen
 LIKELY = "the projections do not learn: their parameters do not require gradients"
-HINT = "Print [p.requires_grad for p in layer.parameters()]. Who would train them?"
+HINT = "Print [p.requires_grad for p in layer.parameters()]. Can an optimiser train them?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -442,8 +439,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% scale_is_learnt
-LIKELY = "the scale is a parameter, which training would change"
-HINT = "Print the names of the parameters. The root of the width is a plain number, or a buffer at most."
+LIKELY = "the scale is a parameter, so training would change it"
+HINT = "Print the names of the parameters. The scale should be a plain number, or a buffer."
 VALUES_RIGHT = True
 
 
@@ -471,8 +468,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% scale_of_the_whole_width
-LIKELY = "the scores are divided by the root of embed_dim; a head is only embed_dim / num_heads wide"
-HINT = "How many products are added up in one score of one head? The root of that number is the scale."
+LIKELY = "the scores are divided by the square root of embed_dim; a head is only embed_dim / num_heads wide"
+HINT = "How many products are added up in one score of one head? The scale is the square root of that number."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -496,7 +493,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% no_scaling
 LIKELY = "the scores are not divided by anything"
-HINT = "With heads of width 4, what becomes of a score of 2? See the formula at the top."
+HINT = "With heads of width 4, what should a raw score of 2 become? See the formula at the top."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -519,8 +516,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% divides_by_the_width
-LIKELY = "the scores are divided by the width of a head, not by its root"
-HINT = "With heads of width 64 scores are divided by 8. What do you divide by?"
+LIKELY = "the scores are divided by the width of a head, not by its square root"
+HINT = "With heads of width 64, scores are divided by 8. What do you divide by?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -543,8 +540,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% scale_of_the_heads
-LIKELY = "the scores are divided by the root of the number of heads"
-HINT = "Two heads of width 32: divide by the root of 32 or of 2?"
+LIKELY = "the scores are divided by the square root of the number of heads"
+HINT = "With two heads of width 32, do you divide by the square root of 32 or of 2?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -591,8 +588,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% scale_of_the_keys
-LIKELY = "the scores are divided by the root of the number of keys"
-HINT = "Add keys that are all blocked: the weights of the others should not change. Which axis is the width?"
+LIKELY = "the scores are divided by the square root of the number of keys"
+HINT = "Add some blocked keys. The weights of the other keys should not change. Which axis is the width?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -689,7 +686,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% output_projection_before_mixing
 LIKELY = "out_proj is applied to the values, before the heads mix them"
-HINT = "out_proj takes from all heads. Can it come before the heads have done their work?"
+HINT = "out_proj combines the results of all heads. Can it come before them?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -712,7 +709,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% query_projection_for_keys
-LIKELY = "the keys go through q_proj, so that k_proj is never used"
+LIKELY = "the keys go through q_proj, so k_proj is never used"
 HINT = "Change k_proj. Do the weights change?"
 
 
@@ -736,7 +733,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% key_projection_for_values
-LIKELY = "the values go through k_proj, so that v_proj is never used"
+LIKELY = "the values go through k_proj, so v_proj is never used"
 HINT = "Change v_proj. Does the output change?"
 
 
@@ -761,7 +758,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% values_projected_twice
 LIKELY = "the values go through k_proj and then through v_proj"
-HINT = "What does v_proj act on in your code: on the value, or on what k_proj made of it?"
+HINT = "What is the input of v_proj in your code: the value, or the output of k_proj?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -880,7 +877,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% data_of_the_parameters
-LIKELY = "the projections are computed with .data, which cuts their parameters off from the gradients"
+LIKELY = "the projections are computed with .data, so their parameters get no gradients"
 HINT = "After loss.backward(), what is layer.q_proj.weight.grad? Call the layer itself."
 
 
@@ -904,7 +901,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% projections_made_anew
-LIKELY = "the projections are made anew in every call, with new random weights"
+LIKELY = "the projections are created again in every call, with new random weights"
 HINT = "Call the layer twice with the same tokens. What belongs in the constructor?"
 
 
@@ -929,8 +926,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% value_from_query
-LIKELY = "the values are made of the query, also in cross-attention"
-HINT = "Give a value of its own. Does the output change with it?"
+LIKELY = "the values are made from the query, also in cross-attention"
+HINT = "Pass a value that differs from the query. Does the output change?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -953,8 +950,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% value_defaults_to_query
-LIKELY = "without a value, the query stands for it, even where there is a key"
-HINT = "In layer(query, key) the key is also the value. What is it in yours?"
+LIKELY = "without a value, the query is used as the value, even if there is a key"
+HINT = "In layer(query, key) the key is also the value. What is the value in your code?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -977,8 +974,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% value_ignored
-LIKELY = "the values are made of the key, even where a value is given"
-HINT = "Give a value that differs from the key. Does the output change with it?"
+LIKELY = "the values are made from the key, even if a value is given"
+HINT = "Pass a value that differs from the key. Does the output change?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1001,8 +998,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% key_ignored
-LIKELY = "key and value are not used: it is always self-attention"
-HINT = "Two queries and five keys: which shape should the weights have?"
+LIKELY = "key and value are not used: the layer always does self-attention"
+HINT = "Which shape should the weights have for two queries and five keys?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1025,7 +1022,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% key_and_value_swapped
-LIKELY = "keys are made of the value, and values of the key"
+LIKELY = "keys are made from the value, and values from the key"
 HINT = "Change only the value. Should the weights change?"
 
 
@@ -1049,8 +1046,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% query_and_key_swapped
-LIKELY = "queries are made of the key, and keys of the query"
-HINT = "Row i of the weights belongs to query i. For two queries and five keys, which shape have your weights?"
+LIKELY = "queries are made from the key, and keys from the query"
+HINT = "Row i of the weights belongs to query i. What is the shape of your weights for two queries and five keys?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1073,8 +1070,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% lengths_cut_to_the_shorter
-LIKELY = "keys and values of different lengths are cut to the shorter"
-HINT = "What should 3 keys and 5 values do? The docstring says what the message must name."
+LIKELY = "keys and values of different lengths are cut to the shorter length"
+HINT = "What should happen with 3 keys and 5 values? The docstring says what the message must name."
 VALUES_RIGHT = True
 
 
@@ -1123,7 +1120,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% first_heads_weights_for_all
-LIKELY = "all heads use the weights of the first"
+LIKELY = "all heads use the weights of the first head"
 HINT = "Print weights[0, 0] and weights[0, 1]. Should two heads look at the same things?"
 
 
@@ -1148,8 +1145,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% weights_averaged
-LIKELY = "the weights that are returned are averaged over the heads"
-HINT = "Which shape should the weights have? Every head has its own."
+LIKELY = "the returned weights are averaged over the heads"
+HINT = "Which shape should the weights have? Every head has its own weights."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1173,7 +1170,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% weights_averaged_before_mixing
 LIKELY = "all heads use the mean of their weights"
-HINT = "Print weights[0, 0] and weights[0, 1]. Each head mixes its values by its own weights."
+HINT = "Print weights[0, 0] and weights[0, 1]. Each head mixes its values with its own weights."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1197,7 +1194,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% heads_averaged
-LIKELY = "the results of the heads are averaged, and the mean is repeated, instead of put side by side"
+LIKELY = "the heads are averaged and the mean is repeated; they should be put side by side"
 HINT = "Change the part of v_proj that belongs to head 0. Which features of the merged heads should change?"
 
 
@@ -1248,7 +1245,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% heads_taken_for_width
 LIKELY = "num_heads is used as the width of a head"
-HINT = "MultiHeadAttention(8, 2) has two heads of width 4. How many heads have your weights?"
+HINT = "MultiHeadAttention(8, 2) has two heads of width 4. How many heads do your weights have?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1271,8 +1268,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% values_not_split
-LIKELY = "the values are split without letting heads and tokens change places"
-HINT = "All three, Q, K and V, are split the same way. Is V made by split_heads?"
+LIKELY = "the values are split without swapping heads and tokens"
+HINT = "Q, K and V are all split in the same way. Does V come from split_heads?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1295,8 +1292,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% softmax_over_queries
-LIKELY = "the weights sum to one over the queries, not over the keys"
-HINT = "Print weights.sum(dim=-1). Whose attention is shared out?"
+LIKELY = "the weights sum to 1 over the queries, not over the keys"
+HINT = "Print weights.sum(dim=-1). What should it be?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1319,8 +1316,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% softmax_over_heads
-LIKELY = "the weights sum to one over the heads, not over the keys"
-HINT = "Print weights.sum(dim=-1). Which axis are the keys?"
+LIKELY = "the weights sum to 1 over the heads, not over the keys"
+HINT = "Print weights.sum(dim=-1). Which axis has the keys?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1343,8 +1340,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% softmax_overflows
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "What is torch.exp(torch.tensor(100.0))? Module 01 had a way around it, and torch.softmax knows it."
+LIKELY = "exp is taken of the scores without subtracting their maximum, so it overflows"
+HINT = "What is torch.exp(torch.tensor(100.0))? Module 01 shows how to avoid this, and torch.softmax does it for you."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1368,8 +1365,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% weights_first
-LIKELY = "the pair is returned as (weights, output); (output, weights) is asked for"
-HINT = "Which shape should the first thing have: that of the query or that of the scores?"
+LIKELY = "the pair is returned as (weights, output); it should be (output, weights)"
+HINT = "Which shape should the first result have: that of the query or that of the scores?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1379,8 +1376,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% output_alone
-LIKELY = "only the output is returned; the pair (output, weights) is asked for"
-HINT = "What does output, weights = layer(x) need?"
+LIKELY = "only the output is returned; it should be the pair (output, weights)"
+HINT = "What does `output, weights = layer(x)` need?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1389,7 +1386,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% scores_for_weights
-LIKELY = "the scores are returned where the weights are asked for"
+LIKELY = "the scores are returned instead of the weights"
 HINT = "What should one row of the second result sum to?"
 
 
@@ -1414,10 +1411,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% query_added_to_output
 LIKELY = "the query is added to the output"
-HINT = (
-    "The sum with the input belongs to the block around this layer. What does the output have to be where all "
-    "values are 0?"
-)
+HINT = "Adding the input is the job of the block around this layer. What should the output be if all values are 0?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1459,11 +1453,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_inverted
-LIKELY = "the mask is read the wrong way round: 1 means that a key may be attended to"
-HINT = (
-    "With a causal mask, which tokens should cat see: those before it or those after? nn.MultiheadAttention "
-    "means the opposite."
-)
+LIKELY = "the mask is read the wrong way round: 1 should mean that the query may look at a key"
+HINT = "With a causal mask, should cat see the tokens before it or after it? nn.MultiheadAttention means the opposite."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1486,8 +1477,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_over_the_wrong_axis
-LIKELY = "a mask of three dimensions meets the heads with its batch: shapes line up from the right"
-HINT = "Write down (B, N_q, N_k) below (B, H, N_q, N_k), from the right. Where is an axis of size 1 missing?"
+LIKELY = "the batch of a 3-dimensional mask lines up with the heads: shapes line up from the right"
+HINT = "Write (B, N_q, N_k) below (B, H, N_q, N_k), aligned on the right. Where is an axis of size 1 missing?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1510,8 +1501,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_in_the_first_head
-LIKELY = "the mask of a sentence blocks in the first head only"
-HINT = "Look at weights[:, 1] where mask is 0. Every head must obey it."
+LIKELY = "the mask of a sentence is used in the first head only"
+HINT = "Look at weights[:, 1] where the mask is 0. The mask is for every head."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1534,11 +1525,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_repeated_in_another_order
-LIKELY = "the mask is repeated for the heads in another order than the sentences are"
-HINT = (
-    "With B * H rows, are the first two of the same sentence or of the same head? Compare repeat with "
-    "repeat_interleave."
-)
+LIKELY = "the mask is repeated for the heads in a different order than the sentences"
+HINT = "With B * H rows, do rows 0 and 1 belong to one sentence or to one head? Compare repeat with repeat_interleave."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1563,8 +1551,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% first_mask_for_all_sentences
-LIKELY = "every sentence gets the mask of the first"
-HINT = "Give two sentences with different padding. What is blocked in the second?"
+LIKELY = "every sentence gets the mask of the first sentence"
+HINT = "Pass two sentences with different padding. What is blocked in the second?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1587,8 +1575,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% first_mask_for_all_heads
-LIKELY = "every head gets the mask of the first"
-HINT = "A mask of four dimensions may differ from head to head. What does mask[:, 0] throw away?"
+LIKELY = "every head gets the mask of the first head"
+HINT = "A mask of four dimensions may be different for each head. What does mask[:, 0] throw away?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1611,8 +1599,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_for_single_sentences_only
-LIKELY = "a mask of two dimensions is taken for a padding mask, one row for each sentence"
-HINT = "A mask of two dimensions is (N_q, N_k), the same for all sentences."
+LIKELY = "a mask of two dimensions is used as a padding mask, with one row for each sentence"
+HINT = "A mask of two dimensions is (N_q, N_k), the same for all sentences. What do its rows stand for in your code?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1637,8 +1625,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_transposed
-LIKELY = "the mask is turned: its rows are read as keys"
-HINT = "Row i of the mask says what query i may see. Try a causal mask: what may the first token see?"
+LIKELY = "the mask is transposed: its rows are used for keys"
+HINT = "Row i of the mask is for query i. Try a causal mask. What may the first token see?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1663,8 +1651,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_after_softmax
-LIKELY = "the mask is applied after the softmax, and what is left does not sum to 1"
-HINT = "Print weights.sum(dim=-1) with a mask. Blocked keys must be out before the softmax."
+LIKELY = "the mask is applied after the softmax, so the other weights no longer sum to 1"
+HINT = "Print weights.sum(dim=-1) with a mask. Block the keys before the softmax."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1686,8 +1674,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_after_softmax_renormalised
-LIKELY = "the mask is applied after the softmax; a large blocked score has made the others 0 by then"
-HINT = "Block a key whose score is 1000 above the others. What is left to share out?"
+LIKELY = "the mask is applied after the softmax, where a large blocked score has already made the others 0"
+HINT = "Block a key whose score is 1000 above the others. Which weights are left?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1710,8 +1698,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_multiplies_scores
-LIKELY = "the scores are multiplied by the mask: a score of 0 is not a weight of 0"
-HINT = "What is exp(0)? A blocked score has to become minus infinity."
+LIKELY = "the scores are multiplied by the mask, but a score of 0 does not give a weight of 0"
+HINT = "What is exp(0)? Which score gives a weight of 0?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1731,8 +1719,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% float_mask_added
-LIKELY = "a mask of floats is added to the scores, as some functions of PyTorch do"
-HINT = "Pass the same mask as bool and as float. Here both say the same."
+LIKELY = "a float mask is added to the scores, as in some functions of PyTorch"
+HINT = "Pass the same mask as bool and as float. Both should give the same weights."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1758,8 +1746,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% fills_minus_1e9
-LIKELY = "blocked scores become -1e9, so that a query with every key blocked spreads its attention evenly"
-HINT = "Block every key of a query. What should its weights be? Module 04 has a table of it."
+LIKELY = "blocked scores become -1e9, so a query with every key blocked gives all keys the same weight, not 0"
+HINT = "Block every key of a query. What should its weights be? See the table in module 04."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1780,8 +1768,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% minus_1e9_is_not_infinity
-LIKELY = "blocked scores become -1e9, which is more than a very low score that is allowed"
-HINT = "Try allowed scores of -2e10. Which number is below all others?"
+LIKELY = "blocked scores become -1e9, which is higher than a very low allowed score"
+HINT = "Try allowed scores of -2e10. Which number is lower than all others?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1826,11 +1814,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% nan_gradients_where_all_is_blocked
-LIKELY = "the weights of a blocked query are mended after the softmax, but its gradients are NaN"
-HINT = (
-    "Ask for x.grad with a row of zeros in the mask. Do not let a row of minus infinities reach the softmax, "
-    "or fill instead of adding."
-)
+LIKELY = "the weights of a blocked query are fixed after the softmax, but its gradients are NaN"
+HINT = "Print x.grad with a row of zeros in the mask. Fill instead of adding, or keep such rows out of the softmax."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1852,8 +1837,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% blocked_output_is_zero
-LIKELY = "the output of a blocked query is set to 0 after out_proj, so that the bias is lost"
-HINT = "The merged heads are 0 there. What does out_proj make of zeros?"
+LIKELY = "the output of a blocked query is set to 0 after out_proj, so the bias is lost"
+HINT = "The merged heads are 0 there. What is out_proj of zeros?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1880,7 +1865,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% causal_by_default
-LIKELY = "without a mask, a causal one is used"
+LIKELY = "without a mask, a causal mask is used"
 HINT = "In self-attention without a mask, does the first token see the last one?"
 
 
@@ -1906,8 +1891,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% mask_remembered
-LIKELY = "the mask of one call is used in the next"
-HINT = "Call the layer with a mask, then without. Nothing may be kept in self."
+LIKELY = "the mask of one call is used in the next call"
+HINT = "Call the layer with a mask, then without. Which attribute of self keeps the mask?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -1934,7 +1919,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% mask_overwritten
 LIKELY = "the caller's mask is overwritten"
-HINT = "Print the mask after the call. float() gives back the same tensor if it is float32 already."
+HINT = "Print the mask after the call. float() returns the same tensor if it is already float32."
 VALUES_RIGHT = True
 
 
@@ -1986,7 +1971,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% dropout_always
-LIKELY = "some weights are dropped, in eval mode, too: F.dropout does not know the mode by itself"
+LIKELY = "some weights are dropped, also in eval mode: F.dropout does not know the mode by itself"
 HINT = "Call the layer twice with the same tokens. This layer has no dropout."
 
 
@@ -2012,7 +1997,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% dropout_in_training
 LIKELY = "some weights are dropped in train mode"
-HINT = "Call the layer twice in train mode. This layer has no dropout, and both modes give the same."
+HINT = "Call the layer twice in train mode. This layer has no dropout, and both modes give the same result."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -2036,7 +2021,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% no_weights_in_training
-LIKELY = "in train mode None is returned in place of the weights"
+LIKELY = "in train mode, None is returned instead of the weights"
 HINT = "What does the docstring say about the two modes?"
 
 
@@ -2061,8 +2046,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% returned_weights_detached
-LIKELY = "the weights that are returned are cut off from the graph"
-HINT = "Somebody may want the gradient of a weight. What does .detach() do to it?"
+LIKELY = "the returned weights are cut off from the graph"
+HINT = "A loss may use the weights. What does .detach() do to their gradient?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -2085,7 +2070,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% weights_detached
-LIKELY = "the weights are cut off from the graph, so that queries and keys learn nothing"
+LIKELY = "the weights are cut off from the graph, so queries and keys learn nothing"
 HINT = "After loss.backward(), what is layer.q_proj.weight.grad? Look for .detach(), .data or torch.tensor."
 
 
@@ -2111,7 +2096,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% query_detached
 LIKELY = "the query is cut off from the graph before it is projected"
-HINT = "Give a query with requires_grad=True. What is its grad after backward()?"
+HINT = "Pass a query with requires_grad=True. What is its grad after backward()?"
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -2134,7 +2119,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% keys_and_values_without_gradients
-LIKELY = "keys and values are made under no_grad, so that they learn nothing"
+LIKELY = "keys and values are computed under no_grad, so they learn nothing"
 HINT = "After loss.backward(), what are layer.k_proj.weight.grad and layer.v_proj.weight.grad?"
 
 
@@ -2160,7 +2145,7 @@ class MultiHeadAttention(MultiHeadAttention):
 
 # %% values_through_numpy
 LIKELY = "the values go through NumPy, where no gradient can follow"
-HINT = "After loss.backward(), what is layer.v_proj.weight.grad? Stay in PyTorch all the way."
+HINT = "After loss.backward(), what is layer.v_proj.weight.grad? Use PyTorch for every step."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -2184,8 +2169,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% everything_without_gradients
-LIKELY = "the whole of forward runs under no_grad: nothing can learn"
-HINT = "Does the output require gradients? Take the no_grad away."
+LIKELY = "all of forward runs under no_grad, so nothing can learn"
+HINT = "Print output.requires_grad. Remove the no_grad."
 
 
 class MultiHeadAttention(MultiHeadAttention):
@@ -2211,24 +2196,24 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% reflect_one_sentence
-LIKELY = "the weights of one sentence are counted, in float16, and the parameters without their biases"
-HINT = "How many sentences are there? How many bytes is a float32? And each projection has 512 biases."
+LIKELY = "the weights are for one sentence, the bytes for float16, and the parameters do not include the biases"
+HINT = "How many sentences are there? How many bytes is a float32? How many biases does each projection have?"
 REFLECT_WEIGHT_ENTRIES_B32_H96_N2048 = 402653184
 REFLECT_WEIGHT_BYTES_FLOAT32 = 25769803776
 REFLECT_PARAMETERS_E512 = 1048576
 
 
 # %% reflect_without_heads
-LIKELY = "the heads are left out of the count, the bytes are bits, and out_proj is left out of the parameters"
-HINT = "Every head has its own weights. 32 bits are how many bytes? There are four projections."
+LIKELY = "the weights are for one head, the bytes are bits, and the parameters do not include out_proj"
+HINT = "Every head has its own weights. How many bytes are 32 bits? How many projections are there?"
 REFLECT_WEIGHT_ENTRIES_B32_H96_N2048 = 134217728
 REFLECT_WEIGHT_BYTES_FLOAT32 = 412316860416
 REFLECT_PARAMETERS_E512 = 787968
 
 
 # %% split_token_by_token
-LIKELY = "Python goes through the tokens one by one, where one reshape takes them all"
-HINT = "Which of your steps would be there twice if there were twice as many tokens?"
+LIKELY = "a Python loop goes through the tokens one at a time; one reshape can do them all"
+HINT = "Which of your steps would run twice as often with twice as many tokens?"
 COSTLY = True
 
 
@@ -2241,8 +2226,8 @@ def split_heads(x, num_heads):
 
 
 # %% merge_token_by_token
-LIKELY = "Python goes through the tokens one by one, where one reshape takes them all"
-HINT = "Which of your steps would be there twice if there were twice as many tokens?"
+LIKELY = "a Python loop goes through the tokens one at a time; one reshape can do them all"
+HINT = "Which of your steps would run twice as often with twice as many tokens?"
 COSTLY = True
 
 
@@ -2252,8 +2237,8 @@ def merge_heads(x):
 
 
 # %% projected_for_every_head
-LIKELY = "all features are projected anew for every head, and all but a slice are thrown away"
-HINT = "How often is q_proj(query) computed? Project once, then split."
+LIKELY = "all features are projected again for every head, and all but one slice are thrown away"
+HINT = "How many times is q_proj(query) computed? Project once, then split."
 COSTLY = True
 
 
@@ -2278,8 +2263,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% one_query_at_a_time
-LIKELY = "attention is computed for one query after the other"
-HINT = "The queries do not know of each other. Which axis of the scores are they?"
+LIKELY = "attention is computed for one query at a time"
+HINT = "The queries are independent. Which axis of the scores belongs to them?"
 COSTLY = True
 
 
@@ -2297,8 +2282,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% all_products_at_once
-LIKELY = "all single products stand in one tensor of (B, H, N_q, N_k, D) before they are added up"
-HINT = "How many bytes is that tensor for 2048 tokens? How many are the weights?"
+LIKELY = "all single products are stored in one tensor (B, H, N_q, N_k, D) before they are added up"
+HINT = "How many bytes does that tensor need for 2048 tokens? How many do the weights need?"
 COSTLY = True
 
 
@@ -2322,8 +2307,8 @@ class MultiHeadAttention(MultiHeadAttention):
 
 
 # %% ready_made_attention
-LIKELY = "the output is made by scaled_dot_product_attention, which this module is about writing"
-HINT = "The weights are there already. Which product is left to write?"
+LIKELY = "the output comes from scaled_dot_product_attention, which you should write yourself here"
+HINT = "You already have the weights. Which product is left to write?"
 COSTLY = True
 
 

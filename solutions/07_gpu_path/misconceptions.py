@@ -1,14 +1,14 @@
-"""The known wrong ways of 07_gpu_path: one cell each, laid over the solution to make a wrong submission."""
+"""Misconceptions of 07_gpu_path. Each cell replaces part of the solution to make a wrong submission."""
 
 import math
 
 import torch
 import torch.nn.functional as F
-from gpu_path import attention_on_device  # the solution, which each is laid over
+from gpu_path import attention_on_device  # the solution: each cell replaces a part
 
 # %% pick_always_cuda
-LIKELY = "cuda is returned whether there is a GPU or not"
-HINT = "On which of your machines would this program not even start? Ask torch.cuda.is_available() first."
+LIKELY = "cuda is returned, with or without a GPU"
+HINT = "What does the program do on a machine without a GPU? Ask torch.cuda.is_available() first."
 
 
 def pick_device(prefer="cuda"):
@@ -20,8 +20,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_without_fallback
-LIKELY = "what was asked for is returned, though the machine may not have it"
-HINT = 'torch.device("cuda") is only a name: making one does not ask whether there is a GPU. Who asks?'
+LIKELY = "the requested device is returned, even if the machine does not have it"
+HINT = 'torch.device("cuda") is only a name. Which function tells you whether there is a GPU?'
 
 
 def pick_device(prefer="cuda"):
@@ -32,8 +32,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_always_cpu
-LIKELY = "the CPU is returned even where there is a GPU"
-HINT = "What does your function return on a machine with a GPU? Follow the condition with is_available() true."
+LIKELY = "the CPU is returned, even if there is a GPU"
+HINT = "What does your function return on a machine with a GPU? Follow your condition for is_available() == True."
 
 
 def pick_device(prefer="cuda"):
@@ -45,8 +45,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_ignores_the_wish
-LIKELY = "the GPU is taken even if the CPU was asked for"
-HINT = 'Somebody wants to compare with the CPU and calls pick_device("cpu"). Where does prefer come in?'
+LIKELY = "the GPU is returned, even if the caller asks for the CPU"
+HINT = 'What does pick_device("cpu") return on a machine with a GPU? Where do you use prefer?'
 
 
 def pick_device(prefer="cuda"):
@@ -59,7 +59,7 @@ def pick_device(prefer="cuda"):
 
 # %% pick_returns_a_name
 LIKELY = "a name is returned, not a torch.device"
-HINT = "Print repr(pick_device()). A name has no .type that others could ask for."
+HINT = "Print repr(pick_device()). Does your result have a .type?"
 
 
 def pick_device(prefer="cuda"):
@@ -73,8 +73,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_takes_unknown_for_the_cpu
-LIKELY = "a name that is none is replaced by the CPU without a word"
-HINT = 'Somebody mistypes "cuda0" and waits for hours: the program runs on the CPU. What should it do instead?'
+LIKELY = "a text that is not a device name gives the CPU, without an error"
+HINT = 'If you mistype "cuda0", the program runs on the CPU for hours. What should happen instead?'
 
 
 def pick_device(prefer="cuda"):
@@ -87,8 +87,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_leaves_the_runtime_error
-LIKELY = "a name that is none raises the RuntimeError of torch.device; a ValueError is asked for"
-HINT = 'What does torch.device("gpu") raise? Catch it, and raise what the docstring asks for.'
+LIKELY = "a text that is not a device name raises torch.device's RuntimeError; it should be a ValueError"
+HINT = 'What does torch.device("gpu") raise? Catch it, and raise the exception named in the docstring.'
 
 
 def pick_device(prefer="cuda"):
@@ -98,7 +98,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_error_without_the_name
-LIKELY = "the ValueError does not say which name it is about"
+LIKELY = "the ValueError does not contain the bad name"
 HINT = "Imagine reading your message in a long log. Which word would you want to see?"
 
 
@@ -112,8 +112,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_drops_the_number
-LIKELY = "cuda:0 was asked for, and cuda without a number is returned"
-HINT = "A machine may have eight GPUs. What is left of the number that was asked for?"
+LIKELY = "for cuda:0, cuda without a number is returned"
+HINT = "A machine may have eight GPUs. What happens to the number in your code?"
 VALUES_RIGHT = True
 
 
@@ -127,8 +127,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_does_not_count
-LIKELY = "a GPU by a number that is not there is returned all the same"
-HINT = "is_available() says that there is a GPU, not how many. What does torch.cuda.device_count() say?"
+LIKELY = "a GPU number that does not exist is returned anyway"
+HINT = "is_available() says whether there is a GPU, not how many. What does torch.cuda.device_count() say?"
 VALUES_RIGHT = True
 
 
@@ -142,8 +142,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_knows_cuda_alone
-LIKELY = "only for cuda it is asked whether it is there: mps is returned on every machine"
-HINT = 'What does pick_device("mps") return on your machine, and what happens when a tensor goes there?'
+LIKELY = "only cuda is checked: mps is returned on every machine"
+HINT = 'What does pick_device("mps") return on your machine? Can you move a tensor there?'
 VALUES_RIGHT = True
 
 
@@ -158,8 +158,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_compares_with_the_word_cuda
-LIKELY = 'only the word "cuda" is understood: cuda:0, or a torch.device, gives the CPU'
-HINT = 'Compare torch.device("cuda") == "cuda". What has a device that a text has not?'
+LIKELY = 'only the text "cuda" is recognised: cuda:0 or a torch.device gives the CPU'
+HINT = 'Print torch.device("cuda") == "cuda". Which attribute does a device have that a text does not?'
 
 
 def pick_device(prefer="cuda"):
@@ -173,8 +173,8 @@ def pick_device(prefer="cuda"):
 
 
 # %% pick_the_other_way_round
-LIKELY = "the condition is the wrong way round: the GPU where there is none"
-HINT = "Read your condition aloud for a machine without a GPU."
+LIKELY = "the condition is the wrong way round: the GPU is returned if there is none"
+HINT = "Go through your condition for a machine without a GPU."
 
 
 def pick_device(prefer="cuda"):
@@ -189,7 +189,7 @@ def pick_device(prefer="cuda"):
 
 # %% no_scaling
 LIKELY = "the scores are not divided by the square root of d_k"
-HINT = "Compare your scores for d_k = 4 and d_k = 400. Which softmax is nearly all on one key?"
+HINT = "Compare your scores for d_k = 4 and d_k = 400. Which softmax gives nearly all weight to one key?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -204,7 +204,7 @@ def attention_on_device(q, k, v, mask=None):
 
 # %% divides_by_d_k
 LIKELY = "the scores are divided by d_k instead of its square root"
-HINT = "For d_k = 64, by what do you divide: 8 or 64?"
+HINT = "For d_k = 64, do you divide by 8 or by 64?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -218,8 +218,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% scaled_by_the_number_of_keys
-LIKELY = "the scores are divided by the root of the number of keys"
-HINT = "Which axis of q has the size d_k? With as many keys as features nobody would notice."
+LIKELY = "the scores are divided by the square root of the number of keys"
+HINT = "Which axis of q has the size d_k? Try a number of keys that is not d_k."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -233,8 +233,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% softmax_over_queries
-LIKELY = "the softmax is taken over the queries"
-HINT = "Which axis of the scores are the keys in: -1 or -2? The weights of one query should sum to 1."
+LIKELY = "the softmax is over the queries, not over the keys"
+HINT = "Which axis of the scores has the keys: -1 or -2? The weights of one query should sum to 1."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -248,8 +248,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% softmax_over_dim_one
-LIKELY = "the softmax is taken over dim 1, whatever the number of axes"
-HINT = "For scores of (2, 3, 5, 5), what does dim=1 run over? Count from the end."
+LIKELY = "the softmax is over dim 1, for any number of axes"
+HINT = "For scores of (2, 3, 5, 5), which axis is dim=1? Count from the end."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -274,8 +274,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_inverted
-LIKELY = "the mask is taken the other way round: 1 blocks"
-HINT = "In this course 1 means that a key may be attended to. What does your == or ~ do to a 1?"
+LIKELY = "the mask is read the wrong way round: 1 blocks"
+HINT = "In this course, 1 means that the query may look at the key. What does your == or ~ do to a 1?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -289,8 +289,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_after_softmax
-LIKELY = "weights are put to 0 after the softmax, and do not sum to 1 any more"
-HINT = "Add up the weights of a row with a blocked key. Who has the share that it lost?"
+LIKELY = "blocked weights are set to 0 after the softmax, so the others no longer sum to 1"
+HINT = "Add up the weights of a row with a blocked key. Where is the share of the blocked key?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -302,7 +302,7 @@ def attention_on_device(q, k, v, mask=None):
 
 # %% mask_multiplies_scores
 LIKELY = "the scores are multiplied by the mask: a blocked key has the score 0, not minus infinity"
-HINT = "What is exp(0)? How much weight does a key with the score 0 get?"
+HINT = "What is exp(0)? Which weight does a key with the score 0 get?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -314,8 +314,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% fills_minus_1e9
-LIKELY = "blocked scores are filled with -1e9, so that a fully blocked row becomes even"
-HINT = "What is the softmax of a row of equal numbers, however small they are? And what if a score is -2e10?"
+LIKELY = "blocked scores become -1e9, so all weights of a fully blocked row are equal, not 0"
+HINT = "What is the softmax of a row of equal numbers, even very small ones? And what if an allowed score is -2e10?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -329,8 +329,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% adds_minus_1e9
-LIKELY = "-1e9 is added to blocked scores, so that a fully blocked row keeps its weights"
-HINT = "What is left of the softmax of a row when the same number is added everywhere?"
+LIKELY = "-1e9 is added to blocked scores, so a fully blocked row keeps its weights"
+HINT = "How does the softmax of a row change if you add the same number everywhere?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -342,8 +342,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% blocked_row_nan
-LIKELY = "a row of minus infinities comes out of the softmax as NaN"
-HINT = "What is the softmax of [-inf, -inf]? Put 0 where the mask is 0, once more, after it."
+LIKELY = "a fully blocked row gives NaN: the softmax of a row of minus infinities"
+HINT = "What is the softmax of [-inf, -inf]? After the softmax, put 0 where the mask is 0."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -357,8 +357,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% nan_gradient_of_added_infinity
-LIKELY = "minus infinity is added to the scores: the weights are mended, but the gradient is NaN"
-HINT = "Where a score is filled, its gradient is 0. Where something is added, the gradient comes through, NaN and all."
+LIKELY = "minus infinity is added to the scores: the weights are fixed, but the gradient is NaN"
+HINT = "The gradient of a filled score is 0. An addition passes every gradient on, including NaN. Which one do you use?"
 VALUES_RIGHT = True
 
 
@@ -371,8 +371,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% no_max_subtraction
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "What is exp(100) in float32? Take away the largest score of each row first, or let torch.softmax do it."
+LIKELY = "exp is taken of the scores without subtracting their maximum, so it overflows"
+HINT = "What is exp(100) in float32? Subtract the largest score of each row first, or let torch.softmax do it."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -385,7 +385,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% weights_returned_first
-LIKELY = "the pair is returned the other way round"
+LIKELY = "the pair is returned as (weights, output); it should be (output, weights)"
 HINT = "Which comes first in (output, weights)?"
 
 
@@ -400,8 +400,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% output_alone
-LIKELY = "the output is returned alone"
-HINT = "The docstring asks for a pair. fused_attention is the one without weights."
+LIKELY = "only the output is returned; it should be the pair (output, weights)"
+HINT = "What does the docstring say about the result? Only fused_attention returns no weights."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -415,8 +415,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_list_of_two
-LIKELY = "output and weights are returned in a list"
-HINT = "The docstring asks for a tuple: return output, weights."
+LIKELY = "output and weights are returned in a list; it should be a tuple"
+HINT = "Which type does the docstring name? Write `return output, weights`."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -446,7 +446,7 @@ def attention_on_device(q, k, v, mask=None):
 
 # %% graph_cut
 LIKELY = "the graph is cut: no gradient reaches q and k"
-HINT = "What do .detach(), .data and torch.no_grad() leave behind?"
+HINT = "Look for .detach(), .data and torch.no_grad(). What does PyTorch not record there?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -461,8 +461,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% weights_returned_detached
-LIKELY = "the weights that are returned are cut off from the graph"
-HINT = "Who learns from the weights themselves gets no gradient. Return them as they are."
+LIKELY = "the returned weights are cut off from the graph"
+HINT = "A loss may use the weights. What does .detach() do to their gradient?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -481,8 +481,8 @@ def _right(q, k, v, mask):
 
 
 # %% scaled_in_place
-LIKELY = "q is divided in place: it is another tensor afterwards"
-HINT = "Print q before and after the call. What does /= do to the tensor of the caller?"
+LIKELY = "q is divided in place, so the caller's tensor is changed"
+HINT = "Print q before and after the call. What does /= do to the caller's tensor?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -499,7 +499,7 @@ def attention_on_device(q, k, v, mask=None):
 
 # %% always_float32
 LIKELY = "everything is computed and returned in float32"
-HINT = "Print the dtype for q in float64. Which line of yours names float32?"
+HINT = "Print the dtype of the result for a float64 q. Which of your lines names float32?"
 VALUES_RIGHT = True
 
 
@@ -515,8 +515,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_left_on_the_cpu
-LIKELY = "a mask that was given on the CPU meets scores on the GPU"
-HINT = "The data loader made the mask, and nobody moved it. Where should it be moved to, and when?"
+LIKELY = "a mask on the CPU is used with scores on the GPU"
+HINT = "A data loader makes masks on the CPU. To which device should you move the mask, and when?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -530,8 +530,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_made_on_the_cpu
-LIKELY = "where there is no mask, one of ones is made on the CPU"
-HINT = "Where does torch.ones make a tensor if it is not told? Say device=q.device, or ask new_ones of q."
+LIKELY = "without a mask, a mask of ones is created on the CPU"
+HINT = "Where does torch.ones create a tensor by default? Use device=q.device or q.new_ones."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -544,8 +544,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% scale_made_on_the_cpu
-LIKELY = "the scale is a tensor with an axis, made on the CPU"
-HINT = "Where does torch.tensor([...]) live? A number needs no tensor."
+LIKELY = "the scale is a tensor with an axis, created on the CPU"
+HINT = "On which device is torch.tensor([...])? Do you need a tensor for one number?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -559,8 +559,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% infinities_made_on_the_cpu
-LIKELY = "the infinities that blocked scores are replaced by are made on the CPU"
-HINT = "torch.where wants all its tensors on one device. What makes a tensor like another, device and all?"
+LIKELY = "the tensor of infinities that replaces blocked scores is created on the CPU"
+HINT = "torch.where needs all its tensors on one device. Which function creates a tensor like another, on its device?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -575,8 +575,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% made_on_the_cpu_then_moved
-LIKELY = "a tensor is made on the CPU and then copied to the GPU"
-HINT = "It is right, and slow: why make it where it is not needed? device=q.device makes it there from the start."
+LIKELY = "a tensor is created on the CPU and then copied to the GPU"
+HINT = "The result is right, but the copy is slow. device=q.device creates the tensor on the right device."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -589,8 +589,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% hard_coded_cuda
-LIKELY = 'everything is moved to "cuda", whatever device the input is on'
-HINT = "Who calls it with tensors of the CPU gets something of the GPU back, or an error where there is none. Ask q."
+LIKELY = 'everything is moved to "cuda", even if the input is on the CPU'
+HINT = "What happens with CPU tensors, on a machine with a GPU and on one without? Use q.device."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -605,8 +605,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_to_hard_coded_cuda
-LIKELY = 'the mask is moved to "cuda", also where q is on the CPU'
-HINT = "Which device should the mask go to? q knows."
+LIKELY = 'the mask is moved to "cuda", even if q is on the CPU'
+HINT = "Which device should the mask go to? See q.device."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -620,8 +620,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% moves_to_the_best_device
-LIKELY = "the input is moved to the best device there is"
-HINT = "The caller has chosen a device already. Follow q; pick_device is called once, at the start of a program."
+LIKELY = "the input is moved to the best device of the machine"
+HINT = "The caller has already chosen a device: that of q. pick_device is for the start of a program."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -637,8 +637,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% largest_score_read
-LIKELY = "a number is read out of a tensor, be it by .item(), `if` or `assert`: the CPU waits for it"
-HINT = "What does a line that wants a number have to wait for? A tensor can be subtracted from a tensor."
+LIKELY = "a number is read from a tensor, for example by .item(), `if` or `assert`: the CPU waits for it"
+HINT = "What must happen before the CPU knows the number? You can subtract a tensor from a tensor instead."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -655,8 +655,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% asks_the_mask
-LIKELY = "it is asked whether anything is blocked: for the answer, the CPU waits"
-HINT = "`if` needs the answer now. Filling where nothing is blocked costs little, and waits for nothing."
+LIKELY = "an `if` asks whether anything is blocked: the CPU waits for the answer"
+HINT = "`if` needs the answer now. What happens if you fill even when nothing is blocked?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -673,8 +673,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% softmax_on_the_cpu
-LIKELY = "the scores go to the CPU for the softmax, and come back"
-HINT = "The GPU has a softmax, too. How many bytes go back and forth for n = 4096?"
+LIKELY = "the scores are copied to the CPU for the softmax, and back"
+HINT = "The GPU can compute a softmax, too. How many bytes do you copy for n = 4096?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -690,8 +690,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% results_on_the_cpu
-LIKELY = "the results are brought back to the CPU"
-HINT = "Whoever goes on computing would have to move them again. Let them decide when to fetch what."
+LIKELY = "the results are copied to the CPU"
+HINT = "The next step may need them on the GPU. On which device should the results be?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -705,8 +705,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% through_numpy
-LIKELY = "the numbers go through NumPy, which knows no GPU"
-HINT = "NumPy cannot read the memory of a GPU, and .cpu() is a wait and a copy. Stay with tensors."
+LIKELY = "the numbers go through NumPy, which cannot use a GPU"
+HINT = "NumPy cannot read the memory of a GPU, and .cpu() waits and copies. Use tensors for every step."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -720,8 +720,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_moved_twice
-LIKELY = "the mask is moved for each use of it"
-HINT = "Every .to(q.device) of a CPU tensor is a copy. Keep what the first one returns."
+LIKELY = "the mask is moved again for each use"
+HINT = "Every .to(q.device) of a CPU tensor is a copy. Keep the first copy in a variable."
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -736,7 +736,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% numbers_at_a_mask
-LIKELY = "scores are read at a boolean mask: how many there are, the CPU has to wait for"
+LIKELY = "scores are indexed with a boolean mask: the CPU waits to know how many there are"
 HINT = "The size of scores[mask] depends on the numbers in the mask. masked_fill and torch.where keep the shape."
 
 
@@ -753,7 +753,7 @@ def attention_on_device(q, k, v, mask=None):
 
 # %% waits_before_it_returns
 LIKELY = "torch.cuda.synchronize() makes the CPU wait for the result"
-HINT = "It is for clocks. The next operation on the GPU waits for this one by itself."
+HINT = "It is for measuring time. Does the next GPU operation need it?"
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -769,8 +769,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% one_query_at_a_time
-LIKELY = "queries are taken one by one, in a Python loop"
-HINT = "Each round is a handful of small operations, and a GPU is idle between them. One product does them all."
+LIKELY = "a Python loop goes through the queries one by one"
+HINT = "Each round is a few small operations, and the GPU is idle between them. Which product does all queries at once?"
 COSTLY = True
 
 
@@ -787,8 +787,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% all_pairs_at_once
-LIKELY = "all products of entries are stored before they are added up"
-HINT = "How large is (n_q, 1, d) * (1, n_k, d)? A product of matrices adds up as it goes."
+LIKELY = "all single products are stored before they are added up"
+HINT = "How large is (n_q, 1, d) * (1, n_k, d)? A matrix product does not store these products."
 COSTLY = True
 
 
@@ -803,8 +803,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% built_in_in_the_manual_way
-LIKELY = "the output comes from the built-in"
-HINT = "This function is the formula, written out. The built-in has a function of its own here."
+LIKELY = "the output comes from the built-in attention"
+HINT = "Write out the formula in this function. The built-in is for fused_attention."
 COSTLY = True
 
 
@@ -818,8 +818,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_of_numbers_added
-LIKELY = "a mask of 0 and 1 is handed to the built-in, which adds it to the scores"
-HINT = "The built-in adds a mask of floats. What does a key get for a 0, and what for a 1? Hand it bools."
+LIKELY = "a mask of 0 and 1 is passed to the built-in, which adds it to the scores"
+HINT = "The built-in adds a float mask. What is added for a 0, and what for a 1? Which dtype blocks?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -834,8 +834,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% every_mask_added
-LIKELY = "every mask, also one of bools, is turned to floats, which the built-in adds to the scores"
-HINT = "What does the built-in do with a mask of floats? It adds. What would have to stand where a key is blocked?"
+LIKELY = "every mask, even a bool mask, is converted to floats, which the built-in adds to the scores"
+HINT = "The built-in adds a float mask to the scores. Which number would block a key?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -848,10 +848,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% convention_inverted
-LIKELY = "the mask is turned round for the built-in, as nn.MultiheadAttention would want it"
-HINT = (
-    "For this built-in, True means that a key takes part, as in this course. nn.MultiheadAttention means the opposite."
-)
+LIKELY = "the mask is inverted for the built-in, as nn.MultiheadAttention needs it"
+HINT = "What does True mean for this built-in? In nn.MultiheadAttention it means the opposite."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -870,8 +868,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% causal_dropped_with_a_mask
-LIKELY = "is_causal is dropped where a mask is given"
-HINT = "Call it with a mask of ones and is_causal=True. Which queries see what comes after them?"
+LIKELY = "is_causal is ignored if there is a mask"
+HINT = "Call it with a mask of ones and is_causal=True. Which queries see later keys?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -888,8 +886,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% mask_dropped_with_causal
-LIKELY = "the mask is dropped where is_causal is asked for"
-HINT = "Both hold. The built-in wants one or the other, so make one mask of the two."
+LIKELY = "the mask is ignored if is_causal is True"
+HINT = "Both apply. The built-in accepts only one of them. How can you combine them into one mask?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -905,7 +903,7 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 # %% either_is_enough
 LIKELY = "a key is allowed if the mask or is_causal allows it"
-HINT = "Both must hold: is that & or |?"
+HINT = "A key must be allowed by both. Is that & or |?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -925,7 +923,7 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 # %% is_causal_ignored
 LIKELY = "is_causal is not used"
-HINT = "Call it with is_causal=True and without. What should differ?"
+HINT = "Call it with is_causal=True and without. What should be different?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -941,8 +939,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% fused_ignores_the_mask
-LIKELY = "the mask is not handed on"
-HINT = "Call it with a mask of zeros. What should come out?"
+LIKELY = "the mask is not passed on"
+HINT = "Call it with a mask of zeros. What should the result be?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -953,7 +951,7 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 # %% causal_from_the_bottom_right
 LIKELY = "is_causal is counted from the bottom right: the last query sees all keys"
-HINT = "With 3 queries and 5 keys, which keys does query 0 see? Counted from the top left it is key 0 alone."
+HINT = "With 3 queries and 5 keys, which keys does query 0 see? Counted from the top left, it sees only key 0."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -973,8 +971,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% causal_without_the_diagonal
-LIKELY = "is_causal leaves out the diagonal: no query sees its own key"
-HINT = "j <= i, or j < i? What does query 0 see?"
+LIKELY = "the causal mask excludes the diagonal: no query sees its own key"
+HINT = "Is it j <= i or j < i? What does query 0 see?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -995,7 +993,7 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 # %% causal_one_too_far
 LIKELY = "with is_causal, a query sees one key too many"
-HINT = "j <= i: which keys does query 0 see? What does the number in tril do?"
+HINT = "With j <= i, which keys does query 0 see? What does the number in tril do?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1015,8 +1013,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% causal_upper_triangle
-LIKELY = "is_causal blocks what came before, not what comes after"
-HINT = "tril or triu? Row 0 of the mask belongs to query 0."
+LIKELY = "is_causal blocks earlier keys, not later ones"
+HINT = "Is it tril or triu? Row 0 of the mask belongs to query 0."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1036,8 +1034,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% blocked_rows_look_everywhere
-LIKELY = "a query that may look nowhere looks everywhere"
-HINT = "What comes out for a mask of zeros? It should be 0."
+LIKELY = "a query with every key blocked looks at every key"
+HINT = "What is the output for a mask of zeros? It should be 0."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1056,8 +1054,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% least_number_for_blocked
-LIKELY = "blocked scores get the least number there is, so that a fully blocked row becomes a plain mean"
-HINT = "In a row of nothing but least numbers, all are equal. What is the softmax of equal numbers?"
+LIKELY = "blocked scores get the smallest number of the dtype, so a fully blocked row gives a plain mean"
+HINT = "In a fully blocked row, all scores are then equal. What is the softmax of equal numbers?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1074,8 +1072,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% a_pair_from_the_built_in
-LIKELY = "a pair is returned, though there are no weights"
-HINT = "The built-in never writes the weights down, so there is nothing to return but the output."
+LIKELY = "a pair is returned; it should be only the output"
+HINT = "The built-in does not store the weights. What does the docstring say about the result?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1094,8 +1092,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% axes_left_in_front
-LIKELY = "the axes that were put in front are left there"
-HINT = "Print the shape of the result for q of (3, 4). How many axes should it have?"
+LIKELY = "the axes that were added in front are not removed"
+HINT = "Print the shape of the result for a q of (3, 4). How many axes should it have?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1114,8 +1112,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% scaled_twice
-LIKELY = "the queries are scaled, and the built-in scales once more"
-HINT = "What does the built-in divide by if nothing is said? Leave it to it, or say scale=."
+LIKELY = "the queries are scaled, and the built-in scales again"
+HINT = "What does the built-in divide by if you do not pass scale=?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1134,8 +1132,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% scale_switched_off
-LIKELY = "the built-in is told to divide by nothing"
-HINT = "scale=1.0 is what every score is multiplied by. What is it if you leave it out?"
+LIKELY = "scale=1.0 turns off the scaling of the built-in"
+HINT = "Every score is multiplied by scale. What is it if you leave it out?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1154,8 +1152,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% dropout_left_on
-LIKELY = "the built-in drops a tenth of the weights each time"
-HINT = "dropout_p is not off in eval mode by itself: a function has no mode. What is asked for here?"
+LIKELY = "dropout_p makes the built-in drop a tenth of the weights in each call"
+HINT = "A function has no eval mode, so dropout_p always applies. Does the docstring ask for dropout?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1174,8 +1172,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% values_and_keys_swapped
-LIKELY = "keys and values are handed over in the wrong order"
-HINT = "The built-in takes query, key, value. With keys as wide as values nobody would complain."
+LIKELY = "keys and values are passed in the wrong order"
+HINT = "The built-in takes query, key, value. Try values of another width."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1195,7 +1193,7 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 # %% fused_cuts_the_graph
 LIKELY = "no gradient flows through fused_attention"
-HINT = "It may be quick without gradients, but nobody can train with it. What does torch.no_grad() do?"
+HINT = "A network must be able to train with this function. What does torch.no_grad() do?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1220,7 +1218,7 @@ def _fused(q, k, v, mask, is_causal):
 
 # %% fused_always_float32
 LIKELY = "the built-in is called in float32, and float32 is returned"
-HINT = "Print the dtype of the result for q in bfloat16. The built-in takes it as it is."
+HINT = "Print the dtype of the result for a bfloat16 q. Does the built-in need float32?"
 VALUES_RIGHT = True
 
 
@@ -1244,8 +1242,8 @@ def _fused(q, k, v, mask, is_causal):
 
 
 # %% mask_overwritten
-LIKELY = "the causal mask is written into the mask of the caller"
-HINT = "Print the mask before and after. What do &= and *= change?"
+LIKELY = "the causal mask is written into the caller's mask"
+HINT = "Print the mask before and after the call. What do &= and *= change?"
 VALUES_RIGHT = True
 
 
@@ -1271,8 +1269,8 @@ def _fused(q, k, v, mask, is_causal):
 
 
 # %% fused_leaves_the_mask_on_the_cpu
-LIKELY = "a mask that was given on the CPU is handed to the built-in as it is"
-HINT = "The built-in wants all of it on one device. Where should the mask be moved to?"
+LIKELY = "a mask on the CPU is passed to the built-in without moving it"
+HINT = "The built-in needs all tensors on one device. To which device should you move the mask?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1291,8 +1289,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% triangle_made_on_the_cpu
-LIKELY = "the causal mask is made on the CPU"
-HINT = "Where does torch.ones make a tensor if it is not told? Say device=q.device."
+LIKELY = "the causal mask is created on the CPU"
+HINT = "Where does torch.ones create a tensor by default? Use device=q.device."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1311,8 +1309,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% triangle_moved_from_the_cpu
-LIKELY = "the causal mask is made on the CPU and copied to the GPU"
-HINT = "It is right, and slow. device=q.device makes it there from the start."
+LIKELY = "the causal mask is created on the CPU and copied to the GPU"
+HINT = "The result is right, but the copy is slow. device=q.device creates the mask on the right device."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1331,8 +1329,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% triangle_on_hard_coded_cuda
-LIKELY = 'the causal mask is made on "cuda", also where q is on the CPU'
-HINT = "Which device should the mask be on? q knows."
+LIKELY = 'the causal mask is created on "cuda", even if q is on the CPU'
+HINT = "Which device should the mask be on? See q.device."
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1351,8 +1349,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% asks_whether_all_is_allowed
-LIKELY = "it is asked whether the mask allows everything: for the answer, the CPU waits"
-HINT = "`if` needs the answer now, and the GPU has not come to it yet."
+LIKELY = "an `if` asks whether the mask allows everything: the CPU waits for the answer"
+HINT = "`if` needs the answer now, but the GPU may not have computed it yet. Do you need the `if`?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1373,8 +1371,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% fused_results_on_the_cpu
-LIKELY = "the result is brought back to the CPU"
-HINT = "Whoever goes on computing would have to move it again."
+LIKELY = "the result is copied to the CPU"
+HINT = "The next step may need it on the GPU. On which device should the result be?"
 
 
 def fused_attention(q, k, v, mask=None, is_causal=False):
@@ -1393,8 +1391,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% fused_moves_to_the_best_device
-LIKELY = "the input is moved to the best device there is"
-HINT = "The caller has chosen a device already. Follow q."
+LIKELY = "the input is moved to the best device of the machine"
+HINT = "The caller has already chosen a device. Which one does q have?"
 VALUES_RIGHT = True
 
 
@@ -1416,8 +1414,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% formula_in_place_of_the_built_in
-LIKELY = "the formula is written out, scores and all, in place of the built-in"
-HINT = "What is stored for n = 8192? This function is there so that it is not."
+LIKELY = "the formula is written out and stores all scores; the built-in is not used"
+HINT = "How many scores do you store for n = 8192? The built-in stores none."
 COSTLY = True
 
 
@@ -1429,8 +1427,8 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% a_sentence_at_a_time
-LIKELY = "the sentences of a batch are taken one by one"
-HINT = "The built-in takes a whole batch. How many calls do you make for 64 sentences?"
+LIKELY = "a loop goes through the sentences of a batch one by one"
+HINT = "The built-in accepts a batch. How many calls do you make for 64 sentences?"
 COSTLY = True
 
 
@@ -1456,7 +1454,7 @@ def _fused(q, k, v, mask, is_causal):
 
 
 # %% scaled_after_the_product
-LIKELY = "the scale comes after the product, where float16 has overflowed already"
+LIKELY = "the scale comes after the product, when float16 has already overflowed"
 HINT = "The largest number of float16 is 65504. What is q @ k for 64 features of 40? Scale before you multiply."
 
 
@@ -1474,7 +1472,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% never_scaled_in_half
 LIKELY = "the scores are not scaled at all"
-HINT = "Compare with attention_on_device: which division is missing?"
+HINT = "Compare with attention_on_device. Which division is missing?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1491,7 +1489,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% half_divides_by_d_k
 LIKELY = "the queries are divided by d_k instead of its square root"
-HINT = "For d_k = 64, by what do you divide: 8 or 64?"
+HINT = "For d_k = 64, do you divide by 8 or by 64?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1508,7 +1506,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% computed_in_float32
 LIKELY = "dtype is not used: everything is computed in the precision of the input"
-HINT = "Print the dtype of both factors of each product. The GPU is quick only if they have 16 bits."
+HINT = "Print the dtype of both factors of each product. The GPU is fast only if they have 16 bits."
 VALUES_RIGHT = True
 
 
@@ -1554,7 +1552,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% rounded_at_the_end
 LIKELY = "only the results are rounded to 16 bits"
-HINT = "Rounding what has been computed in 32 bits saves no time. Turn the factors before each product."
+HINT = "Rounding results that were computed in 32 bits saves no time. Which dtype do the factors of each product have?"
 VALUES_RIGHT = True
 
 
@@ -1564,8 +1562,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% output_left_in_half
-LIKELY = "output and weights are left in 16 bits"
-HINT = "Print the dtype of what comes out for q in float32. Whoever goes on computing expects it as it came in."
+LIKELY = "output and weights are returned in 16 bits"
+HINT = "Print the dtype of the results for a float32 q. Which dtype should they have?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1581,8 +1579,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% only_the_output_left_in_half
-LIKELY = "the output is left in 16 bits"
-HINT = "Both parts of the pair have the dtype of q."
+LIKELY = "the output is returned in 16 bits"
+HINT = "Print the dtype of both results. Both should have the dtype of q."
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1598,8 +1596,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_returns_float32
-LIKELY = "float32 is returned, whatever the input was"
-HINT = "What should come out for q in bfloat16? Ask q for its dtype."
+LIKELY = "float32 is returned for every input"
+HINT = "What should the dtype of the result be for a bfloat16 q? Use q.dtype."
 VALUES_RIGHT = True
 
 
@@ -1616,7 +1614,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% always_bfloat16
-LIKELY = "it is bfloat16 whatever dtype was asked for"
+LIKELY = "bfloat16 is always used; the argument `dtype` is ignored"
 HINT = "What does dtype=torch.float16 change in your code?"
 VALUES_RIGHT = True
 
@@ -1635,8 +1633,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% always_float16
-LIKELY = "it is float16 whatever dtype was asked for"
-HINT = "What does the default, bfloat16, change in your code? `.half()` is float16."
+LIKELY = "float16 is always used; the argument `dtype` is ignored"
+HINT = "Which dtype does `.half()` give? Where do you use the argument `dtype`?"
 VALUES_RIGHT = True
 
 
@@ -1671,8 +1669,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_inverts_the_mask
-LIKELY = "the mask is taken the other way round: 1 blocks"
-HINT = "In this course 1 means that a key may be attended to."
+LIKELY = "the mask is read the wrong way round: 1 blocks"
+HINT = "In this course, 1 means that the query may look at the key. What does your code do with a 1?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1688,8 +1686,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_blocked_row_nan
-LIKELY = "a row of minus infinities comes out of the softmax as NaN"
-HINT = "Put 0 where the mask is 0, once more, after the softmax."
+LIKELY = "a fully blocked row gives NaN: the softmax of a row of minus infinities"
+HINT = "What is the softmax of [-inf, -inf]? After the softmax, put 0 where the mask is 0."
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1705,8 +1703,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% least_number_of_float16
-LIKELY = "blocked scores are filled with -65504, so that a fully blocked row becomes even"
-HINT = "A row of equal numbers is even after a softmax, however small they are."
+LIKELY = "blocked scores become -65504, so all weights of a fully blocked row are equal, not 0"
+HINT = "What is the softmax of a row of equal numbers, even very small ones?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1722,8 +1720,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_without_max_subtraction
-LIKELY = "the exponentials are taken of the scores as they are, and overflow"
-HINT = "What is exp(100)? Take away the largest score of each row first, or let torch.softmax do it."
+LIKELY = "exp is taken of the scores without subtracting their maximum, so it overflows"
+HINT = "What is exp(100)? Subtract the largest score of each row first, or let torch.softmax do it."
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1738,8 +1736,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_softmax_over_queries
-LIKELY = "the softmax is taken over the queries"
-HINT = "Which axis of the scores are the keys in: -1 or -2?"
+LIKELY = "the softmax is over the queries, not over the keys"
+HINT = "Which axis of the scores has the keys: -1 or -2?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1755,7 +1753,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_returns_weights_first
-LIKELY = "the pair is returned the other way round"
+LIKELY = "the pair is returned as (weights, output); it should be (output, weights)"
 HINT = "Which comes first in (output, weights)?"
 
 
@@ -1791,8 +1789,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_leaves_the_mask_on_the_cpu
-LIKELY = "a mask that was given on the CPU meets scores on the GPU"
-HINT = "Where should the mask be moved to?"
+LIKELY = "a mask on the CPU is used with scores on the GPU"
+HINT = "To which device should you move the mask?"
 VALUES_RIGHT = True
 
 
@@ -1809,8 +1807,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_scale_made_on_the_cpu
-LIKELY = "the scale is a tensor with an axis, made on the CPU"
-HINT = "Where does torch.tensor([...]) live? A number needs no tensor."
+LIKELY = "the scale is a tensor with an axis, created on the CPU"
+HINT = "On which device is torch.tensor([...])? Do you need a tensor for one number?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1826,8 +1824,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% overflow_is_looked_for
-LIKELY = "it is asked whether a score has overflowed: for the answer, the CPU waits"
-HINT = "If nothing can overflow, nobody has to ask."
+LIKELY = "an `if` asks whether a score has overflowed: the CPU waits for the answer"
+HINT = "Scale so that nothing can overflow. Do you need the `if` then?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1845,8 +1843,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_softmax_on_the_cpu
-LIKELY = "the scores go to the CPU for the softmax, and come back"
-HINT = "The GPU has a softmax, too, in any precision."
+LIKELY = "the scores are copied to the CPU for the softmax, and back"
+HINT = "The GPU can compute a softmax, too, in any precision. Do you need the copy?"
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1864,8 +1862,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_on_hard_coded_cuda
-LIKELY = 'everything is moved to "cuda", whatever device the input is on'
-HINT = "On the CPU there is bfloat16, too. Ask q for its device."
+LIKELY = 'everything is moved to "cuda", even if the input is on the CPU'
+HINT = "The CPU can compute in bfloat16, too. Use q.device."
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -1882,8 +1880,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% scaled_in_the_callers_tensor
-LIKELY = "q is divided in place: it is another tensor afterwards"
-HINT = "Print q before and after the call. What does /= do to the tensor of the caller?"
+LIKELY = "q is divided in place, so the caller's tensor is changed"
+HINT = "Print q before and after the call. What does /= do to the caller's tensor?"
 VALUES_RIGHT = True
 
 
@@ -1902,8 +1900,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_by_the_built_in
-LIKELY = "the output comes from the built-in"
-HINT = "This function is about what happens inside. Write both products yourself."
+LIKELY = "the output comes from the built-in attention"
+HINT = "In this function you write both products yourself. Which two are they?"
 COSTLY = True
 
 
@@ -1920,7 +1918,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 # %% first_product_made_twice
 LIKELY = "the first product is computed twice, once to look at it"
-HINT = "Count the products: two are enough. Keep what you have computed."
+HINT = "Count the products: two are enough. Keep the first result in a variable."
 COSTLY = True
 
 
@@ -1938,8 +1936,8 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% only_the_upper_level
-LIKELY = "only the tensors of the upper level are moved"
-HINT = "What happens to a list of tensors in a dict? A function may call itself."
+LIKELY = "only the tensors at the top level are moved"
+HINT = "What happens to a list of tensors in a dict? Your function may call itself."
 
 
 def move_batch(batch, device):
@@ -1954,7 +1952,7 @@ def move_batch(batch, device):
 
 # %% lists_forgotten
 LIKELY = "tensors in lists stay where they are"
-HINT = "Which kinds of containers does the docstring name? Count your branches."
+HINT = "Which containers does the docstring name? Does your code handle all of them?"
 
 
 def move_batch(batch, device):
@@ -1969,7 +1967,7 @@ def move_batch(batch, device):
 
 # %% tuples_forgotten
 LIKELY = "tensors in tuples stay where they are"
-HINT = "Which kinds of containers does the docstring name? Count your branches."
+HINT = "Which containers does the docstring name? Does your code handle all of them?"
 
 
 def move_batch(batch, device):
@@ -1984,7 +1982,7 @@ def move_batch(batch, device):
 
 # %% dicts_forgotten
 LIKELY = "tensors in dicts stay where they are"
-HINT = "Which kinds of containers does the docstring name? Count your branches."
+HINT = "Which containers does the docstring name? Does your code handle all of them?"
 
 
 def move_batch(batch, device):
@@ -1999,7 +1997,7 @@ def move_batch(batch, device):
 
 # %% tuples_become_lists
 LIKELY = "a tuple comes back as a list"
-HINT = "What does type(batch) say before, and after?"
+HINT = "Print type(batch) before and after the call."
 VALUES_RIGHT = True
 
 
@@ -2015,7 +2013,7 @@ def move_batch(batch, device):
 
 # %% lists_become_tuples
 LIKELY = "a list comes back as a tuple"
-HINT = "What does type(batch) say before, and after?"
+HINT = "Print type(batch) before and after the call."
 VALUES_RIGHT = True
 
 
@@ -2031,7 +2029,7 @@ def move_batch(batch, device):
 
 # %% copies_block
 LIKELY = "the CPU waits for every copy"
-HINT = "The CPU could prepare the next batch meanwhile. Which argument of .to lets it go on?"
+HINT = "The CPU could prepare the next batch during the copy. Which argument of .to lets it continue?"
 
 
 def move_batch(batch, device):
@@ -2045,7 +2043,7 @@ def move_batch(batch, device):
 
 
 # %% always_to_cuda
-LIKELY = 'tensors go to "cuda", whatever device was asked for'
+LIKELY = 'tensors always go to "cuda"; the argument `device` is ignored'
 HINT = 'What is the second argument for? Try "cpu".'
 
 
@@ -2060,8 +2058,8 @@ def move_batch(batch, device):
 
 
 # %% moved_in_place
-LIKELY = "tensors are replaced in the batch that was given"
-HINT = "Whoever gave you the batch still has it. Print it after the call."
+LIKELY = "tensors are replaced in the caller's batch"
+HINT = "The caller still uses the batch. Print it after the call."
 VALUES_RIGHT = True
 
 
@@ -2080,8 +2078,8 @@ def move_batch(batch, device):
 
 
 # %% everything_float32
-LIKELY = "tensors are turned to float32 on the way"
-HINT = "Tokens are numbers of words, and masks are bools. What becomes of them?"
+LIKELY = "tensors are converted to float32"
+HINT = "Tokens are integers, and masks are bools. What happens to them?"
 
 
 def move_batch(batch, device):
@@ -2095,8 +2093,8 @@ def move_batch(batch, device):
 
 
 # %% numbers_become_tensors
-LIKELY = "numbers are made tensors"
-HINT = "What is neither a tensor nor a dict, list or tuple stays what it is."
+LIKELY = "numbers are converted to tensors"
+HINT = "Anything that is not a tensor, dict, list or tuple should be returned unchanged. Does your code do that?"
 
 
 def move_batch(batch, device):
@@ -2112,8 +2110,8 @@ def move_batch(batch, device):
 
 
 # %% arrays_become_tensors
-LIKELY = "NumPy arrays are made tensors"
-HINT = "What is neither a tensor nor a dict, list or tuple stays what it is, NumPy arrays among them."
+LIKELY = "NumPy arrays are converted to tensors"
+HINT = "Which kinds of objects should be returned unchanged? NumPy arrays are among them."
 VALUES_RIGHT = True
 
 
@@ -2130,8 +2128,8 @@ def move_batch(batch, device):
 
 
 # %% text_taken_apart
-LIKELY = "a text is taken for a list, and taken apart"
-HINT = "A text can be gone through, letter by letter. Ask for list and tuple by name."
+LIKELY = "a text is treated as a list of letters"
+HINT = "A text is iterable, too. Check for list and tuple by type."
 
 
 def move_batch(batch, device):
@@ -2147,8 +2145,8 @@ def move_batch(batch, device):
 
 
 # %% the_rest_is_dropped
-LIKELY = "what is no tensor is dropped"
-HINT = "The lengths and names of a batch are needed, too. What stands in your if?"
+LIKELY = "everything that is not a tensor is dropped"
+HINT = "The lengths and names in a batch are needed, too. What does your `if` leave out?"
 
 
 def move_batch(batch, device):
@@ -2163,8 +2161,8 @@ def move_batch(batch, device):
 
 
 # %% keys_become_text
-LIKELY = "keys are made texts"
-HINT = "batch[7] was there before. Is it there afterwards?"
+LIKELY = "keys are converted to texts"
+HINT = "Try a batch with the key 7. Does the result still have it?"
 VALUES_RIGHT = True
 
 
@@ -2180,7 +2178,7 @@ def move_batch(batch, device):
 
 # %% keys_sorted
 LIKELY = "the entries of a dict come back in another order"
-HINT = "Go through batch.items() as it is: a dict remembers its order."
+HINT = "A dict keeps its order. Do you sort or regroup batch.items()?"
 VALUES_RIGHT = True
 
 
@@ -2195,8 +2193,8 @@ def move_batch(batch, device):
 
 
 # %% made_anew_from_lists
-LIKELY = "tensors are made anew of Python numbers, and every copy blocks"
-HINT = ".tolist() goes through all numbers, one by one, in Python. .to copies them as they are."
+LIKELY = "tensors are created again from Python numbers, and the CPU waits for every copy"
+HINT = ".tolist() turns every entry into a Python number. Which method copies the tensor directly?"
 
 
 def move_batch(batch, device):
@@ -2211,7 +2209,7 @@ def move_batch(batch, device):
 
 # %% tensors_in_a_list
 LIKELY = "all tensors are returned in one flat list"
-HINT = "Where have the keys gone? The result looks like the batch, but for where its tensors live."
+HINT = "Where are the keys? The result should have the same structure as the batch."
 
 
 def move_batch(batch, device):
@@ -2227,7 +2225,7 @@ def move_batch(batch, device):
 
 
 # %% reflect_manual_like_n
-LIKELY = "the scores are taken to grow like n"
+LIKELY = "the answer assumes that the scores grow like n"
 HINT = "How many scores are there for n queries and n keys? And for 2n of both?"
 VALUES_RIGHT = True
 
@@ -2236,8 +2234,8 @@ REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES = 2
 
 
 # %% reflect_manual_like_n_cubed
-LIKELY = "the memory is taken to grow like n to the third"
-HINT = "Work is one thing, memory another. Which tensor is the largest, and what is its shape?"
+LIKELY = "the answer assumes that the memory grows like n^3"
+HINT = "Memory is not the same as work. Which tensor is the largest, and what is its shape?"
 VALUES_RIGHT = True
 
 
@@ -2245,8 +2243,8 @@ REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES = 8
 
 
 # %% reflect_fused_like_the_scores
-LIKELY = "the built-in is taken to store the scores, too"
-HINT = "Which tensors does the built-in leave behind, without a mask? None of them has two axes of size n."
+LIKELY = "the answer assumes that the built-in stores the scores, too"
+HINT = "Which tensors does the built-in store, without a mask? Does one of them have two axes of size n?"
 VALUES_RIGHT = True
 
 
@@ -2254,8 +2252,8 @@ REFLECT_MEMORY_RATIO_FUSED_WHEN_N_DOUBLES = 4
 
 
 # %% reflect_fused_constant
-LIKELY = "the built-in is taken to need no memory at all"
-HINT = "The output has a row for each query. How many rows are there for 2n?"
+LIKELY = "the answer assumes that the built-in needs no memory at all"
+HINT = "The output has a row for each query. How many rows does it have for 2n queries?"
 VALUES_RIGHT = True
 
 

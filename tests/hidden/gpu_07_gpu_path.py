@@ -1,6 +1,6 @@
-"""Checks of 07_gpu_path that need a real GPU: the same numbers there, and a CPU that does not wait.
+"""Checks of 07_gpu_path that need a real GPU: the numbers are the same there, and the CPU does not wait.
 
-Their points come on top of the module's. Oracles are computed on the CPU, in float64.
+Their points are added to those of the module. Oracles are computed on the CPU, in float64.
 """
 
 import numpy as np
@@ -25,13 +25,13 @@ KINDS = (torch.bool, torch.int64, torch.float32)
 
 
 def inputs_of(rng, *lead, n_q=33, n_k=40, d_k=16, d_v=24, dtype=torch.float32):
-    """q, k and v of sizes at which kernels have edges."""
+    """Return random q, k and v with sizes that do not fill the tiles of a kernel."""
     shapes = ((n_q, d_k), (n_k, d_k), (n_k, d_v))
     return [torch.from_numpy(rng.normal(size=(*lead, *shape))).to(dtype) for shape in shapes]
 
 
 def mask_of(rng, *shape):
-    """Zeros and ones, with a row that is blocked throughout."""
+    """Return a mask of zeros and ones with one fully blocked row."""
     mask = torch.from_numpy(rng.integers(0, 2, size=shape))
     mask[..., 0, :] = 0
     mask[..., 1:, 0] = 1
@@ -43,7 +43,7 @@ def triangle(n_q, n_k):
 
 
 def oracle_attention(q, k, v, mask=None):
-    """Output and weights in float64, a blocked row being 0."""
+    """Return output and weights in float64; a fully blocked row is 0."""
     scores = torch.einsum("...id,...jd->...ij", q.double(), k.double()) / q.shape[-1] ** 0.5
     if mask is not None:
         scores = scores.masked_fill(mask == 0, -torch.inf)
@@ -53,18 +53,18 @@ def oracle_attention(q, k, v, mask=None):
 
 def pair_of(found, of):
     assert type(found.value) is tuple, f"{of}: expected the pair (output, weights)"
-    assert len(found.value) == 2, f"{of}: expected the pair (output, weights), got {len(found.value)} things"
+    assert len(found.value) == 2, f"{of}: expected the pair (output, weights), got {len(found.value)} values"
     return found.value
 
 
 def finished(found):
-    """Return what a call on the GPU found; one that raised there has nothing to compare."""
-    assert found.raised is None, f"on the GPU it raises: {found.raised}"
+    """Return the result of a call on the GPU, or fail if the call raised an error."""
+    assert found.raised is None, f"the call raises an error on the GPU: {found.raised}"
     return found
 
 
 def assert_pairs(student, function, cases, tolerance):
-    """Fail unless the function gives on the GPU what the oracle says, for arguments made by `arguments`."""
+    """Fail unless the function agrees with the oracle on the GPU, for arguments made by `arguments`."""
     for i, (case, found) in enumerate(zip(cases, getattr(student, function).on_gpu_many(cases), strict=True)):
         q, k, v = case.args[:3]
         expected = oracle_attention(q, k, v, case.kwargs.get("mask"))
@@ -77,10 +77,10 @@ def assert_all_disciplined(student, function, calls, elsewhere=(), non_blocking=
     found = getattr(student, function).on_gpu_many(calls, elsewhere=elsewhere)
     for one in found:
         assert_disciplined(one, device="cuda", non_blocking=non_blocking)
-        assert one.devices, "no tensor came back"
+        assert one.devices, "no tensor was returned"
 
 
-@worth(1, "on this machine, which has a GPU, cuda is picked", target=PICK)
+@worth(1, "pick_device returns cuda on this machine, which has a GPU", target=PICK)
 def test_gpu_is_picked(student):
     for asked, wanted in (("cuda", "cuda"), ("cpu", "cpu")):
         device = finished(student.pick_device.on_gpu(asked)).value
@@ -88,7 +88,7 @@ def test_gpu_is_picked(student):
         assert device.type == wanted, f"asked for {asked}, got {device}"
 
 
-@worth(2, "attention_on_device has the same numbers on the GPU as on the CPU, in float32 and float64", target=MANUAL)
+@worth(2, "attention_on_device gives the same numbers on the GPU as on the CPU, in float32 and float64", target=MANUAL)
 def test_gpu_manual_agrees(student, rng):
     for dtype in (torch.float32, torch.float64):
         q, k, v = inputs_of(rng, 2, 3, dtype=dtype)
@@ -97,7 +97,7 @@ def test_gpu_manual_agrees(student, rng):
         assert_pairs(student, MANUAL, cases, NEAR[dtype])
 
 
-@worth(2, "the GPU is never waited for in attention_on_device, by PyTorch's own sync debugging", target=MANUAL)
+@worth(2, "attention_on_device never waits for the GPU, by PyTorch's own sync debugging", target=MANUAL)
 def test_gpu_manual_does_not_wait(student, rng):
     q, k, v = inputs_of(rng, 2)
     calls = [arguments(q, k, v, mask=None), arguments(q, k, v, mask=mask_of(rng, 33, 40))]
@@ -131,7 +131,7 @@ def test_gpu_fused_agrees_in_half(student, rng):
             assert_close(finished(one).value, oracle_attention(q, k, v, allowed)[0].to(dtype), NEAR[dtype], of=name)
 
 
-@worth(1, "the GPU is never waited for in fused_attention, by PyTorch's own sync debugging", target=FUSED)
+@worth(1, "fused_attention never waits for the GPU, by PyTorch's own sync debugging", target=FUSED)
 def test_gpu_fused_does_not_wait(student, rng):
     q, k, v = inputs_of(rng, 2, 3)
     mask = mask_of(rng, 33, 40).float()
@@ -153,7 +153,7 @@ def test_gpu_half_agrees(student, rng):
     assert_close(output, torch.ones(2, 8), of="scores of 102400, output")
 
 
-@worth(1, "the GPU is never waited for in half_precision_attention, by PyTorch's own sync debugging", target=HALF)
+@worth(1, "half_precision_attention never waits for the GPU, by PyTorch's own sync debugging", target=HALF)
 def test_gpu_half_does_not_wait(student, rng):
     q, k, v = inputs_of(rng, 2)
     calls = [arguments(q, k, v, mask=mask_of(rng, 33, 40))]
@@ -161,11 +161,11 @@ def test_gpu_half_does_not_wait(student, rng):
     assert_all_disciplined(student, HALF, calls, elsewhere=("mask",))
 
 
-@worth(1, "a batch moves to the GPU as it is, and the CPU does not wait for it", target=MOVE)
+@worth(1, "every tensor of a batch is moved to the GPU, the rest is unchanged, and the CPU does not wait", target=MOVE)
 def test_gpu_batch_moves(student, rng):
     tensors = [torch.from_numpy(rng.integers(0, 9, size=(2, 3))), torch.from_numpy(rng.normal(size=4))]
     batch = {"tokens": tensors[0], "more": [(tensors[1], "text"), None], "lengths": [3, 1]}
     found = finished(student.move_batch.on_gpu(batch, "cuda", elsewhere=(0,)))
     assert_disciplined(found, device="cuda", non_blocking=True)
-    assert len(found.devices) == 2, f"{len(found.devices)} tensors came back, not 2"
+    assert len(found.devices) == 2, f"expected 2 tensors, got {len(found.devices)}"
     assert_close(found.value, batch)

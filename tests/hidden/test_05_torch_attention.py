@@ -1,4 +1,4 @@
-"""Hidden suite of 05_torch_attention. Oracles: ratios in float64, whole Jacobians, torch's built-in and autograd."""
+"""Hidden suite of 05_torch_attention. Oracles: ratios in float64, full Jacobians, torch's built-in and autograd."""
 
 import re
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ NAMES = ("q", "k", "v")
 DOUBLE = Tolerance(1e-6, 1e-7)  # float64, with a scale that may be kept in float32
 SINGLE = Tolerance(1e-5, 3e-6)
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
-SLOPE = Tolerance(1e-6, 1e-8)  # of finite differences in float64
+SLOPE = Tolerance(1e-6, 1e-8)  # finite differences in float64
 LEADS = [
     ((), (4, 5, 3, 2)),
     ((), (1, 1, 1, 1)),
@@ -38,7 +38,7 @@ LEADS = [
     ((1, 2, 2), (3, 2, 5, 4)),
 ]
 KINDS = [torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64]
-OVERWRITTEN = "the way back is broken: PyTorch needs a result for the gradients that was overwritten in place"
+OVERWRITTEN = "backward() fails: a tensor that PyTorch needs for the gradients was overwritten in place"
 
 Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1.0]])
 K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
@@ -64,17 +64,17 @@ OUTPUT = np.array(
 CAUSAL_ON = np.array([0.2350, 0.2350, 0.1425, 0.3875, 0])
 
 
-# what is sent, and what is asked of it --------------------------------------------------------------------
+# inputs, and helpers that call the student's code --------------------------------------------------------------------
 
 
 def tensors(*arrays, dtype=torch.float32):
-    """NumPy arrays as tensors of one dtype."""
+    """Return NumPy arrays as tensors of one dtype."""
     return tuple(torch.from_numpy(np.array(array, dtype=np.float64)).to(dtype) for array in arrays)
 
 
 @remembered
 def random_qkv(rng, sizes, lead=(), dtype=torch.float32):
-    """Random queries, keys and values of (n_q, n_k, d_k, d_v), with leading dimensions."""
+    """Return random queries, keys and values of (n_q, n_k, d_k, d_v), with leading dimensions."""
     n_q, n_k, d_k, d_v = sizes
     shapes = [(n_q, d_k), (n_k, d_k), (n_k, d_v)]
     return tensors(*(rng.normal(size=(*lead, *shape)) for shape in shapes), dtype=dtype)
@@ -82,7 +82,7 @@ def random_qkv(rng, sizes, lead=(), dtype=torch.float32):
 
 @remembered
 def random_mask(rng, shape):
-    """A random mask of zeros and ones that leaves something in every row, and blocks something where it can."""
+    """Return a random mask of zeros and ones that allows a key in every row, and blocks one if there are several."""
     mask = rng.integers(0, 2, size=shape)
     mask[..., 0] = 1
     if shape[-1] > 1:
@@ -91,12 +91,12 @@ def random_mask(rng, shape):
 
 
 def double(tensor):
-    """A tensor as a float64 array."""
+    """Return a tensor as a float64 array."""
     return tensor.double().numpy()
 
 
 def layer_of(student, d_k, *more, training=None, **named):
-    """Return a layer of the student's in a mode, made along with its first call."""
+    """Return a student's layer in the given mode; it is made together with its first call."""
     return student.ScaledDotProductAttention.made(d_k, *more, training=training is not False, **named)
 
 
@@ -104,7 +104,7 @@ def attended(value, case, of=""):
     """Return the output and the weights of a call on (q, k, v, ...) as finite float64 arrays, or fail."""
     q, k, v = case[:3]
     assert type(value) is tuple, f"{of} expected the pair (output, weights)".strip()
-    assert len(value) == 2, f"{of} expected the pair (output, weights), got {len(value)} things".strip()
+    assert len(value) == 2, f"{of} expected the pair (output, weights), got {len(value)} values".strip()
     for name, part in zip(("output", "weights"), value, strict=True):
         assert type(part) is torch.Tensor, f"{of} the {name} should be a tensor".strip()
     output = array_like(value[0], (*q.shape[:-1], v.shape[-1]), of=f"{of} the output".strip())
@@ -118,13 +118,13 @@ def attend_many(layer, cases):
 
 
 def attend(student, *case):
-    """Attention of a new layer of the right width."""
+    """Return the output and weights of a new layer of the right width."""
     return attend_many(layer_of(student, case[0].shape[-1]), [case])[0]
 
 
 @contextmanager
 def walking_back():
-    """That the way back cannot be walked is a failure of its own."""
+    """Turn an error of backward() about in-place changes into a failed assertion."""
     try:
         yield
     except StudentRaisedError as error:
@@ -140,10 +140,10 @@ def pulled(layer, case, cotangent, mask=None):
 
 
 def gradients(found, case, names=NAMES):
-    """Return the named gradients of a vjp as finite float64 arrays, None in place of the others, or fail."""
+    """Return the named gradients of a vjp as finite float64 arrays, and None for the others, or fail."""
     wanted = [x if name in names else None for name, x in zip(NAMES, case, strict=True)]
     cut = [x if grad is None else None for x, grad in zip(wanted, found.grads, strict=True)]
-    assert_gradients(found, cut, NAMES)  # which fails for every one that is missing
+    assert_gradients(found, cut, NAMES)  # fails for every missing gradient
     return [
         None if x is None else array_like(grad, tuple(x.shape), of=f"the gradient of {name}")
         for name, x, grad in zip(NAMES, wanted, found.grads, strict=True)
@@ -151,17 +151,17 @@ def gradients(found, case, names=NAMES):
 
 
 def assert_attends(found, output, weights, tolerance=SINGLE, of=""):
-    """Fail unless a pair of output and weights is the expected one."""
+    """Fail unless output and weights are as expected."""
     assert_close(found[1], weights, tolerance, of=f"{of} weights".strip())
     assert_close(found[0], output, tolerance, of=f"{of} output".strip())
 
 
-# second ways to the whole answer --------------------------------------------------------------------------
+# independent ways to compute the full answer --------------------------------------------------------------------------
 
 
 @remembered
 def oracle_attention(q, k, v, mask=None):
-    """Every weight by itself: one divided by the sum of exp(other score - own score) over the allowed others."""
+    """Compute each weight by itself: 1 divided by the sum of exp(other score - own score) over the allowed keys."""
     q, k, v = double(q), double(k), double(v)
     scores = np.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5
     allowed = np.broadcast_to(True if mask is None else mask.numpy() != 0, scores.shape)
@@ -172,7 +172,7 @@ def oracle_attention(q, k, v, mask=None):
 
 @remembered
 def oracle_gradients(case, cotangent, allowed=None, factor=None):
-    """What autograd makes of the formula in float64, with weights that are ratios; `factor` stands for dropout."""
+    """Return autograd's gradients of the formula in float64, with weights as ratios; `factor` stands for dropout."""
     q, k, v = (x.double().clone().requires_grad_() for x in case)
     scores = torch.einsum("...id,...jd->...ij", q, k) * q.shape[-1] ** -0.5
     exps = torch.exp(scores - scores.detach().amax(dim=-1, keepdim=True))
@@ -187,7 +187,7 @@ def oracle_gradients(case, cotangent, allowed=None, factor=None):
 
 @remembered
 def oracle_builtin(case, mask=None, cotangent=None):
-    """PyTorch's own attention, whose boolean masks mean what ours do, and its gradients."""
+    """Return the result and the gradients of PyTorch's own attention, whose boolean masks mean the same as ours."""
     leaves = [x.clone().requires_grad_() for x in case]
     output = functional.scaled_dot_product_attention(*leaves, attn_mask=mask)
     return output.detach(), torch.autograd.grad(output, leaves, cotangent)
@@ -195,7 +195,7 @@ def oracle_builtin(case, mask=None, cotangent=None):
 
 @remembered
 def oracle_softmax_backward(grad, weights):
-    """Row by row, with the whole Jacobian written out."""
+    """Return the gradient row by row, from the full Jacobian."""
     rows = [
         (np.diag(w) - np.outer(w, w)) @ g
         for g, w in zip(grad.reshape(-1, grad.shape[-1]), weights.reshape(-1, grad.shape[-1]), strict=True)
@@ -205,7 +205,7 @@ def oracle_softmax_backward(grad, weights):
 
 @remembered
 def oracle_attention_backward(q, k, v, grad):
-    """What autograd says of the formula, in float64."""
+    """Return autograd's gradients of the formula, in float64."""
     cotangent = (torch.from_numpy(np.asarray(grad, dtype=np.float64)), None)
     return [g.numpy() for g in oracle_gradients(tensors(q, k, v, dtype=torch.float64), cotangent)]
 
@@ -232,7 +232,7 @@ def test_masked_forward_agrees_with_the_oracle(student, rng):
         assert_attends(pair, *oracle_attention(*case), of=f"q {tuple(case[0].shape)}, mask {tuple(case[3].shape)}:")
 
 
-@worth(1, "the sentence has the published weights and outputs, causal as well", target=CLASS)
+@worth(1, "the sentence has the published weights and outputs, also with a causal mask", target=CLASS)
 def test_forward_of_the_sentence(student):
     sentence = tensors(Q, K, V)
     x = np.array([[3, 1, 0, 0], [1, 4, 0, 0], [2, 2, 0, 0]])
@@ -245,18 +245,18 @@ def test_forward_of_the_sentence(student):
     assert_close(third[0][0], np.array([0.7441, 0.2559, 0, 0]), PRINTED, of="another published example, output")
 
 
-@worth(1, "four copies of the features weigh as much as queries twice as long: the root of d_k", target=CLASS)
+@worth(1, "four copies of the features act like queries twice as long: the scale is sqrt(d_k)", target=CLASS)
 def test_scale_follows_the_width(student, rng):
     q, k, v = random_qkv(rng, (3, 5, 3, 2))
     broad, narrow = layer_of(student, 12), layer_of(student, 3)
     (wide,) = attend_many(broad, [(q.repeat(1, 4), k.repeat(1, 4), v)])
     long, plain, wider = attend_many(narrow, [(2 * q, k, v), (q, k, v), (q, k, v.repeat(1, 5))])
     assert_attends(wide, *long, of="features four times:")
-    assert np.abs(wide[1] - 1 / 5).max() > 1e-2, "the weights are uniform, whatever the scores"
+    assert np.abs(wide[1] - 1 / 5).max() > 1e-2, "the weights are uniform for all scores"
     assert_close(wider[1], plain[1], SINGLE, of="weights with wider values")
 
 
-@worth(1, "the output is the mean of the values that the weights say, and v has no say in the weights", target=CLASS)
+@worth(1, "the output is the weighted mean of the values, and v does not change the weights", target=CLASS)
 def test_forward_mixes_the_values(student, rng):
     q, k, v = random_qkv(rng, (4, 4, 3, 3))
     other, constant = random_qkv(rng, (4, 4, 3, 3))[2], torch.tensor([[7.0, -2.0, 3.0]]).repeat(4, 1)
@@ -272,7 +272,7 @@ def test_forward_mixes_the_values(student, rng):
     assert_attends(single, np.repeat(double(v)[:1], 4, axis=0), np.ones((4, 1)), of="a single key:")
 
 
-@worth(1, "tokens in another order give the same answers in another order", target=CLASS)
+@worth(1, "reordering the tokens only reorders the results", target=CLASS)
 def test_forward_follows_its_tokens(student, rng):
     q, k, v = random_qkv(rng, (4, 5, 3, 2))
     rows, keys = [2, 0, 3, 1], [3, 0, 4, 1, 2]
@@ -284,7 +284,7 @@ def test_forward_follows_its_tokens(student, rng):
     assert_attends(fewer, plain[0][1:3], plain[1][1:3], of="two of the queries alone:")
 
 
-@worth(1.5, "each element of a batch is attended to as if it were alone, under any leading dimensions", target=CLASS)
+@worth(1.5, "each element of a batch gives the same result as alone, for any leading dimensions", target=CLASS)
 def test_forward_of_batches(student, rng):
     q, k, v = random_qkv(rng, (4, 4, 4, 4), (2, 4))
     mask = random_mask(rng, (2, 4, 4, 4))
@@ -301,7 +301,7 @@ def test_forward_of_batches(student, rng):
         assert_attends((masked[0][1, b], masked[1][1, b]), *alone[4 + b], of=f"element (1, {b}), masked:")
 
 
-@worth(1.5, "blocked keys might as well not be there, whatever the kind and shape of the mask", target=CLASS)
+@worth(1.5, "a blocked key has no effect, for every dtype and shape of the mask", target=CLASS)
 def test_forward_without_the_blocked_keys(student, rng):
     q, k, v = random_qkv(rng, (3, 5, 4, 2))
     mask, kept = torch.tensor([[1, 0, 1, 1, 0]]), [0, 2, 3]
@@ -317,13 +317,13 @@ def test_forward_without_the_blocked_keys(student, rng):
         of = f"mask {tuple(kind.shape)} of {kind.dtype}:"
         assert_close(pair[1][:, [1, 4]], np.zeros((3, 2)), of=f"{of} weights of blocked keys")
         assert_attends((pair[0], pair[1][:, kept]), *short, of=of)
-    assert_attends(changed, *masked[0], of="other numbers in the blocked keys:")
+    assert_attends(changed, *masked[0], of="with other numbers in the blocked keys:")
     named = attended(layer(mask=mask, v=v, k=k, q=q), (q, k, v), "arguments by name:")
     assert_attends(named, *masked[0], of="arguments by name:")
 
 
 @worth(
-    1, "a padding mask serves all heads and queries of its sentence, and rows may be blocked by a column", target=CLASS
+    1, "a padding mask applies to all heads and queries of its sentence, and a column mask blocks queries", target=CLASS
 )
 def test_masks_of_batches(student, rng):
     q, k, v = random_qkv(rng, (3, 3, 4, 2), (3, 2))
@@ -341,7 +341,7 @@ def test_masks_of_batches(student, rng):
     assert_attends((rows[0][:, [0, 2]], rows[1][:, [0, 2]]), plain[0][:, [0, 2]], plain[1][:, [0, 2]], of="the others:")
 
 
-@worth(1.5, "a query with every key blocked has weights and output of 0", target=CLASS)
+@worth(1.5, "a query with every key blocked has weights of 0 and an output of 0", target=CLASS)
 def test_forward_of_a_blocked_query(student, rng):
     q, k, v = random_qkv(rng, (3, 4, 2, 3))
     mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
@@ -357,7 +357,7 @@ def test_forward_of_a_blocked_query(student, rng):
     assert_attends(empty, np.zeros((3, 3)), np.zeros((3, 4)), of="everything blocked:")
 
 
-@worth(1, "scores of thousands, high and low, do not overflow, and very low ones do not leak", target=CLASS)
+@worth(1, "very large scores, positive or negative, do not overflow, and blocked keys keep the weight 0", target=CLASS)
 def test_forward_of_large_scores(student):
     q, k = np.zeros((4, 16)), np.zeros((4, 16))
     q[:, 0] = [400, -400, 0, 800]
@@ -371,7 +371,7 @@ def test_forward_of_large_scores(student):
     rows = np.array([[1, e1, 0, e2], [0, 0, 1, 0], [e2, e1, 1, e1], [1, e2, 0, e4]])
     left = np.array([[0, 1, 0, e1], [e1, 1, 0, 0], [e2, 0, 1, 0], [0, 1, 0, e2]])
     low_q, low_k = np.zeros((1, 16)), np.zeros((3, 16))
-    low_q[0, 0], low_k[:2, 0] = 1e5, -8e5  # two allowed scores of -2e10 beside a blocked one of 0
+    low_q[0, 0], low_k[:2, 0] = 1e5, -8e5  # two allowed scores of -2e10 next to a blocked score of 0
     low = (*tensors(low_q, low_k, v[:3], dtype=torch.float64), torch.tensor([1.0, 1.0, 0.0]))
     *found, lowest = attend_many(layer_of(student, 16), [case, (*case, mask), low])
     assert_attends(lowest, v[:2].mean(axis=0)[None], np.array([[0.5, 0.5, 0]]), PRINTED, of="very low scores, allowed:")
@@ -381,7 +381,7 @@ def test_forward_of_large_scores(student):
         assert_attends(pair, output, shares, DOUBLE, of=name)
 
 
-@worth(1, "it agrees with PyTorch's own attention under boolean masks, gradients as well", target=CLASS)
+@worth(1, "results and gradients agree with PyTorch's own attention, also with boolean masks", target=CLASS)
 def test_forward_agrees_with_the_builtin(student, rng):
     for lead, sizes, masked in [((2, 3), (4, 5, 4, 2), True), ((2, 1), (3, 3, 8, 8), False)]:
         case = random_qkv(rng, sizes, lead, torch.float64)
@@ -398,7 +398,7 @@ def test_forward_agrees_with_the_builtin(student, rng):
 # the layer, backwards -------------------------------------------------------------------------------------
 
 
-@worth(1.5, "the gradients of output and weights agree with those of an independent formula", target=CLASS)
+@worth(1.5, "the gradients from output and weights agree with those of an independent formula", target=CLASS)
 def test_gradients_agree_with_the_oracle(student, rng):
     layer = layer_of(student, 3)
     for lead, (n_q, n_k), masked in [((), (4, 5), False), ((2,), (3, 3), True), ((2, 2), (2, 4), True)]:
@@ -410,7 +410,7 @@ def test_gradients_agree_with_the_oracle(student, rng):
         assert_gradients(found, oracle_gradients(case, cotangent, mask), NAMES, DOUBLE)
 
 
-@worth(1.5, "the gradients are the slopes of the layer itself, for any shape and mask", target=CLASS)
+@worth(1.5, "the gradients agree with finite differences of the layer itself, for any shape and mask", target=CLASS)
 def test_gradients_are_slopes(student, rng):
     layer = layer_of(student, 4)
     for lead, sizes, masked in [((), (3, 4, 4, 2), False), ((2,), (3, 3, 4, 4), True)]:
@@ -422,11 +422,11 @@ def test_gradients_are_slopes(student, rng):
             assert_gradients_match_differences(layer, case, cotangent, rng, kwargs=kwargs, of=NAMES)
 
 
-@worth(1.5, "gradients reach q, k and v from the output, and q and k from the weights, in eval too", target=CLASS)
+@worth(1.5, "gradients reach q, k and v from the output, and q and k from the weights, also after eval()", target=CLASS)
 def test_gradients_reach_everything(student, rng):
     case = random_qkv(rng, (3, 4, 4, 2), (2,))
     c_out, c_weights = tensors(rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 3, 4)))
-    layer = layer_of(student, 4, 0.5, training=False)  # whoever reads gradients of a trained layer needs them, too
+    layer = layer_of(student, 4, 0.5, training=False)  # gradients of a trained layer are needed, too
     mask = torch.tensor([1, 1, 0, 1])
     for cotangent, names, given in [((c_out, None), NAMES, None), ((None, c_weights), ("q", "k"), mask)]:
         found = pulled(layer, case, cotangent, given)
@@ -435,7 +435,7 @@ def test_gradients_reach_everything(student, rng):
             assert np.abs(grad).max() > 1e-4, f"the gradient of {name} is 0"
 
 
-@worth(1, "what leaves the result as it is has no gradient, and a push on the output is handed on to v", target=CLASS)
+@worth(1, "changes that do not affect the result have a gradient of 0, and v gets its full gradient", target=CLASS)
 def test_gradients_of_what_changes_nothing(student, rng):
     case = random_qkv(rng, (3, 4, 4, 2), (2,), torch.float64)
     c_out, c_weights = tensors(rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 3, 4)), dtype=torch.float64)
@@ -444,20 +444,18 @@ def test_gradients_of_what_changes_nothing(student, rng):
     weights = attended(found.value, case)[1]
     by_q, by_k, by_v = gradients(found, case)
     assert np.abs(by_q).max() > 1e-3, "the gradient of q is 0"
-    assert_close(
-        by_k.sum(axis=-2), np.zeros((2, 4)), DOUBLE, of="the same added to all keys: the sum of their gradients"
-    )
+    assert_close(by_k.sum(axis=-2), np.zeros((2, 4)), DOUBLE, of="the sum of the gradients of all keys")
     assert_close(
         by_v, np.einsum("bij,bic->bjc", weights, c_out.numpy()), DOUBLE, of="the gradient of v against the weights"
     )
     turned = (by_q * double(case[0])).sum(axis=(1, 2)), (by_k * double(case[1])).sum(axis=(1, 2))
-    assert_close(turned[0], turned[1], DOUBLE, of="queries twice as long against keys twice as long")
+    assert_close(turned[0], turned[1], DOUBLE, of="queries twice as long, compared with keys twice as long")
     same = pulled(layer, case, (None, torch.ones(2, 3, 4, dtype=torch.float64)))
     for name, grad in zip("qk", gradients(same, case, ("q", "k")), strict=False):
         assert_close(grad, np.zeros(grad.shape), DOUBLE, of=f"weights that always sum to 1: the gradient of {name}")
 
 
-@worth(1, "blocked keys have no gradient, and the others have the same as without them", target=CLASS)
+@worth(1, "blocked keys have a gradient of 0, and the other gradients are the same as without them", target=CLASS)
 def test_gradients_of_blocked_keys(student, rng):
     q, k, v = random_qkv(rng, (3, 5, 4, 2), (), torch.float64)
     kept, away = [0, 2, 3], [1, 4]
@@ -473,7 +471,7 @@ def test_gradients_of_blocked_keys(student, rng):
             assert_close(grad[kept], rest, DOUBLE, of=f"the gradient of the other rows of {name}")
 
 
-@worth(1.5, "gradients through a fully blocked row are 0, and its neighbours have theirs", target=CLASS)
+@worth(1.5, "gradients through a fully blocked row are 0, and the other rows keep their gradients", target=CLASS)
 def test_gradients_of_a_blocked_query(student, rng):
     q, k, v = random_qkv(rng, (3, 4, 4, 2))
     c_out, c_weights = tensors(rng.normal(size=(3, 2)), rng.normal(size=(3, 4)))
@@ -497,7 +495,7 @@ def test_gradients_of_a_blocked_query(student, rng):
 # the layer in its two modes -------------------------------------------------------------------------------
 
 
-@worth(1.5, "in eval nothing is dropped and nothing divided, whatever dropout is", target=CLASS)
+@worth(1.5, "after eval() nothing is dropped and nothing is divided, for every dropout", target=CLASS)
 def test_eval_drops_nothing(student, rng):
     case = random_qkv(rng, (4, 5, 4, 2), (2,))
     mask = random_mask(rng, (4, 5))
@@ -514,7 +512,7 @@ def test_eval_drops_nothing(student, rng):
     assert_attends(attend_many(layer, [case])[0], *plain, of="after training:")
 
 
-@worth(1, "a layer without dropout does the same in training as in eval", target=CLASS)
+@worth(1, "a layer without dropout gives the same in training as after eval()", target=CLASS)
 def test_no_dropout_is_the_same_in_both_modes(student, rng):
     case = random_qkv(rng, (4, 6, 4, 2), (2,))
     mask = random_mask(rng, (4, 6))
@@ -525,15 +523,15 @@ def test_no_dropout_is_the_same_in_both_modes(student, rng):
     layer.eval()
     calm, still = attend_many(layer, [case, (*case, mask)])
     assert_rows_sum_to_one(fresh[1], (2, 4, 6), dtype=np.float32)
-    assert_attends(fresh, *calm, of="a new layer against eval():")
-    assert_attends(blocked, *still, of="a new layer against eval(), masked:")
+    assert_attends(fresh, *calm, of="a new layer, compared with eval():")
+    assert_attends(blocked, *still, of="a new layer, compared with eval(), masked:")
     named = attend_many(layer_of(student, d_k=4, dropout=0.0), [case])[0]
     assert_attends(named, *calm, of="a layer with dropout=0.0:")
 
 
 @worth(
     2,
-    "in training a weight is 0 or divided by 1 - dropout, and the output is made with the weights returned",
+    "in training a weight is 0 or divided by 1 - dropout, and the output is computed from the returned weights",
     target=CLASS,
 )
 def test_dropout_of_weights(student, rng):
@@ -549,14 +547,14 @@ def test_dropout_of_weights(student, rng):
             kept = weights != 0
             assert kept.any(), "everything is dropped"
             assert (kept < (plain != 0)).any(), "nothing is dropped in training"
-            lost = ((plain != 0).all(axis=-1) & ~kept.any(axis=-1)).sum()  # of eight keys each: one in 400 000 does
+            lost = ((plain != 0).all(axis=-1) & ~kept.any(axis=-1)).sum()  # eight keys each: a chance of 1 in 400 000
             assert p > 0.2 or not lost, f"with dropout {p}, {lost} of 32 queries have lost all their weights at once"
-            assert_close(weights[kept], plain[kept] / (1 - p), SINGLE, of=f"weights that are kept, with dropout {p}")
+            assert_close(weights[kept], plain[kept] / (1 - p), SINGLE, of=f"kept weights, with dropout {p}")
             mixed = np.einsum("bij,bjc->bic", weights, double(case[2]))
-            assert_close(output, mixed, SINGLE, of="the output against the weights returned")
+            assert_close(output, mixed, SINGLE, of="the output against the returned weights")
 
 
-@worth(1, "as many weights are dropped as dropout says, each on its own", target=CLASS)
+@worth(1, "the share of dropped weights is about `dropout`, and each weight is dropped independently", target=CLASS)
 def test_dropout_share(student, rng):
     case = random_qkv(rng, (16, 16, 4, 2), (2, 2))
     for p in (0.25, 0.7):
@@ -581,7 +579,7 @@ def test_modes_switch(student, rng):
     first, second = attend_many(layer, [case, case])
     assert (first[1] == 0).any(), "a new layer is in training, but nothing is dropped"
     assert ((first[1] == 0) != (second[1] == 0)).any(), "two calls in training drop the same weights"
-    assert ((first[1][0] == 0) != (first[1][1] == 0)).any(), "two sentences of a batch lose the same weights"
+    assert ((first[1][0] == 0) != (first[1][1] == 0)).any(), "the same weights are dropped in two sentences of a batch"
     layer.eval()
     assert_rows_sum_to_one(attend_many(layer, [case])[0][1], (2, 6, 6), dtype=np.float32)
     layer.train()
@@ -590,7 +588,7 @@ def test_modes_switch(student, rng):
     assert_rows_sum_to_one(attend_many(other, [case])[0][1], (2, 6, 6), dtype=np.float32)
 
 
-@worth(1.5, "in training gradients go through the weights that were kept, and no others", target=CLASS)
+@worth(1.5, "in training, gradients pass through kept weights only", target=CLASS)
 def test_gradients_with_dropout(student, rng):
     case = random_qkv(rng, (5, 6, 4, 3), (2,), torch.float64)
     c_out = tensors(rng.normal(size=(2, 5, 3)), dtype=torch.float64)[0]
@@ -606,7 +604,7 @@ def test_gradients_with_dropout(student, rng):
         assert_close(by_k.sum(axis=-2), np.zeros((2, 4)), DOUBLE, of="the sum of the gradients of all keys")
         assert np.abs(by_q).max() > 1e-3, "the gradient of q is 0"
         lengths = (by_q * double(case[0])).sum(axis=(1, 2)), (by_k * double(case[1])).sum(axis=(1, 2))
-        assert_close(lengths[0], lengths[1], DOUBLE, of="queries twice as long against keys twice as long")
+        assert_close(lengths[0], lengths[1], DOUBLE, of="queries twice as long, compared with keys twice as long")
 
 
 @worth(1, "the gradients in training agree with those of an independent formula", target=CLASS)
@@ -621,10 +619,10 @@ def test_gradients_with_dropout_agree_with_the_oracle(student, rng):
     assert_gradients(found, oracle_gradients(case, cotangent, factor=factor), NAMES, DOUBLE)
 
 
-# the layer and its surroundings ---------------------------------------------------------------------------
+# the layer: errors, arguments, state and dtypes -----------------------------------------------------------
 
 
-@worth(1, "sizes of q, k and v that disagree are a ValueError that names both", target=CLASS)
+@worth(1, "sizes of q, k and v that disagree raise a ValueError that names both sizes", target=CLASS)
 def test_forward_refuses_sizes_that_disagree(student, rng):
     d = int(rng.integers(7, 20))
     widths = [((2, 3), (4, 6), (4, 5)), ((2, 2, 3), (2, 4, d), (2, 4, 5))]
@@ -635,7 +633,7 @@ def test_forward_refuses_sizes_that_disagree(student, rng):
     assert_raises(ValueError, lambda: narrow(torch.ones(2, 1), torch.ones(4, d), torch.ones(4, 5)), 1, d)
 
 
-@worth(1, "the layer leaves q, k, v and the mask as they were, in both modes", target=CLASS)
+@worth(1, "q, k, v and the mask are not changed, in training and after eval()", target=CLASS)
 def test_forward_leaves_its_input(student, rng):
     flat, batch = random_qkv(rng, (3, 4, 4, 2)), random_qkv(rng, (3, 4, 4, 2), (2,))
     mask = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 0]])
@@ -653,7 +651,7 @@ def test_forward_leaves_its_input(student, rng):
         cases = [flat, (*flat, mask.float())]
 
 
-@worth(0.5, "a layer does not depend on earlier calls, nor on other layers, and has no parameters", target=CLASS)
+@worth(0.5, "results do not depend on earlier calls or other layers, and the layer has no parameters", target=CLASS)
 def test_forward_does_not_remember(student, rng):
     case, other = random_qkv(rng, (3, 3, 4, 2)), random_qkv(rng, (3, 3, 4, 2))
     mask, open_row = torch.tril(torch.ones(3, 3)), torch.ones(3)
@@ -668,10 +666,10 @@ def test_forward_does_not_remember(student, rng):
     assert_attends(long, *pairs[0], of="features four times in another layer, queries half as long:")
     assert_attends(attend_many(layer, [case])[0], *pairs[0], of="after another layer was used:")
     names = ", ".join(layer.parameters())
-    assert not names, f"there is nothing to learn in this layer, but it has the parameters {names}"
+    assert not names, f"this layer has nothing to learn, but it has the parameters {names}"
 
 
-@worth(1, "float64 has the digits of float64, also after layer.double()", target=CLASS)
+@worth(1, "float64 input gives float64 precision, also after layer.double()", target=CLASS)
 def test_forward_of_float64(student, rng):
     case = random_qkv(rng, (3, 4, 4, 2), (2,), torch.float64)
     mask = random_mask(rng, (3, 4))
@@ -682,7 +680,7 @@ def test_forward_of_float64(student, rng):
         assert_close(weights.sum(axis=-1), np.ones((2, 3)), DOUBLE, of=f"{name}: the sums of the weights")
         mixed = np.einsum("bij,bjc->bic", weights, case[2].numpy())
         assert_close(output, mixed, DOUBLE, of=f"{name}: the output against the weights")
-    # Two keys that differ by little: their weights differ by as much, in float64 alone
+    # Two keys that differ very little: only float64 can show the difference of their weights
     near = torch.tensor([[1.0, 0, 0, 0], [1.0 + 2e-9, 0, 0, 0]], dtype=torch.float64)
     weights = attend_many(layer, [(near[:1], near, near)])[0][1]
     assert_close(
@@ -690,7 +688,7 @@ def test_forward_of_float64(student, rng):
     )
 
 
-@worth(1.25, "output and weights have the dtype of q, k and v, for any mask", target=CLASS)
+@worth(1.25, "output and weights have the dtype of q, k and v, for every dtype of the mask", target=CLASS)
 def test_forward_dtype(student):
     q, k, v = [[1, 2, 0, 0], [0, 1, 1, 0]], [[1, 1, 0, 0], [2, 0, 0, 0], [0, 1, 0, 1]], [[1, 2], [3, 4], [5, 6]]
     mask = torch.tensor([[1, 0, 1], [0, 0, 0]])
@@ -715,21 +713,21 @@ def test_forward_dtype(student):
 
 
 def softmax(x):
-    """The softmax of the last axis, for inputs of tests."""
+    """Return the softmax over the last axis, to make inputs for tests."""
     exps = np.exp(x - x.max(axis=-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 
 
 def arrays(value, shapes, names):
-    """Return the arrays of a tuple as finite float64, or fail."""
+    """Return the arrays of a tuple as finite float64 arrays, or fail."""
     wanted = ", ".join(names)
     assert type(value) is tuple, f"expected a tuple ({wanted})"
-    assert len(value) == len(shapes), f"expected a tuple ({wanted}), got {len(value)} things"
+    assert len(value) == len(shapes), f"expected a tuple ({wanted}), got {len(value)} values"
     return [array_of(one, shape, name) for one, shape, name in zip(value, shapes, names, strict=True)]
 
 
 def array_of(value, shape, of="the result"):
-    """Return a NumPy array as finite float64, or fail; a tensor is no array."""
+    """Return a NumPy array as a finite float64 array, or fail; a tensor does not count as an array."""
     found = array_like(value, shape, of=of)
     assert type(value) is not torch.Tensor, f"{of} should be a NumPy array, not a tensor"
     return found
@@ -743,7 +741,7 @@ def back(student, cases):
     ]
 
 
-@worth(1.25, "the gradient agrees with the Jacobian written out, row by row", target=SOFTMAX)
+@worth(1.25, "the gradient agrees with the full Jacobian, row by row", target=SOFTMAX)
 def test_softmax_backward_agrees_with_the_oracle(student, rng):
     shapes = [(3,), (2, 4), (4, 4), (1, 1), (2, 3, 5), (3, 3, 3), (2, 2, 3, 2)]
     cases = [(rng.normal(size=shape), softmax(rng.normal(scale=2, size=shape))) for shape in shapes]
@@ -751,7 +749,7 @@ def test_softmax_backward_agrees_with_the_oracle(student, rng):
         assert_close(found, oracle_softmax_backward(*case), of=f"shape {case[0].shape}")
 
 
-@worth(1, "the gradient is the slope of a softmax along any direction", target=SOFTMAX)
+@worth(1, "the gradient agrees with finite differences of a softmax in any direction", target=SOFTMAX)
 def test_softmax_backward_is_a_slope(student, rng):
     for shape in [(4, 4), (2, 3, 5)]:
         scores, grad = rng.normal(scale=2, size=shape), rng.normal(size=shape)
@@ -762,7 +760,7 @@ def test_softmax_backward_is_a_slope(student, rng):
             assert_close((found * way).sum(), rise, SLOPE, of="the slope of the softmax")
 
 
-@worth(1, "scores that all rise by the same change nothing: every row of the gradient sums to 0", target=SOFTMAX)
+@worth(1, "every row of the gradient sums to 0", target=SOFTMAX)
 def test_softmax_backward_sums_to_zero(student, rng):
     cases = [(rng.normal(size=shape), softmax(rng.normal(size=shape))) for shape in [(5,), (4, 4), (2, 3, 6)]]
     for (grad, _), found in zip(cases, back(student, cases), strict=True):
@@ -772,11 +770,11 @@ def test_softmax_backward_sums_to_zero(student, rng):
     level, once, shifted = back(
         student, [(np.full((3, 3), 5.0), weights), (weights, weights), (weights + 3.0, weights)]
     )
-    assert_close(level, np.zeros((3, 3)), Tolerance(0.0, 1e-12), of="the same push on every weight")
-    assert_close(shifted, once, Tolerance(1e-9, 1e-12), of="a push that is larger by 3 everywhere")
+    assert_close(level, np.zeros((3, 3)), Tolerance(0.0, 1e-12), of="the same gradient for every weight")
+    assert_close(shifted, once, Tolerance(1e-9, 1e-12), of="a gradient of the weights that is larger by 3 everywhere")
 
 
-@worth(1, "of two weights, one score gains what the other loses", target=SOFTMAX)
+@worth(1, "of two scores, one gains what the second loses", target=SOFTMAX)
 def test_softmax_backward_of_two(student):
     first = np.array([0.5, 0.25, 0.9, 1.0, 0.0])
     weights = np.stack([first, 1 - first], axis=-1)
@@ -786,7 +784,7 @@ def test_softmax_backward_of_two(student):
     assert_close(found, np.stack([expected, -expected], axis=-1))
 
 
-@worth(0.75, "rows that are certain, or all blocked, have no gradient", target=SOFTMAX)
+@worth(0.75, "a row with one weight of 1, or with only zeros, has a gradient of 0", target=SOFTMAX)
 def test_softmax_backward_of_certain_rows(student, rng):
     weights = np.array([[0, 1.0, 0, 0], [0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0.5, 0, 0.5, 0]])
     grad = rng.normal(size=(4, 4)) + np.arange(4.0)
@@ -798,7 +796,7 @@ def test_softmax_backward_of_certain_rows(student, rng):
     assert_close(found[3, 0], (grad[3, 0] - grad[3, 2]) / 4, of="two halves")
 
 
-@worth(0.75, "every row is on its own, and follows its entries into another order", target=SOFTMAX)
+@worth(0.75, "each row is independent of the others, and reordering its entries reorders the gradient", target=SOFTMAX)
 def test_softmax_backward_of_rows(student, rng):
     grad, weights = rng.normal(size=(2, 4, 4)), softmax(rng.normal(size=(2, 4, 4)))
     order = [2, 0, 3, 1]
@@ -812,19 +810,17 @@ def test_softmax_backward_of_rows(student, rng):
     assert_close(entries, whole[..., order], of="entries in another order")
 
 
-@worth(
-    0.75, "a sum of pushes has the sum of their gradients, and pushing and reading can change places", target=SOFTMAX
-)
+@worth(0.75, "the result is linear in grad_weights, and the Jacobian is symmetric", target=SOFTMAX)
 def test_softmax_backward_is_linear(student, rng):
     weights = softmax(rng.normal(size=(3, 5)))
     one, two = rng.normal(size=(2, 3, 5))
     by_one, by_two, both = back(student, [(one, weights), (two, weights), (3 * one - two, weights)])
     assert np.abs(by_one).max() > 1e-3, "the gradient is 0"
-    assert_close(both, 3 * by_one - by_two, of="three times one push less another")
+    assert_close(both, 3 * by_one - by_two, of="three times one gradient minus another")
     assert_close((by_one * two).sum(axis=-1), (by_two * one).sum(axis=-1), of="the Jacobian is symmetric")
 
 
-@worth(0.5, "float32 and integers have the right gradients", target=SOFTMAX)
+@worth(0.5, "float32 and integer inputs give the right gradients", target=SOFTMAX)
 def test_softmax_backward_of_other_dtypes(student, rng):
     grad, weights = rng.integers(-4, 5, size=(3, 4)), softmax(rng.normal(size=(3, 4)))
     grad[:, 0] = [5, -5, 6]
@@ -838,7 +834,7 @@ def test_softmax_backward_of_other_dtypes(student, rng):
     assert_close(sure, np.zeros((3, 4)), of="weights of integers")
 
 
-@worth(0.5, "softmax_backward leaves its arguments as they were, however often it is called", target=SOFTMAX)
+@worth(0.5, "softmax_backward does not change its arguments, and repeated calls agree", target=SOFTMAX)
 def test_softmax_backward_leaves_its_input(student, rng):
     grad, weights = rng.normal(size=(3, 4)), softmax(rng.normal(size=(3, 4)))
     cases = [
@@ -858,7 +854,7 @@ def test_softmax_backward_leaves_its_input(student, rng):
     assert_close(array_of(named, (3, 4)), values[0], of="arguments by name")
 
 
-@worth(0.5, "softmax_backward keeps float32 and float64, and makes float64 of integers", target=SOFTMAX)
+@worth(0.5, "softmax_backward keeps float32 and float64, and returns float64 for integers", target=SOFTMAX)
 def test_softmax_backward_dtype(student):
     grad, weights = np.array([[1, 0, 2]]), np.array([[0.5, 0.25, 0.25]])
     cases = [(grad.astype(kind), weights.astype(kind)) for kind in (np.float32, np.float64)]
@@ -873,7 +869,7 @@ def test_softmax_backward_dtype(student):
 
 
 def random_arrays(rng, sizes, lead=()):
-    """Random Q, K, V and grad_output of (n_q, n_k, d_k, d_v), with leading dimensions."""
+    """Return random Q, K, V and grad_output of (n_q, n_k, d_k, d_v), with leading dimensions."""
     n_q, n_k, d_k, d_v = sizes
     return tuple(rng.normal(size=(*lead, *shape)) for shape in [(n_q, d_k), (n_k, d_k), (n_k, d_v), (n_q, d_v)])
 
@@ -886,13 +882,13 @@ def backwards(student, cases):
 
 
 def assert_backward(found, expected, tolerance=None, of=""):
-    """Fail unless three gradients are the expected ones."""
+    """Fail unless the three gradients are as expected."""
     for name, ours, theirs in zip(("grad_Q", "grad_K", "grad_V"), found, expected, strict=True):
         assert_close(ours, theirs, tolerance, of=f"{of} {name}".strip())
 
 
 def attention(Q, K, V):
-    """Attention of arrays, for finite differences."""
+    """Return the attention of arrays, for finite differences."""
     return softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])) @ V
 
 
@@ -904,7 +900,7 @@ def test_attention_backward_agrees_with_the_oracle(student, rng):
             assert_backward(found, oracle_attention_backward(*case), of=f"Q {case[0].shape}, V {case[2].shape}:")
 
 
-@worth(1.5, "the three gradients are the slopes of attention", target=BACKWARD)
+@worth(1.5, "the three gradients agree with finite differences of attention", target=BACKWARD)
 def test_attention_backward_is_a_slope(student, rng):
     for lead, sizes in [((), (3, 5, 4, 2)), ((), (4, 4, 4, 4)), ((2,), (3, 3, 2, 4))]:
         *inputs, grad = random_arrays(rng, sizes, lead)
@@ -918,7 +914,7 @@ def test_attention_backward_is_a_slope(student, rng):
             assert_close((found[place] * way).sum(), (ends[0] - ends[1]) / 2e-5, SLOPE, of=f"the slope along {name}")
 
 
-@worth(1, "a push on the output is shared out among the values, and nothing of it is lost", target=BACKWARD)
+@worth(1, "grad_V, added up over the keys, is grad_output, added up over the queries", target=BACKWARD)
 def test_attention_backward_of_values(student, rng):
     Q, K, V, grad = random_arrays(rng, (4, 5, 3, 2), (2,))
     (found,) = backwards(student, [(Q, K, V, grad)])
@@ -931,7 +927,7 @@ def test_attention_backward_of_values(student, rng):
     assert_close(single[0], np.zeros(Q.shape), Tolerance(0.0, 1e-12), of="a single key: grad_Q")
 
 
-@worth(1, "what leaves the output as it is has no gradient", target=BACKWARD)
+@worth(1, "changes that do not affect the output have a gradient of 0", target=BACKWARD)
 def test_attention_backward_of_what_changes_nothing(student, rng):
     Q, K, V, grad = random_arrays(rng, (4, 4, 4, 4), (2,))
     constant = np.broadcast_to(rng.normal(size=(2, 1, 4)), V.shape).copy()
@@ -939,26 +935,26 @@ def test_attention_backward_of_what_changes_nothing(student, rng):
     plain, level, shifted, steep = backwards(student, cases)
     none = Tolerance(0.0, 1e-11)
     assert np.abs(plain[0]).max() > 1e-3, "grad_Q is 0"
-    assert_close(plain[1].sum(axis=-2), np.zeros((2, 4)), none, of="the same added to all keys: the sum of grad_K")
+    assert_close(plain[1].sum(axis=-2), np.zeros((2, 4)), none, of="the sum of grad_K over all keys")
     assert_close(level[0], np.zeros(Q.shape), none, of="equal values: grad_Q")
     assert_close(level[1], np.zeros(K.shape), none, of="equal values: grad_K")
     assert_close(steep[0], np.zeros(Q.shape), Tolerance(0.0, 1e-8), of="equal values, and scores of thousands: grad_Q")
-    assert_backward(shifted, plain, Tolerance(1e-9, 1e-11), of="the same added to all values:")
+    assert_backward(shifted, plain, Tolerance(1e-9, 1e-11), of="with the same vector added to all values:")
 
 
-@worth(1, "queries twice as long do what keys twice as long do", target=BACKWARD)
+@worth(1, "doubling the queries has the same effect as doubling the keys", target=BACKWARD)
 def test_attention_backward_of_longer_tokens(student, rng):
     Q, K, V, grad = random_arrays(rng, (3, 5, 4, 2), (2,))
     plain, long, turned = backwards(student, [(Q, K, V, grad), (2 * Q, K, V, grad), (Q, 2 * K, V, grad)])
     lengths = (Q * plain[0]).sum(axis=(1, 2)), (K * plain[1]).sum(axis=(1, 2))
     assert np.abs(lengths[0]).max() > 1e-3, "grad_Q is 0"
-    assert_close(lengths[0], lengths[1], of="how the loss changes with the length of all queries, and of all keys")
-    assert_close(2 * long[0], turned[0], of="grad_Q of 2Q, twice, against that of 2K")
-    assert_close(long[1], 2 * turned[1], of="grad_K of 2Q against that of 2K, twice")
-    assert_close(long[2], turned[2], of="grad_V of 2Q against that of 2K")
+    assert_close(lengths[0], lengths[1], of="the change of the loss with longer queries, against longer keys")
+    assert_close(2 * long[0], turned[0], of="grad_Q for 2Q, times 2, compared with grad_Q for 2K")
+    assert_close(long[1], 2 * turned[1], of="grad_K for 2Q, compared with grad_K for 2K, times 2")
+    assert_close(long[2], turned[2], of="grad_V for 2Q, compared with grad_V for 2K")
 
 
-@worth(1, "the root of d_k stands before the way back as well", target=BACKWARD)
+@worth(1, "the gradients are divided by the square root of d_k, too", target=BACKWARD)
 def test_attention_backward_scale(student, rng):
     Q, K, V, grad = random_arrays(rng, (3, 5, 3, 2))
     wide, long = backwards(student, [(np.tile(Q, 4), np.tile(K, 4), V, grad), (2 * Q, K, V, grad)])
@@ -971,7 +967,7 @@ def test_attention_backward_scale(student, rng):
     assert_close(found[0], np.array([[1.0, 0, 0, 0]]), of="two equal weights, values 0 and 8, d_k = 4: 8 / 4 / 2")
 
 
-@worth(1, "each element of a batch has its own gradients, as if it were alone", target=BACKWARD)
+@worth(1, "each element of a batch gives the same gradients as alone", target=BACKWARD)
 def test_attention_backward_of_a_batch(student, rng):
     whole = random_arrays(rng, (4, 4, 4, 4), (2, 4))
     cases = [tuple(x[1] for x in whole), *(tuple(x[1, b] for x in whole) for b in range(4))]
@@ -984,7 +980,7 @@ def test_attention_backward_of_a_batch(student, rng):
         assert_backward([x[1, b] for x in four], alone[b], of=f"element (1, {b}):")
 
 
-@worth(1, "tokens in another order have the same gradients in another order", target=BACKWARD)
+@worth(1, "reordering the tokens only reorders the gradients", target=BACKWARD)
 def test_attention_backward_follows_its_tokens(student, rng):
     Q, K, V, grad = random_arrays(rng, (4, 5, 3, 3))
     rows, keys = [2, 0, 3, 1], [3, 0, 4, 1, 2]
@@ -998,7 +994,7 @@ def test_attention_backward_follows_its_tokens(student, rng):
     assert_backward(plain, added, of="query by query, added up:")
 
 
-@worth(0.75, "a sum of pushes has the sum of their gradients", target=BACKWARD)
+@worth(0.75, "the gradients are linear in grad_output", target=BACKWARD)
 def test_attention_backward_is_linear(student, rng):
     Q, K, V, one = random_arrays(rng, (3, 5, 4, 2))
     two = rng.normal(size=one.shape)
@@ -1006,16 +1002,16 @@ def test_attention_backward_is_linear(student, rng):
         student, [(Q, K, V, one), (Q, K, V, two), (Q, K, V, 3 * one - two), (Q, K, V, 0 * one)]
     )
     assert np.abs(by_one[1]).max() > 1e-3, "grad_K is 0"
-    assert_backward(both, [3 * a - b for a, b in zip(by_one, by_two, strict=True)], of="three times one less another:")
-    assert_backward(none, [np.zeros(x.shape) for x in (Q, K, V)], of="no push at all:")
+    assert_backward(both, [3 * a - b for a, b in zip(by_one, by_two, strict=True)], of="3 * one - another:")
+    assert_backward(none, [np.zeros(x.shape) for x in (Q, K, V)], of="a grad_output of zeros:")
 
 
-@worth(0.75, "scores of thousands do not overflow on the way", target=BACKWARD)
+@worth(0.75, "scores in the thousands do not overflow", target=BACKWARD)
 def test_attention_backward_of_large_scores(student):
     Q, K = np.array([[200.0, 0, 0, 0], [-200, 0, 0, 0]]), np.array([[50.0, 0, 1, 0], [50, 1, 0, 0], [-50, 0, 0, 2]])
     V, grad = np.array([[0.0, 1], [8, 1], [3, 5]]), np.array([[1.0, 0], [0, 1]])
     (found,) = backwards(student, [(Q, K, V, grad)])
-    # The first query is torn between the first two keys, whose values are 0 and 8; the second is sure of the third.
+    # The first query gives equal weight to the first two keys, with values 0 and 8; the second looks at the third only.
     assert_close(found[0], np.array([[0, 1.0, -1.0, 0], [0, 0, 0, 0]]), Tolerance(1e-9, 1e-9), of="grad_Q")
     assert_close(
         found[1], np.array([[-200.0, 0, 0, 0], [200, 0, 0, 0], [0, 0, 0, 0]]), Tolerance(1e-9, 1e-9), of="grad_K"
@@ -1023,7 +1019,7 @@ def test_attention_backward_of_large_scores(student):
     assert_close(found[2], np.array([[0.5, 0], [0.5, 0], [0, 1]]), Tolerance(1e-9, 1e-9), of="grad_V")
 
 
-@worth(0.75, "float32 and integers have the right gradients", target=BACKWARD)
+@worth(0.75, "float32 and integer inputs give the right gradients", target=BACKWARD)
 def test_attention_backward_of_other_dtypes(student, rng):
     case = [rng.integers(-2, 3, size=shape) for shape in [(3, 4), (5, 4), (5, 2), (3, 2)]]
     case[2][:2], case[3][0] = [[2, -2], [-1, 1]], [1, -2]
@@ -1036,7 +1032,7 @@ def test_attention_backward_of_other_dtypes(student, rng):
         assert_backward(found, high, of="integers:")
 
 
-@worth(0.75, "attention_backward leaves its arguments as they were, however often it is called", target=BACKWARD)
+@worth(0.75, "attention_backward does not change its arguments, and repeated calls agree", target=BACKWARD)
 def test_attention_backward_leaves_its_input(student, rng):
     case, other = random_arrays(rng, (3, 4, 4, 2), (2,)), random_arrays(rng, (3, 3, 3, 4))
     low = tuple(x.astype(np.float32) for x in case)
@@ -1051,7 +1047,7 @@ def test_attention_backward_leaves_its_input(student, rng):
     assert_backward(arrays(named, [x.shape for x in case[:3]], "QKV"), values[0], of="arguments by name:")
 
 
-@worth(0.75, "attention_backward keeps float32 and float64, and makes float64 of integers", target=BACKWARD)
+@worth(0.75, "attention_backward keeps float32 and float64, and returns float64 for integers", target=BACKWARD)
 def test_attention_backward_dtype(student):
     case = np.array([[1, 2], [0, 1]]), np.array([[1, 1], [2, 0], [3, 1]]), np.array([[1, 2], [3, 4], [5, 6]])
     case = (*case, np.array([[1, 0], [0, 2]]))
@@ -1067,18 +1063,18 @@ def test_attention_backward_dtype(student):
 
 
 def number(value):
-    """Return a student's number as a finite float, whatever kind of number it is, or fail."""
+    """Return a student's number of any type as a finite float, or fail."""
     if type(value) is int:
         assert abs(value) < 2**1000, "the number is too large"
     return float(array_like(np.float64(value) if type(value) in (int, float) else value, (), of="the number"))
 
 
-@worth(1.5, "the derivative of one of two weights, .25 and .75, by the other's score", target="reflect")
+@worth(1.5, "the number is the derivative of the first weight, .25, with respect to the second score", target="reflect")
 def test_reflect_offdiagonal(student):
     assert_close(student.REFLECT_SOFTMAX_JACOBIAN_OFFDIAGONAL, -0.1875, Tolerance(0.0, 1e-6))
 
 
-@worth(1.5, "the derivatives of a weight by both scores add up to 0", target="reflect")
+@worth(1.5, "the derivatives of a weight with respect to both scores sum to 0", target="reflect")
 def test_reflect_row_of_the_jacobian(student):
     offdiagonal = number(student.REFLECT_SOFTMAX_JACOBIAN_OFFDIAGONAL)
     assert_close(0.25 * (1 - 0.25) + offdiagonal, 0.0, Tolerance(0.0, 1e-6))

@@ -22,19 +22,19 @@ from grader.testing import (
 SPLIT, MERGE, CLASS = "split_heads", "merge_heads", "MultiHeadAttention"
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 PARTS = ("query", "key", "value")
-# Float32, whatever the order in which a student adds up: products of a dozen numbers keep five digits.
+# Float32 in any order of addition: products of a dozen numbers keep five digits.
 SINGLE = Tolerance(1e-4, 2e-5)
-STEEP = Tolerance(2e-3, 2e-4)  # gradients add up over the batch, and logarithms lose digits
+STEEP = Tolerance(2e-3, 2e-4)  # gradients add up over the batch, and logarithms lose some digits
 HALF = Tolerance(0.1, 0.06)
-ROUGH = Tolerance(5e-2, 5e-2)  # weights in half precision; a wrong scale is off by more
-DOUBLE = Tolerance(1e-6, 1e-7)  # the scale may have been kept in float32
+ROUGH = Tolerance(5e-2, 5e-2)  # weights in half precision; the error of a wrong scale is larger
+DOUBLE = Tolerance(1e-6, 1e-7)  # the scale may be stored in float32
 
-# Batch, queries, keys, features, heads: all different, many the same, one head, and heads of width 1
+# Batch, queries, keys, features, heads: all different, many equal, one head, and heads of width 1
 SIZES = [(2, 3, 5, 8, 2), (4, 4, 4, 16, 4), (2, 5, 3, 6, 1), (3, 2, 4, 3, 3)]
 
 
 def single(array):
-    """Return an array as a tensor of float32."""
+    """Return an array as a float32 tensor."""
     return torch.from_numpy(np.ascontiguousarray(array)).to(torch.float32)
 
 
@@ -44,7 +44,7 @@ def normal(rng, *shape, scale=1.0):
 
 @remembered
 def setting(rng, batch, n_q, n_k, embed_dim, scale=1.0):
-    """Parameters under which weights are neither even nor all on one key, and every bias has a say; and the tokens."""
+    """Return tokens and parameters that give uneven weights, but not all on one key, and make every bias matter."""
     state = {}
     for name in PROJECTIONS:
         state[f"{name}.weight"] = normal(rng, embed_dim, embed_dim, scale=scale * embed_dim**-0.5)
@@ -53,7 +53,7 @@ def setting(rng, batch, n_q, n_k, embed_dim, scale=1.0):
 
 
 def plain_state(embed_dim):
-    """Projections that pass on what they are given."""
+    """Return parameters for projections that are the identity."""
     state = {}
     for name in PROJECTIONS:
         state[f"{name}.weight"], state[f"{name}.bias"] = torch.eye(embed_dim), torch.zeros(embed_dim)
@@ -61,14 +61,14 @@ def plain_state(embed_dim):
 
 
 def open_mask(rng, *shape):
-    """Zeros and ones, with at least one key left in every row and one blocked where there are two."""
+    """Return a mask of zeros and ones that allows a key in every row, and blocks one if there are several."""
     mask = rng.integers(0, 2, size=shape)
     mask[..., -1], mask[..., 0] = 0, 1
     return torch.from_numpy(rng.permuted(mask, axis=-1))
 
 
 def derangement(rng, n):
-    """An order of n things in which none is where it was."""
+    """Return a random order of n items in which every item has moved."""
     order = rng.permutation(n)
     place = np.empty(n, dtype=int)
     place[order] = np.roll(order, 1)
@@ -85,7 +85,7 @@ def oracle_merge(x):
 
 @remembered
 def oracle_attention(state, num_heads, query, key, value, mask=None):
-    """Output and weights in float64, by einsum over heads and a softmax by logaddexp."""
+    """Return output and weights in float64, from einsum over heads and a softmax by logaddexp."""
     made = []
     for name, x in zip(PROJECTIONS, (query, key, value), strict=False):
         weight, bias = (state[f"{name}.{part}"].double().numpy() for part in ("weight", "bias"))
@@ -104,7 +104,7 @@ def oracle_attention(state, num_heads, query, key, value, mask=None):
 
 
 def oracle_builtin(state, num_heads):
-    """PyTorch's own layer with the same parameters."""
+    """Return PyTorch's own layer with the same parameters."""
     layer = nn.MultiheadAttention(len(state["q_proj.bias"]), num_heads, batch_first=True)
     with torch.no_grad():
         layer.in_proj_weight.copy_(torch.cat([state[f"{name}.weight"] for name in PROJECTIONS[:3]]))
@@ -115,21 +115,21 @@ def oracle_builtin(state, num_heads):
 
 
 def oracle_run(layer, query, key, value, mask=None):
-    """Output and weights of a layer of PyTorch's; in its masks, here of sentences, True means blocked."""
+    """Return output and weights of PyTorch's layer, in whose masks (one for each sentence) True means blocked."""
     blocked = None if mask is None else (mask == 0).repeat_interleave(layer.num_heads, dim=0)
     return layer(query, key, value, attn_mask=blocked, average_attn_weights=False)
 
 
 @remembered
 def oracle_pair(state, num_heads, query, key, value):
-    """Output and weights of PyTorch's layer with these parameters."""
+    """Return output and weights of PyTorch's layer with these parameters."""
     results = oracle_run(oracle_builtin(state, num_heads), query, key, value)
     return tuple(result.detach() for result in results)
 
 
 @remembered
 def oracle_gradients(state, num_heads, inputs, cotangent, mask=None):
-    """The gradients of PyTorch's layer: those of the inputs, and those of the parameters by our names."""
+    """Return the gradients of PyTorch's layer: those of the inputs, and those of the parameters under our names."""
     layer = oracle_builtin(state, num_heads)
     leaves = [x.clone().requires_grad_(True) for x in inputs]
     query, key, value = (*leaves, *leaves[-1:] * (3 - len(leaves)))
@@ -145,22 +145,22 @@ def oracle_gradients(state, num_heads, inputs, cotangent, mask=None):
 
 
 def tensor_of(value, shape, of):
-    """Return the student's result as a finite tensor of this shape and of float32, or fail."""
+    """Return the student's result as a finite float32 tensor of this shape, or fail."""
     assert type(value) is torch.Tensor, f"{of} should be a tensor"
     if value.dtype == torch.float32 and value.shape == tuple(shape) and bool(value.isfinite().all()):
         return value.detach()
-    return single(array_like(value, tuple(shape), of=of))  # which says what is wrong
+    return single(array_like(value, tuple(shape), of=of))  # fails with a clear message
 
 
 def layer_of(student, num_heads, state, *, training=False):
-    """Return the student's layer with these parameters; what is wrong with it shows in the first call."""
+    """Return the student's layer with these parameters; errors show in its first call."""
     return student.MultiHeadAttention.made(len(state["q_proj.bias"]), num_heads, state=state, training=training)
 
 
 def attended(value, num_heads, query, key=None, of="the call"):
     """Return the student's output and weights as finite tensors of the right shapes, or fail."""
     assert type(value) is tuple, f"{of}: expected the pair (output, weights)"
-    assert len(value) == 2, f"{of}: expected the pair (output, weights), got {len(value)} things"
+    assert len(value) == 2, f"{of}: expected the pair (output, weights), got {len(value)} values"
     batch, n_q, _ = query.shape
     n_k = n_q if key is None else key.shape[1]
     output = tensor_of(value[0], query.shape, f"{of}: the output")
@@ -178,10 +178,10 @@ def attend(layer, num_heads, *cases):
 
 
 def assert_attends(pair, expected, of):
-    """Fail unless output and weights, both checked by `attended`, are the expected ones."""
+    """Fail unless output and weights, both checked by `attended`, are as expected."""
     for name, ours, theirs in zip(("output", "weights"), pair, expected, strict=True):
         if not (ours.shape == theirs.shape and torch.allclose(ours, theirs, SINGLE.relative, SINGLE.absolute)):
-            assert_close(ours, theirs, SINGLE, of=f"{of} {name}")  # which says what is wrong
+            assert_close(ours, theirs, SINGLE, of=f"{of} {name}")  # fails with a clear message
 
 
 def heads_of(student, *cases):
@@ -206,7 +206,7 @@ def merged_of(student, *cases):
 # split_heads --------------------------------------------------------------------------------------------
 
 
-@worth(1.5, "split_heads agrees with an independent way for many shapes", target=SPLIT)
+@worth(1.5, "split_heads agrees with an independent computation for many shapes", target=SPLIT)
 def test_split_agrees_with_the_oracle(student, rng):
     cases = [(normal(rng, batch, n, width), heads) for batch, n, _, width, heads in SIZES[1:]]
     for (x, heads), value in zip(cases, heads_of(student, *cases), strict=True):
@@ -227,7 +227,7 @@ def test_split_entry_by_entry(student):
             )
 
 
-@worth(1.75, "tokens and sentences are split as if they were alone", target=SPLIT)
+@worth(1.75, "each token and each sentence is split independently of the others", target=SPLIT)
 def test_split_token_by_token(student, rng):
     x = normal(rng, 3, 4, 6)
     order, others = derangement(rng, 4), derangement(rng, 3)
@@ -236,13 +236,13 @@ def test_split_token_by_token(student, rng):
     assert_close(alone, whole[1:2, :, 2:3], of="one token alone")
 
 
-@worth(1, "a width that is no multiple of the heads is refused by name", target=SPLIT)
+@worth(1, "a width that is not a multiple of num_heads raises a ValueError that names both numbers", target=SPLIT)
 def test_split_refuses(student):
     for width, heads in ((5, 2), (3, 7)):
         assert_raises(ValueError, lambda w=width, h=heads: student.split_heads(torch.ones(2, 3, w), h), width, heads)
 
 
-@worth(1.25, "gradients flow back through split_heads to where they belong", target=SPLIT)
+@worth(1.25, "gradients flow back through split_heads to the right entries", target=SPLIT)
 def test_split_gradients(student, rng):
     x, cotangent = normal(rng, 2, 3, 6), normal(rng, 2, 3, 3, 2)
     found = student.split_heads.vjp(x, 3, cotangent=cotangent)
@@ -250,7 +250,7 @@ def test_split_gradients(student, rng):
     testing.assert_gradients(found, [expected], ("x",))
 
 
-@worth(0.5, "split_heads leaves the tokens as they were, and remembers nothing", target=SPLIT)
+@worth(0.5, "split_heads does not change its input, and does not depend on earlier calls", target=SPLIT)
 def test_split_leaves_its_input(student, rng):
     x, other = normal(rng, 2, 3, 4), normal(rng, 2, 3, 4)
     cases = [(x, 2), (other, 2), (x, 2)]
@@ -259,10 +259,10 @@ def test_split_leaves_its_input(student, rng):
         tensor_of(call.value, (2, case[1], 3, 4 // case[1]), "the heads")
         assert_unmodified(call, *case)
     assert_close(calls[2].value, calls[0].value.detach(), of="the same call again")
-    assert_close(calls[1].value[0, 0, 0], other[0, 0, :2], of="of other tokens")
+    assert_close(calls[1].value[0, 0, 0], other[0, 0, :2], of="a call with other tokens")
 
 
-@worth(0.4, "split_heads keeps the dtype", target=SPLIT)
+@worth(0.4, "split_heads returns the dtype of x", target=SPLIT)
 def test_split_dtype(student):
     kinds = (torch.float32, torch.float64, *half_dtypes())
     x = torch.tensor([[[1.0, 2, 3, 4], [5, 6, 7, 8]]])
@@ -278,7 +278,7 @@ def test_split_dtype(student):
 # merge_heads --------------------------------------------------------------------------------------------
 
 
-@worth(1.25, "merge_heads agrees with an independent way for many shapes", target=MERGE)
+@worth(1.25, "merge_heads agrees with an independent computation for many shapes", target=MERGE)
 def test_merge_agrees_with_the_oracle(student, rng):
     cases = [normal(rng, batch, heads, n, width // heads) for batch, n, _, width, heads in SIZES[1:]]
     for x, value in zip(cases, merged_of(student, *cases), strict=True):
@@ -298,7 +298,7 @@ def test_merge_entry_by_entry(student):
             )
 
 
-@worth(1.75, "merging puts together what was cut apart", target=MERGE)
+@worth(1.75, "merge_heads(split_heads(x, H)) is x again", target=MERGE)
 def test_merge_undoes_a_split(student, rng):
     x = normal(rng, 2, 3, 12)
     cases = [torch.stack(x.split(width, dim=-1), dim=1) for width in (12, 4, 1)]
@@ -306,7 +306,7 @@ def test_merge_undoes_a_split(student, rng):
         assert_close(merged, x, of=f"{cut.shape[1]} heads")
 
 
-@worth(1.25, "gradients flow back through merge_heads to where they belong", target=MERGE)
+@worth(1.25, "gradients flow back through merge_heads to the right entries", target=MERGE)
 def test_merge_gradients(student, rng):
     x, cotangent = normal(rng, 2, 3, 4, 2), normal(rng, 2, 4, 6)
     found = student.merge_heads.vjp(x, cotangent=cotangent)
@@ -314,7 +314,7 @@ def test_merge_gradients(student, rng):
     testing.assert_gradients(found, [expected], ("x",))
 
 
-@worth(0.5, "merge_heads leaves the heads as they were, and remembers nothing", target=MERGE)
+@worth(0.5, "merge_heads does not change its input, and does not depend on earlier calls", target=MERGE)
 def test_merge_leaves_its_input(student, rng):
     cases = [normal(rng, 2, 2, 3, 2), normal(rng, 2, 2, 3, 2)]
     calls = student.merge_heads.calls([arguments(x) for x in (*cases, cases[0])])
@@ -322,10 +322,10 @@ def test_merge_leaves_its_input(student, rng):
         tensor_of(call.value, (x.shape[0], x.shape[2], x.shape[1] * x.shape[3]), "the tokens")
         assert_unmodified(call, x)
     assert_close(calls[2].value, calls[0].value.detach(), of="the same call again")
-    assert_close(calls[1].value[0, 0, :2], cases[1][0, 0, 0], of="of other heads")
+    assert_close(calls[1].value[0, 0, :2], cases[1][0, 0, 0], of="a call with other heads")
 
 
-@worth(0.35, "merge_heads keeps the dtype", target=MERGE)
+@worth(0.35, "merge_heads returns the dtype of x", target=MERGE)
 def test_merge_dtype(student):
     kinds = (torch.float32, torch.float64, *half_dtypes())
     x = torch.tensor([[[[1.0, 2], [5, 6]], [[3, 4], [7, 8]]]])
@@ -337,7 +337,7 @@ def test_merge_dtype(student):
     assert_close(value, fine.reshape(1, 1, 4), Tolerance(0.0, 0.0), of="small differences in float64")
 
 
-# MultiHeadAttention: its parameters, and the whole of it ------------------------------------------------
+# MultiHeadAttention: its parameters, and its results ----------------------------------------------------
 
 
 @worth(1, "the parameters are the weights and biases of the four projections, and no others", target=CLASS)
@@ -346,12 +346,12 @@ def test_parameters(student):
     wanted = {f"{name}.{part}" for name in PROJECTIONS for part in ("weight", "bias")}
     missing, others = sorted(wanted - found.keys()), sorted(map(str, found.keys() - wanted))
     assert not missing, f"there is no parameter {', '.join(missing)}"
-    assert not others, f"there are parameters that nobody asked for: {', '.join(others)}"
+    assert not others, f"there are unexpected parameters: {', '.join(others)}"
     for name in sorted(wanted):
         tensor_of(found[name], (6, 6) if name.endswith("weight") else (6,), name)
 
 
-@worth(3, "self- and cross-attention agree with PyTorch's own layer of the same parameters", target=CLASS)
+@worth(3, "self- and cross-attention agree with PyTorch's own layer with the same parameters", target=CLASS)
 def test_attention_agrees_with_the_oracle(student, rng):
     for batch, n_q, n_k, width, heads in SIZES[:2]:
         state, query, key, value = setting(rng, batch, n_q, n_k, width, 1.5)
@@ -362,11 +362,11 @@ def test_attention_agrees_with_the_oracle(student, rng):
             assert_attends(pair, oracle_pair(state, heads, *case), of=of)
 
 
-@worth(2.5, "with masks of two, three and four dimensions it agrees with an independent formula", target=CLASS)
+@worth(2.5, "results agree with an independent formula for masks of two, three and four dimensions", target=CLASS)
 def test_masked_attention_agrees_with_the_oracle(student, rng):
     state, *inputs = setting(rng, 2, 4, 5, 6, 1.5)
     masks = [open_mask(rng, *shape) for shape in ((4, 5), (2, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5))]
-    masks[0][1], masks[1][0, 2], masks[3][1, 0, 0] = 0, 0, 0  # rows that are blocked here and there
+    masks[0][1], masks[1][0, 2], masks[3][1, 0, 0] = 0, 0, 0  # some rows are fully blocked
     pairs = attend(layer_of(student, 3, state), 3, *(arguments(*inputs, mask) for mask in masks))
     for pair, mask in zip(pairs, masks, strict=True):
         assert_attends(pair, oracle_attention(state, 3, *inputs, mask), of=f"a mask {tuple(mask.shape)}:")
@@ -375,29 +375,29 @@ def test_masked_attention_agrees_with_the_oracle(student, rng):
 # Heads --------------------------------------------------------------------------------------------------
 
 
-@worth(2, "in every head the weights of every query sum to 1, over the keys", target=CLASS)
+@worth(2, "in every head, the weights of each query sum to 1 over the keys", target=CLASS)
 def test_weights_are_shares(student, rng):
     state, query, key, _ = setting(rng, 3, 4, 5, 8)
-    query[0] *= 1000  # large scores are shared out, too
+    query[0] *= 1000  # also for large scores
     calls = [arguments(query, key), arguments(query, key, mask=open_mask(rng, 3, 4, 5))]
     for _, weights in attend(layer_of(student, 2, state), 2, *calls):
         assert_rows_sum_to_one(weights, (3, 2, 4, 5), dtype=np.float32)
 
 
-@worth(1.5, "scores are divided by the root of a head's width", target=CLASS)
+@worth(1.5, "scores are divided by the square root of a head's width", target=CLASS)
 def test_scale_is_the_root_of_the_width(student, rng):
     _, query, key, _ = setting(rng, 2, 3, 4, 6)
     ((_, weights),) = attend(layer_of(student, 2, plain_state(6)), 2, arguments(query, key))
-    assert bool((weights > 1e-6).all()), "a key that is not blocked has no weight"
+    assert bool((weights > 1e-6).all()), "an allowed key has the weight 0"
     raw = torch.stack([query[..., s] @ key[..., s].mT for s in (slice(3), slice(3, 6))], dim=1)
     odds = torch.log(weights) - torch.log(weights[..., :1])
     assert_close(odds, (raw - raw[..., :1]) * 3**-0.5, STEEP, of="two heads of width 3: logarithms of the odds")
 
 
-@worth(1.5, "with projections in blocks every head is a layer of its own", target=CLASS)
+@worth(1.5, "if the projections do not mix heads, each head gives the same result as a layer of its own", target=CLASS)
 def test_heads_are_layers_of_their_own(student, rng):
     state, query, key, value = setting(rng, 2, 3, 4, 6)
-    small, rows = {}, slice(2, 4)  # of head 1, in the middle
+    small, rows = {}, slice(2, 4)  # head 1, in the middle
     for name, one in state.items():
         if name.endswith("weight"):
             state[name] = torch.block_diag(one[:2, :2], one[rows, rows], one[4:, 4:])
@@ -406,14 +406,14 @@ def test_heads_are_layers_of_their_own(student, rng):
     ((output, weights),) = attend(layer_of(student, 3, state), 3, arguments(query, key, value, mask))
     cut = [x[..., rows] for x in (query, key, value)]
     ((part, shares),) = attend(layer_of(student, 1, small), 1, arguments(*cut, mask))
-    assert_close(weights[:, 1], shares[:, 0], SINGLE, of="weights of head 1 against itself alone")
-    assert_close(output[..., rows], part, SINGLE, of="output of head 1 against itself alone")
+    assert_close(weights[:, 1], shares[:, 0], SINGLE, of="weights of head 1, compared with a layer of its own")
+    assert_close(output[..., rows], part, SINGLE, of="output of head 1, compared with a layer of its own")
 
 
 # Projections --------------------------------------------------------------------------------------------
 
 
-@worth(1.5, "where all values are the same, the output is that value, projected twice", target=CLASS)
+@worth(1.5, "if all values are equal, the output is that value after v_proj and out_proj", target=CLASS)
 def test_constant_values(student, rng):
     state, query, key, value = setting(rng, 2, 3, 5, 8)
     value = value[:1, :1]
@@ -423,7 +423,7 @@ def test_constant_values(student, rng):
     assert_close(output, wanted.expand(2, 3, 8), SINGLE)
 
 
-@worth(2, "each of query, key and value goes through its own projection", target=CLASS)
+@worth(2, "query, key and value each go through their own projection", target=CLASS)
 def test_each_projection_has_its_input(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 4)
     layer = layer_of(student, 2, state)
@@ -432,13 +432,13 @@ def test_each_projection_has_its_input(student, rng):
     projected = [x @ state[f"{name}.weight"].T + state[f"{name}.bias"] for x, name in parts]
     layer.load_state_dict({name: one for name, one in plain_state(4).items() if not name.startswith("out_proj")})
     (before,) = attend(layer, 2, arguments(*projected))
-    assert_attends(inside, before, of="against inputs projected before:")
+    assert_attends(inside, before, of="compared with inputs that are already projected:")
 
 
 # Self and cross -----------------------------------------------------------------------------------------
 
 
-@worth(1.5, "the query stands for key and value, and a key alone for the value", target=CLASS)
+@worth(1.5, "without key and value the query is used for both, and without a value the key is used", target=CLASS)
 def test_defaults(student, rng):
     state, query, key, _ = setting(rng, 2, 4, 4, 6)
     calls = [arguments(query), arguments(query=query, key=query, value=query)]
@@ -446,30 +446,30 @@ def test_defaults(student, rng):
     calls += [arguments(query, key), arguments(query, key, key)]
     calls += [arguments(query, key, mask=mask), arguments(query, key, key, mask)]
     alone, thrice, two, key_twice, masked, masked_twice = attend(layer_of(student, 2, state), 2, *calls)
-    assert_attends(masked, masked_twice, of="query and key against query, key, key, with a mask:")
-    assert_attends(alone, thrice, of="the query alone against query, query, query:")
-    assert_attends(two, key_twice, of="query and key against query, key, key:")
-    assert float((alone[0] - two[0]).abs().max()) > 1e-3, "a key of its own changes nothing"
+    assert_attends(masked, masked_twice, of="query and key, compared with query, key, key, with a mask:")
+    assert_attends(alone, thrice, of="the query alone, compared with query, query, query:")
+    assert_attends(two, key_twice, of="query and key, compared with query, key, key:")
+    assert float((alone[0] - two[0]).abs().max()) > 1e-3, "another key changes nothing"
 
 
-@worth(1.5, "the output is linear in the values, and the weights do not know them", target=CLASS)
+@worth(1.5, "the output is linear in the values, and the values do not change the weights", target=CLASS)
 def test_linear_in_the_values(student, rng):
     state, query, key, value = setting(rng, 2, 3, 4, 6)
     one, other = value
-    values = torch.stack([one, other, 2 * one - other])  # for three sentences that are alike otherwise
+    values = torch.stack([one, other, 2 * one - other])  # three sentences that differ only in their values
     inputs = [x[:1].expand(3, -1, -1).clone() for x in (query, key)]
     ((output, weights),) = attend(layer_of(student, 3, state), 3, arguments(*inputs, values))
-    assert_close(output[2], 2 * output[0] - output[1], STEEP, of="output of a combination")
-    assert float((output[0] - output[1]).abs().max()) > 1e-3, "the values have no say in the output"
+    assert_close(output[2], 2 * output[0] - output[1], STEEP, of="output for a combination of values")
+    assert float((output[0] - output[1]).abs().max()) > 1e-3, "the output does not depend on the values"
     assert_close(weights[1:], weights[:1].expand(2, -1, -1, -1), SINGLE, of="weights")
 
 
-@worth(1.5, "keys in another order, with their values, change nothing; queries take their outputs along", target=CLASS)
+@worth(1.5, "reordering keys and values changes nothing, and reordering queries reorders the outputs", target=CLASS)
 def test_order_of_tokens(student, rng):
     state, *inputs = setting(rng, 1, 3, 5, 8)
     query, key, value = (x[0] for x in inputs)
     rows, columns = derangement(rng, 3), derangement(rng, 5)
-    queries = torch.stack([query, query, query[rows]])  # three sentences: as it is, other keys, other queries
+    queries = torch.stack([query, query, query[rows]])  # three sentences: as it is, keys reordered, queries reordered
     keys, values = torch.stack([key, key[columns], key]), torch.stack([value, value[columns], value])
     calls = [arguments(queries, keys, values), arguments(inputs[0][:, 1:2], *inputs[1:])]
     (output, weights), alone = attend(layer_of(student, 2, state), 2, *calls)
@@ -482,7 +482,7 @@ def test_order_of_tokens(student, rng):
 # Masks --------------------------------------------------------------------------------------------------
 
 
-@worth(1.5, "blocked keys might as well not be there", target=CLASS)
+@worth(1.5, "a blocked key has no effect", target=CLASS)
 def test_without_the_blocked_keys(student, rng):
     state, query, key, value = setting(rng, 2, 3, 5, 6)
     kept, row = [0, 2, 3], torch.tensor([1, 0, 1, 1, 0])
@@ -495,7 +495,7 @@ def test_without_the_blocked_keys(student, rng):
         assert_attends((output, weights[..., kept]), short, of=of)
 
 
-@worth(2, "a mask may be of bool, int or float", target=CLASS)
+@worth(2, "bool, int and float masks give the same result", target=CLASS)
 def test_mask_kinds(student, rng):
     state, query, _, _ = setting(rng, 3, 3, 3, 6)  # as many sentences as queries and keys
     mask = torch.tensor([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
@@ -507,18 +507,18 @@ def test_mask_kinds(student, rng):
         assert_attends(pair, first, of=f"a mask {tuple(given.shape)} of {given.dtype}:")
 
 
-@worth(2, "a mask of three dimensions belongs to its sentence, in all heads", target=CLASS)
+@worth(2, "a mask of three dimensions applies to each sentence, in all heads", target=CLASS)
 def test_masks_of_sentences(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 6)
     mask = open_mask(rng, 2, 3, 4)
-    mask[:, :, 0], mask[:, :, 1] = torch.tensor([[0], [1]]), torch.tensor([[1], [0]])  # no two sentences alike
+    mask[:, :, 0], mask[:, :, 1] = torch.tensor([[0], [1]]), torch.tensor([[1], [0]])  # all sentences are different
     calls = [arguments(*inputs, mask), arguments(*(x[1:] for x in inputs), mask[1])]
     whole, alone = attend(layer_of(student, 2, state), 2, *calls)  # as many sentences as heads
     assert_close(whole[1] * (1 - mask[:, None]), torch.zeros(2, 2, 3, 4), of="weights of blocked keys")
     assert_attends(alone, (whole[0][1:], whole[1][1:]), of="the second sentence alone:")
 
 
-@worth(2, "a mask of four dimensions may differ from head to head, and broadcasts", target=CLASS)
+@worth(2, "a mask of four dimensions may differ between heads, and broadcasts", target=CLASS)
 def test_masks_of_heads(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 6)
     state["out_proj.weight"] = torch.eye(6)
@@ -530,12 +530,12 @@ def test_masks_of_heads(student, rng):
         kept = plain * mask
         total = kept.sum(dim=-1, keepdim=True)
         wanted = kept / torch.where(total == 0, 1, total)
-        assert_close(weights, wanted, SINGLE, of=f"a mask {tuple(mask.shape)}: what is left, shared out again")
+        assert_close(weights, wanted, SINGLE, of=f"a mask {tuple(mask.shape)}: the other weights, rescaled to sum to 1")
     bias = state["out_proj.bias"][2:4].expand(3, 2)
     assert_close(masked[2][0][1, :, 2:4], bias, SINGLE, of="output of a head with everything blocked")
 
 
-@worth(2, "a query with every key blocked has weights of 0 and the bias for output", target=CLASS)
+@worth(2, "a query with every key blocked has weights of 0, and its output is the bias of out_proj", target=CLASS)
 def test_blocked_queries(student, rng):
     state, *inputs = setting(rng, 3, 3, 4, 6)  # as many sentences as queries
     flat = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]])
@@ -551,11 +551,11 @@ def test_blocked_queries(student, rng):
     assert_rows_sum_to_one(pairs[1][1][1], (2, 3, 4), dtype=np.float32)
 
 
-@worth(1.5, "what a blocked key and its value hold has no say", target=CLASS)
+@worth(1.5, "the numbers in a blocked key and its value do not matter", target=CLASS)
 def test_blocked_keys_may_hold_anything(student, rng):
     _, query, key, value = setting(rng, 1, 3, 4, 6)
     mask = torch.tensor([[1, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 0]])
-    # Four sentences: as it is, with another value, and with keys that would take everything, or nothing
+    # Four sentences: as it is, with another value, and with keys of a very high and a very low score
     query, key, value = (x.expand(4, -1, -1).clone() for x in (query, key, value))
     value[1:, 1], key[2, 1] = 1e4, 500 * query[0, 0] + 500 * query[0, 1]
     key[3, 1] = -key[2, 1]
@@ -563,10 +563,10 @@ def test_blocked_keys_may_hold_anything(student, rng):
     for output, weights in attend(layer_of(student, 2, plain_state(6)), 2, *calls):
         assert_rows_sum_to_one(weights, (4, 2, 3, 4), dtype=np.float32)
         first = output[:1].expand(3, -1, -1), weights[:1].expand(3, -1, -1, -1)
-        assert_attends((output[1:], weights[1:]), first, of="another blocked key:")
+        assert_attends((output[1:], weights[1:]), first, of="with another blocked key:")
 
 
-@worth(1.5, "scores of thousands, and blocked ones far above or below, do no harm", target=CLASS)
+@worth(1.5, "scores in the thousands work, also next to much higher or lower blocked scores", target=CLASS)
 def test_large_scores(student):
     share = 1 / (1 + np.exp(-1.0))
     bases = [(base, blocked) for base in (5000.0, -5000.0) for blocked in (0.0, 2e4, 3e10, base)]
@@ -596,7 +596,7 @@ def test_masked_gradients_agree_with_the_oracle(student, rng):
     testing.assert_parameter_gradients(found, parameters, STEEP)
 
 
-@worth(1.5, "gradients are the slopes of the function itself, in float64", target=CLASS)
+@worth(1.5, "the gradients agree with finite differences in float64", target=CLASS)
 def test_gradients_match_differences(student, rng):
     state, *inputs = setting(rng, 1, 2, 3, 4)
     inputs, step = [x.double() for x in inputs], 1e-5
@@ -604,7 +604,7 @@ def test_gradients_match_differences(student, rng):
     layer.double()
     cotangent = (normal(rng, 1, 2, 4).double(), normal(rng, 1, 2, 2, 3).double())
     found = layer.vjp(*inputs, mask=mask, cotangent=cotangent)
-    # Two sentences for each input, a step this way and that way along a random direction
+    # Two sentences for each input: one step forward and one step back in a random direction
     moved, slopes = [x.repeat(6, 1, 1) for x in inputs], []
     for place, (name, x, grad) in enumerate(zip(PARTS, inputs, found.grads, strict=True)):
         assert grad is not None, f"no gradient reaches {name}: the graph is cut"
@@ -618,7 +618,7 @@ def test_gradients_match_differences(student, rng):
     assert_close(np.array(slopes), measured, Tolerance(1e-5, 1e-7), of="slopes along query, key and value")
 
 
-@worth(1, "gradients come through the weights, too", target=CLASS)
+@worth(1, "gradients also flow back from the weights", target=CLASS)
 def test_gradients_come_through_the_weights(student, rng):
     state, query, key, _ = setting(rng, 2, 3, 4, 6)
     found = layer_of(student, 2, state, training=True).vjp(query, key, cotangent=(None, normal(rng, 2, 2, 3, 4)))
@@ -630,12 +630,12 @@ def test_gradients_come_through_the_weights(student, rng):
         assert size > 1e-6, f"the gradient of {name} is 0"
 
 
-@worth(2, "blocked queries and keys have gradients of 0, never NaN, and no say in the others", target=CLASS)
+@worth(2, "blocked queries and keys have gradients of 0, never NaN, and do not change other gradients", target=CLASS)
 def test_gradients_of_blocked_rows(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 6)
     mask = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1]]).float().expand(2, 3, 4).clone()
     cotangent = (normal(rng, 2, 3, 6), normal(rng, 2, 2, 3, 4))
-    for x in (*inputs, cotangent[0]):  # two sentences that differ in their blocked tokens alone
+    for x in (*inputs, cotangent[0]):  # two sentences that differ only in their blocked tokens
         x[1, [0, *range(2, x.shape[1])]] = x[0, [0, *range(2, x.shape[1])]]
     cotangent[1][1, :, [0, 2]] = cotangent[1][0, :, [0, 2]]
     found = layer_of(student, 2, state).vjp(*inputs, mask=mask, cotangent=cotangent)
@@ -643,8 +643,8 @@ def test_gradients_of_blocked_rows(student, rng):
         assert one is not None, f"no gradient reaches {name}: the graph is cut"
         grad = tensor_of(one, x.shape, f"the gradient of {name}")
         assert_close(grad[:, 1], torch.zeros(2, 6), SINGLE, of=f"the gradient of a blocked {name}")
-        assert_close(grad[1], grad[0], STEEP, of=f"the gradient of {name}, with something else in the blocked tokens")
-    padding = torch.tensor([1.0, 0.0]).reshape(2, 1, 1, 1).repeat(1, 2, 1, 4)  # nothing is left of the second sentence
+        assert_close(grad[1], grad[0], STEEP, of=f"the gradient of {name}, with other numbers in the blocked tokens")
+    padding = torch.tensor([1.0, 0.0]).reshape(2, 1, 1, 1).repeat(1, 2, 1, 4)  # the second sentence is fully blocked
     padded = layer_of(student, 2, state).vjp(*inputs, mask=padding, cotangent=cotangent)
     for name, one, x in zip(PARTS, padded.grads, inputs, strict=True):
         assert one is not None, f"no gradient reaches {name}: the graph is cut"
@@ -652,14 +652,14 @@ def test_gradients_of_blocked_rows(student, rng):
         assert_close(grad[1], torch.zeros(x.shape[1:]), SINGLE, of=f"the gradient of {name} where all is padding")
     for name, one in (*found.parameters.items(), *padded.parameters.items()):
         assert one is not None, f"no gradient reaches {name}: the graph is cut"
-        assert name in state, f"there is a parameter {name} that nobody asked for"
+        assert name in state, f"there is an unexpected parameter {name}"
         tensor_of(one, state[name].shape, f"the gradient of {name}")
 
 
 # The rest -----------------------------------------------------------------------------------------------
 
 
-@worth(1.5, "train() and eval() give the same, whatever chance says", target=CLASS)
+@worth(1.5, "train() and eval() give the same result, with any random seed", target=CLASS)
 def test_modes(student, rng):
     state, query, _, _ = setting(rng, 3, 4, 4, 8)
     layer = layer_of(student, 2, state, training=True)
@@ -668,18 +668,18 @@ def test_modes(student, rng):
     layer.eval()
     student.seed(4)
     (again,) = attend(layer, 2, arguments(query))
-    assert_attends(again, training, of="in eval mode against train mode:")
+    assert_attends(again, training, of="in eval mode, compared with train mode:")
     assert_rows_sum_to_one(training[1], (3, 2, 4, 4), dtype=np.float32)
 
 
-@worth(1, "features that do not share out among the heads are refused by name", target=CLASS)
+@worth(1, "an embed_dim that is not a multiple of num_heads raises a ValueError that names both numbers", target=CLASS)
 def test_constructor_refuses(student):
     for embed_dim, num_heads in ((6, 4), (3, 7)):
         make = student.MultiHeadAttention
         assert_raises(ValueError, lambda m=make, e=embed_dim, h=num_heads: m(e, h), embed_dim, num_heads)
 
 
-@worth(1, "keys and values of different lengths are refused by name", target=CLASS)
+@worth(1, "keys and values of different lengths raise a ValueError that names both lengths", target=CLASS)
 def test_forward_refuses(student):
     layer = layer_of(student, 2, plain_state(4))
     for n_k, n_v in ((3, 5), (4, 1)):
@@ -687,7 +687,7 @@ def test_forward_refuses(student):
         assert_raises(ValueError, lambda given=inputs: layer(*given), n_k, n_v)
 
 
-@worth(1, "arguments stay as they were, and nothing is kept from one call for the next", target=CLASS)
+@worth(1, "the arguments are not changed, and nothing is kept from one call to the next", target=CLASS)
 def test_leaves_its_input(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 6)
     mask = open_mask(rng, 3, 4).float()
@@ -700,7 +700,7 @@ def test_leaves_its_input(student, rng):
     assert_attends(last, first, of="without a mask again:")
 
 
-@worth(1, "the dtype of the layer and its query is that of output and weights, whatever the mask", target=CLASS)
+@worth(1, "output and weights have the dtype of the layer and its query, for every dtype of the mask", target=CLASS)
 def test_attention_dtype(student, rng):
     state, query, _, _ = setting(rng, 1, 4, 4, 8)
     mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1]]).double()
@@ -726,7 +726,7 @@ def test_attention_dtype(student, rng):
 
 @remembered
 def seen_alone(state, query):
-    """The output of the first token where it sees itself alone: projected for its value, and once more."""
+    """Return the output of the first token when it sees only itself: v_proj, then out_proj."""
     value = query[0, :1].double() @ state["v_proj.weight"].double().T + state["v_proj.bias"].double()
     return value @ state["out_proj.weight"].double().T + state["out_proj.bias"].double()
 
@@ -734,16 +734,16 @@ def seen_alone(state, query):
 # reflect ------------------------------------------------------------------------------------------------
 
 
-@worth(1, "the weights of 32 sentences, 96 heads and 2048 tokens", target="reflect")
+@worth(1, "the number of weights is right for 32 sentences, 96 heads and 2048 tokens", target="reflect")
 def test_reflect_entries(student):
     assert_close(student.REFLECT_WEIGHT_ENTRIES_B32_H96_N2048, 12884901888)
 
 
-@worth(1, "their bytes in float32", target="reflect")
+@worth(1, "the number of bytes of these weights in float32 is right", target="reflect")
 def test_reflect_bytes(student):
     assert_close(student.REFLECT_WEIGHT_BYTES_FLOAT32, 51539607552)
 
 
-@worth(1, "the parameters of a layer of 512 features", target="reflect")
+@worth(1, "the number of parameters of a layer with 512 features is right", target="reflect")
 def test_reflect_parameters(student):
     assert_close(student.REFLECT_PARAMETERS_E512, 1050624)

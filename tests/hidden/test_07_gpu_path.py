@@ -1,7 +1,7 @@
 """Hidden suite of 07_gpu_path. Oracles: a float64 softmax by logaddexp in NumPy, and PyTorch's gradients of a formula.
 
-What a GPU would say is asked of a pretended one; what the numbers are, of plain calls on the CPU: who fails the one may
-still earn the other.
+Checks of devices use a simulated GPU. Checks of numbers use plain calls on the CPU. A submission can pass either group
+without the other.
 """
 
 import numpy as np
@@ -32,18 +32,18 @@ PICK, MANUAL, FUSED, HALF, MOVE = (
     "move_batch",
 )
 SINGLE = Tolerance(1e-4, 2e-5)
-STEEP = Tolerance(2e-3, 2e-4)  # gradients, and weights of scores in the thousands
-DOUBLE = Tolerance(1e-12, 1e-12)  # of what float64 holds and float32 does not
-LOW = Tolerance(4e-2, 4e-2)  # 16 bits, rounded wherever a student rounds; a wrong scale is off by more
+STEEP = Tolerance(2e-3, 2e-4)  # gradients, and weights for scores in the thousands
+DOUBLE = Tolerance(1e-12, 1e-12)  # numbers that float64 can hold and float32 cannot
+LOW = Tolerance(4e-2, 4e-2)  # 16 bits, rounded at any step; the error of a wrong scale is larger
 KINDS = (torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64)
 
-# n_q, n_k, d_k, d_v: all different, many the same, the smallest there are
+# n_q, n_k, d_k, d_v: all different, many equal, the smallest possible
 SIZES = [(3, 5, 8, 2), (4, 4, 4, 4), (1, 1, 1, 1), (2, 6, 3, 5)]
 LEADS = [(), (2,), (2, 3), (2, 1, 2)]
 
 
 def single(array):
-    """Return an array as a tensor of float32."""
+    """Return an array as a float32 tensor."""
     return torch.from_numpy(np.ascontiguousarray(array)).to(torch.float32)
 
 
@@ -53,25 +53,25 @@ def normal(rng, *shape, scale=1.0):
 
 @remembered
 def inputs_of(rng, lead, n_q, n_k, d_k, d_v, scale=1.0):
-    """q, k and v with these leading axes."""
+    """Return random q, k and v with these leading axes."""
     return tuple(normal(rng, *lead, n, d, scale=scale) for n, d in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
 
 
 def open_mask(rng, *shape):
-    """Zeros and ones, with at least one key left in every row and one blocked where there are two."""
+    """Return a mask of zeros and ones that allows a key in every row, and blocks one if there are several."""
     mask = rng.integers(0, 2, size=shape)
     mask[..., -1], mask[..., 0] = 0, 1
     return torch.from_numpy(rng.permuted(mask, axis=-1))
 
 
 def triangle(n_q, n_k):
-    """Which keys query i may see: those up to number i."""
+    """Return the causal mask: query i may see the keys up to number i."""
     return torch.from_numpy((np.arange(n_k)[None, :] <= np.arange(n_q)[:, None]).astype(np.int64))
 
 
 @remembered
 def oracle_attention(q, k, v, mask=None):
-    """Output and weights in float64: scores by einsum, a softmax by logaddexp."""
+    """Return output and weights in float64: scores by einsum, a softmax by logaddexp."""
     q, k, v = (x.double().numpy() for x in (q, k, v))
     scores = np.einsum("...id,...jd->...ij", q, k) * float(q.shape[-1]) ** -0.5
     if mask is not None:
@@ -83,7 +83,7 @@ def oracle_attention(q, k, v, mask=None):
 
 @remembered
 def oracle_gradients(q, k, v, cotangent, mask=None):
-    """Gradients of the formula, in float64: exponentials that blocked keys have no part in."""
+    """Return the gradients of the formula in float64, with blocked keys left out of the exponentials."""
     leaves = [x.double().requires_grad_() for x in (q, k, v)]
     scores = torch.einsum("...id,...jd->...ij", leaves[0], leaves[1]) / q.shape[-1] ** 0.5
     exps = scores.exp() if mask is None else scores.exp() * mask.double()
@@ -96,23 +96,23 @@ def oracle_gradients(q, k, v, cotangent, mask=None):
 
 
 def tensor_of(value, shape, of):
-    """Return the student's result as a finite tensor of this shape and of float32, or fail."""
+    """Return the student's result as a finite float32 tensor of this shape, or fail."""
     assert type(value) is torch.Tensor, f"{of} should be a tensor"
     if value.dtype == torch.float32 and value.shape == tuple(shape) and bool(value.isfinite().all()):
         return value.detach()
-    return single(array_like(value, tuple(shape), of=of))  # which says what is wrong
+    return single(array_like(value, tuple(shape), of=of))  # fails with a clear message
 
 
 def attended(value, q, k, v, of="the call"):
     """Return the student's output and weights as finite tensors of the right shapes, or fail."""
     assert type(value) is tuple, f"{of}: expected the pair (output, weights)"
-    assert len(value) == 2, f"{of}: expected the pair (output, weights), got {len(value)} things"
+    assert len(value) == 2, f"{of}: expected the pair (output, weights), got {len(value)} values"
     output = tensor_of(value[0], (*q.shape[:-1], v.shape[-1]), f"{of}: the output")
     return output, tensor_of(value[1], (*q.shape[:-1], k.shape[-2]), f"{of}: the weights")
 
 
 def attend(function, *cases):
-    """Call on every case, made by `arguments`, in one round trip; return the checked pairs."""
+    """Call the function on every case, made by `arguments`, in one round trip; return the checked pairs."""
     return [
         attended(value, *case.args[:3], of=f"call {i + 1}")
         for i, (case, value) in enumerate(zip(cases, function.call_many(list(cases)), strict=True))
@@ -129,13 +129,13 @@ def fused(student, *cases):
 
 
 def assert_attends(pair, expected, of, tolerance=SINGLE):
-    """Fail unless output and weights, both checked by `attended`, are the expected ones."""
+    """Fail unless output and weights, both checked by `attended`, are as expected."""
     for name, ours, theirs in zip(("output", "weights"), pair, expected, strict=True):
         assert_close(ours, theirs, tolerance, of=f"{of} {name}")
 
 
 def assert_finite_gradients(found, shapes):
-    """Fail unless a gradient of numbers reaches q, k and v; return them."""
+    """Return the gradients of q, k and v, or fail unless all are there and finite."""
     for name, grad, shape in zip("qkv", found.grads, shapes, strict=True):
         assert grad is not None, f"no gradient reaches {name}: the graph is cut"
         array_like(grad, tuple(shape), of=f"the gradient of {name}")
@@ -146,7 +146,7 @@ def assert_finite_gradients(found, shapes):
 
 
 def devices_of(student, names, *, gpu=True):
-    """Return the devices that are picked, as pairs of type and number; without an argument for the name None."""
+    """Return the picked devices as pairs of type and number; for the name None, call without an argument."""
     calls = [arguments() if name is None else arguments(name) for name in names]
     picked = []
     for name, found in zip(names, student.pick_device.on_device_many(calls, gpu=gpu), strict=True):
@@ -157,29 +157,29 @@ def devices_of(student, names, *, gpu=True):
     return picked
 
 
-@worth(1.5, "a GPU that is there is picked", target=PICK)
+@worth(1.5, "a GPU is picked if the machine has one", target=PICK)
 def test_picks_the_gpu(student):
     names = ["cuda", None, torch.device("cuda")]
     for name, (kind, number) in zip(names, devices_of(student, names), strict=True):
         assert kind == "cuda", f"asked for {name or 'nothing'} on a machine with a GPU, got {kind}"
-        assert number in (None, 0), f"there is one GPU, number 0, and not {number}"
+        assert number in (None, 0), f"the only GPU has the number 0, got {number}"
 
 
-@worth(1.5, "without a GPU it is the CPU", target=PICK)
+@worth(1.5, "the CPU is picked if the machine has no GPU", target=PICK)
 def test_falls_back_to_the_cpu(student):
     names = [None, "cuda", "cuda:0", torch.device("cuda", 0)]
     for name, (kind, _) in zip(names, devices_of(student, names, gpu=False), strict=True):
         assert kind == "cpu", f"asked for {name or 'nothing'} on a machine without a GPU, got {kind}"
 
 
-@worth(1, "who asks for the CPU gets it, GPU or not", target=PICK)
+@worth(1, "cpu gives the CPU, with or without a GPU in the machine", target=PICK)
 def test_picks_the_cpu(student):
     for gpu in (True, False):
         for kind, _ in devices_of(student, ["cpu", torch.device("cpu")], gpu=gpu):
             assert kind == "cpu", f"asked for the CPU, got {kind}"
 
 
-@worth(1, "a GPU is picked by its number, if there are so many", target=PICK)
+@worth(1, "cuda:0 gives that GPU, and a GPU number that does not exist gives the CPU", target=PICK)
 def test_picks_by_number(student):
     first, by_device, fifth, far = devices_of(student, ["cuda:0", torch.device("cuda", 0), "cuda:5", "cuda:1"])
     for one in (first, by_device):
@@ -188,27 +188,27 @@ def test_picks_by_number(student):
         assert one[0] == "cpu", f"asked for cuda:{number} on a machine with one GPU, got {one[0]}"
 
 
-@worth(1, "a kind of device that this machine does not have is replaced by the CPU", target=PICK)
+@worth(1, "a kind of device that the machine does not have gives the CPU", target=PICK)
 def test_other_kinds(student):
     for gpu in (True, False):
-        # On a machine with an M chip, mps is there.
+        # A machine with an M chip has mps.
         mps, xpu = devices_of(student, ["mps", "xpu"], gpu=gpu)
         assert mps[0] in ("cpu", "mps" if torch.backends.mps.is_available() else "cpu"), f"asked for mps, got {mps[0]}"
         assert xpu[0] == "cpu", f"asked for xpu, got {xpu[0]}"
 
 
-@worth(1.5, "what is no name of a device is refused by name", target=PICK)
+@worth(1.5, "a text that is not a device name raises a ValueError that contains the text", target=PICK)
 def test_refuses_unknown_names(student):
     for gpu, names in ((True, ("gpu", "")), (False, ("cuda0", "cuda:x"))):
         for name in names:
             error = raised_by(student.pick_device, name, gpu=gpu)
-            assert error is not None, f"{name!r} is no device: expected a ValueError"
+            assert error is not None, f"{name!r} is not a device name: expected a ValueError"
             assert "ValueError" in error.types, f"expected a ValueError for {name!r}: {error}"
-            assert name in error.message, f"the message should hold {name!r}: {error.message!r}"
+            assert name in error.message, f"the message should contain {name!r}: {error.message!r}"
 
 
 def raised_by(function, *args, gpu):
-    """Return what a call on a pretended machine raises, if it does."""
+    """Return the exception that a call on a simulated machine raises, or None."""
     try:
         function.on_device(*args, gpu=gpu)
     except StudentRaisedError as error:
@@ -226,7 +226,7 @@ def test_manual_agrees_with_the_oracle(student, rng):
         assert_attends(pair, oracle_attention(*case), of=f"q {tuple(case[0].shape)}:")
 
 
-@worth(1.5, "weights are shares, and constant values come out as they are", target=MANUAL)
+@worth(1.5, "the weights of each query sum to 1, and equal values give that value as output", target=MANUAL)
 def test_manual_shares(student, rng):
     q, k, _ = inputs_of(rng, (2,), 3, 5, 4, 4, scale=2.0)
     constant = normal(rng, 2, 1, 6).expand(2, 5, 6).clone()
@@ -236,14 +236,14 @@ def test_manual_shares(student, rng):
     (output, weights), (_, turned), (_, same), (_, steep) = attend(student.attention_on_device, *calls)
     for shares in (weights, steep):
         assert_rows_sum_to_one(shares, (2, 3, 5), dtype=np.float32)
-    assert_close(output, constant[:, :3], SINGLE, of="the output for values that are all the same")
-    assert_close(turned, weights[..., order], SINGLE, of="weights of keys in another order")
+    assert_close(output, constant[:, :3], SINGLE, of="the output for values that are all equal")
+    assert_close(turned, weights[..., order], SINGLE, of="weights of reordered keys")
     assert_close(same, weights, SINGLE, of="weights of doubled queries and halved keys")
 
 
-@worth(1.5, "scores are divided by the root of d_k: the log of two weights' ratio says by what", target=MANUAL)
+@worth(1.5, "scores are divided by the square root of d_k", target=MANUAL)
 def test_manual_scale(student):
-    # Two keys, the scores of which are d_k/4 apart: the weights are sigmoid(root(d_k)/4).
+    # Two keys whose scores differ by d_k/4: the weights are sigmoid(sqrt(d_k)/4).
     cases = []
     for d in (4, 16, 64):
         q, k = torch.ones(1, d) / 4, torch.cat([torch.ones(1, d), torch.zeros(1, d)])
@@ -254,7 +254,7 @@ def test_manual_scale(student):
         assert_close(output, single([[share, 1 - share, 0]]), SINGLE, of=f"d_k = {d}: output")
 
 
-@worth(1.5, "blocked keys have no weight, and the others have what they would have alone", target=MANUAL)
+@worth(1.5, "blocked keys have the weight 0, and the other weights are the same as without them", target=MANUAL)
 def test_manual_masked_keys(student, rng):
     q, k, v = inputs_of(rng, (), 3, 5, 4, 2)
     left = torch.tensor([0, 2, 4])
@@ -265,12 +265,12 @@ def test_manual_masked_keys(student, rng):
     calls = [arguments(q, k, v, mask), arguments(q, k, other, mask=mask), arguments(q, k[left], v[left])]
     (output, weights), (replaced, _), (alone, shares) = attend(student.attention_on_device, *calls)
     assert_close(weights[:, [1, 3]], torch.zeros(3, 2), of="weights of blocked keys")
-    assert_close(weights[:, left], shares, SINGLE, of="weights of the others")
+    assert_close(weights[:, left], shares, SINGLE, of="weights of the other keys")
     assert_close(output, alone, SINGLE, of="output")
     assert_close(replaced, alone, SINGLE, of="output with other values in the blocked keys")
 
 
-@worth(1.5, "a mask of bools, ints or floats means the same", target=MANUAL)
+@worth(1.5, "bool, int and float masks give the same result", target=MANUAL)
 def test_manual_kinds_of_masks(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4)
@@ -278,7 +278,7 @@ def test_manual_kinds_of_masks(student, rng):
     for kind, pair in zip(KINDS, pairs, strict=True):
         assert_close(pair[1] * (1 - mask), torch.zeros(2, 3, 4), of=f"{kind}: weights of blocked keys")
         assert_rows_sum_to_one(pair[1], (2, 3, 4), dtype=np.float32)
-        assert_attends(pair, pairs[0], of=f"a mask of {kind} against one of bools:")
+        assert_attends(pair, pairs[0], of=f"a mask of {kind}, compared with a bool mask:")
 
 
 @worth(1.5, "a mask broadcasts to the weights", target=MANUAL)
@@ -288,13 +288,13 @@ def test_manual_masks_broadcast_as_the_oracle_says(student, rng):
     masks = [open_mask(rng, *shape) for shape in shapes]
     masks.append(torch.tensor([1, 0, 1, 1]).reshape(4, 1))
     cases = [(q, k, v, mask) for mask in masks]
-    cases.append((*inputs_of(rng, (4,), 4, 5, 4, 2), masks[2]))  # as many sentences as queries: rows are queries still
+    cases.append((*inputs_of(rng, (4,), 4, 5, 4, 2), masks[2]))  # as many sentences as queries: rows are still queries
     for case, pair in zip(cases, attend(student.attention_on_device, *(arguments(*c) for c in cases)), strict=True):
         of = f"q {tuple(case[0].shape)}, a mask {tuple(case[3].shape)}:"
         assert_attends(pair, oracle_attention(*case), of=of)
 
 
-@worth(1.5, "a query with every key blocked has weights and an output of 0", target=MANUAL)
+@worth(1.5, "a query with every key blocked has weights of 0 and an output of 0", target=MANUAL)
 def test_manual_blocked_rows(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]])
@@ -306,7 +306,7 @@ def test_manual_blocked_rows(student, rng):
     assert_rows_sum_to_one(flat[1][:, [0, 2]], (2, 2, 4), dtype=np.float32)
 
 
-@worth(1, "scores of thousands, and blocked ones far above or below, do no harm", target=MANUAL)
+@worth(1, "scores in the thousands work, also next to much higher or lower blocked scores", target=MANUAL)
 def test_manual_large_scores(student):
     share = 1 / (1 + np.exp(-1.0))
     bases = [(base, blocked) for base in (5000.0, -5000.0) for blocked in (0.0, 2e4, 3e10, base)]
@@ -322,7 +322,7 @@ def test_manual_large_scores(student):
     assert_close(unmasked[:, 0], wanted[:, :2], STEEP, of="without a mask")
 
 
-@worth(1.5, "gradients reach q, k and v through the output and the weights", target=MANUAL)
+@worth(1.5, "gradients reach q, k and v from the output, and q and k from the weights", target=MANUAL)
 def test_manual_gradients_agree_with_the_oracle(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask, cotangent = open_mask(rng, 3, 4), (normal(rng, 2, 3, 2), normal(rng, 2, 3, 4))
@@ -343,12 +343,12 @@ def test_manual_gradients_of_blocked_rows(student, rng):
     assert_close(grads[1][2], torch.zeros(4), SINGLE, of="the gradient of a blocked key")
     assert_close(grads[2][2], torch.zeros(2), SINGLE, of="the gradient of a blocked value")
     assert float(grads[0][0].abs().max()) > 1e-6, "the gradient of a query that is not blocked is 0"
-    # A query's weights sum to 1, whatever it is: a push on all of them at once moves nothing.
+    # The weights of a query always sum to 1, so a gradient of 1 for all of them changes nothing.
     even = student.attention_on_device.vjp(q, k, v, mask=mask, cotangent=(None, torch.ones(3, 4)))
-    assert_close(even.grads[0], torch.zeros(3, 4), SINGLE, of="the gradient of q for a push on all weights of a row")
+    assert_close(even.grads[0], torch.zeros(3, 4), SINGLE, of="the gradient of q for equal gradients of all weights")
 
 
-@worth(0.65, "attention_on_device leaves its arguments as they were, and remembers nothing", target=MANUAL)
+@worth(0.65, "attention_on_device does not change its arguments or depend on earlier calls", target=MANUAL)
 def test_manual_leaves_its_arguments(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4).float()
@@ -360,13 +360,13 @@ def test_manual_leaves_its_arguments(student, rng):
     assert_attends(last, first, of="without a mask again:")
 
 
-@worth(1, "the dtype of q is that of output and weights, whatever the mask", target=MANUAL)
+@worth(1, "output and weights have the dtype of q, for every dtype of the mask", target=MANUAL)
 def test_manual_dtype(student, rng):
     assert_dtypes(student.attention_on_device, rng, (torch.float32, torch.float64, *half_dtypes()))
 
 
 def assert_dtypes(function, rng, kinds, **kwargs):
-    """Fail unless results have the dtype of q, and values that go with it."""
+    """Fail unless the results have the dtype of q, and values of that precision."""
     q, k, v = inputs_of(rng, (), 2, 3, 4, 2)
     mask = torch.tensor([[1, 0, 0], [1, 1, 1]]).double()
     cases = [[x.to(kind) for x in (q, k, fine(v, kind))] for kind in kinds]
@@ -382,12 +382,12 @@ def assert_dtypes(function, rng, kinds, **kwargs):
 
 
 def fine(v, kind):
-    """Return values that float64 holds and float32 does not, if that is the kind; else as they are."""
+    """For float64, return values that float32 cannot hold; otherwise return the values unchanged."""
     return v.double() + 2.0**-30 if kind == torch.float64 else v
 
 
 def assert_fine(row, v, kind):
-    """Fail unless the last digits of float64 have come through, where that is the kind."""
+    """For float64, fail unless the last digits of the values are still there."""
     if kind == torch.float64:
         assert_close(row.detach(), fine(v, kind), DOUBLE, of=f"{kind}: the last digits of a value")
 
@@ -396,58 +396,58 @@ def assert_fine(row, v, kind):
 
 
 def matrices(rng):
-    """q, k and v without leading axes."""
+    """Return random q, k and v without leading axes."""
     return inputs_of(rng, (), 3, 4, 4, 2)
 
 
 def assert_lives_with_its_input(function, rng, **kwargs):
-    """Fail unless calls on a GPU, with a mask there and without one, stay there and keep the CPU going."""
+    """Fail unless calls on a GPU, with a mask there and without one, stay there and never make the CPU wait."""
     q, k, v = matrices(rng)
     mask = open_mask(rng, 3, 4)
     calls = [arguments(q, k, v, **kwargs), arguments(q, k, v, mask=mask.float(), **kwargs)]
     for found in function.on_device_many(calls):
         assert_disciplined(found, device="cuda")
-        assert found.devices, "no tensor came back"
+        assert found.devices, "no tensor was returned"
 
 
 def assert_moves_a_mask(function, rng, **kwargs):
-    """Fail unless a mask of the CPU's is moved to the GPU, once."""
+    """Fail unless a mask on the CPU is moved to the GPU once."""
     q, k, v = matrices(rng)
     masks = [open_mask(rng, 3, 4), open_mask(rng, 3, 4).bool()]
     calls = [arguments(q, k, v, mask=mask, **kwargs) for mask in masks]
     for found in function.on_device_many(calls, elsewhere=("mask",)):
         assert_disciplined(found, device="cuda")
-        assert found.devices, "no tensor came back"
-        assert len([copy for copy in found.copies if copy.line]) <= 4, "tensors are copied to the GPU again and again"
+        assert found.devices, "no tensor was returned"
+        assert len([copy for copy in found.copies if copy.line]) <= 4, "tensors are copied to the GPU too often"
 
 
 def assert_stays_on_the_cpu(function, rng, **kwargs):
-    """Fail unless a call on the CPU stays there, on a machine with a GPU and on one without."""
+    """Fail unless a call with CPU tensors stays on the CPU, on a machine with a GPU and on one without."""
     q, k, v = matrices(rng)
     mask = open_mask(rng, 3, 4)
-    function.on_device(q, k, v, mask=mask, **kwargs)  # nothing of a call on the GPU is left for one on the CPU
+    function.on_device(q, k, v, mask=mask, **kwargs)  # a call on the GPU must not change the next one
     for gpu in (True, False):
         found = function.on_device(q, k, v, mask=mask, elsewhere=(0, 1, 2, "mask"), gpu=gpu, **kwargs)
         assert_disciplined(found, device="cpu")
-        assert found.devices, "no tensor came back"
+        assert found.devices, "no tensor was returned"
 
 
-@worth(2, "on a GPU everything is made there, and the CPU never waits", target=MANUAL)
+@worth(2, "on a GPU all new tensors are created there, and the CPU never waits", target=MANUAL)
 def test_manual_lives_with_its_input(student, rng):
     assert_lives_with_its_input(student.attention_on_device, rng)
 
 
-@worth(2, "a mask on the CPU is moved to the GPU, once", target=MANUAL)
+@worth(2, "a mask on the CPU is moved to the GPU once", target=MANUAL)
 def test_manual_moves_a_mask(student, rng):
     assert_moves_a_mask(student.attention_on_device, rng)
 
 
-@worth(1.5, "what is on the CPU stays there, GPU or not", target=MANUAL)
+@worth(1.5, "CPU tensors stay on the CPU, with or without a GPU in the machine", target=MANUAL)
 def test_manual_stays_on_the_cpu(student, rng):
     assert_stays_on_the_cpu(student.attention_on_device, rng)
 
 
-@worth(1.25, "heads, padding and blocked rows make no difference to a GPU", target=MANUAL)
+@worth(1.25, "heads, padding and blocked rows work on a GPU, too", target=MANUAL)
 def test_manual_heads_on_a_gpu(student, rng):
     q, k, v = inputs_of(rng, (2, 2), 3, 4, 4, 2)
     padding = torch.tensor([[1, 1, 0, 0], [0, 0, 0, 0]]).reshape(2, 1, 1, 4)
@@ -455,7 +455,7 @@ def test_manual_heads_on_a_gpu(student, rng):
     assert_disciplined(found, device="cuda")
     plain = student.attention_on_device.on_device(q, k, v)
     assert_disciplined(plain, device="cuda")
-    assert found.devices == plain.devices, "with a mask and without, both results are on the GPU"
+    assert found.devices == plain.devices, "both results are on the GPU, with a mask and without"
     assert len(plain.devices) == 2, "expected the pair (output, weights)"
 
 
@@ -470,24 +470,24 @@ def test_fused_agrees_with_the_oracle(student, rng):
         assert_close(output, oracle_attention(*case)[0], SINGLE, of=f"q {tuple(case[0].shape)}")
 
 
-@worth(1.5, "each output is a mean of values, with shares that only queries and keys decide", target=FUSED)
+@worth(1.5, "each output is a weighted mean of the values, and only queries and keys decide the weights", target=FUSED)
 def test_fused_mixes(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 16, 2)
     constant = normal(rng, 2, 1, 3).expand(2, 4, 3).clone()
     order = torch.from_numpy(rng.permutation(4))
     calls = [arguments(q, k, v), arguments(q, k[:, order], v[:, order]), arguments(q, k, 2 * v + 1)]
     plain, turned, line, flat = fused(student, *calls, arguments(q, k, constant))
-    assert_close(turned, plain, SINGLE, of="keys and values in another order")
+    assert_close(turned, plain, SINGLE, of="reordered keys and values")
     assert_close(line, 2 * plain + 1, SINGLE, of="values doubled, plus 1")
-    assert_close(flat, constant[:, :3], SINGLE, of="values that are all the same")
-    # Scores 4 apart at d_k = 16 are 1 apart when divided.
+    assert_close(flat, constant[:, :3], SINGLE, of="values that are all equal")
+    # Scores that differ by 4 at d_k = 16 differ by 1 after the division.
     keys = torch.cat([torch.ones(1, 16), torch.zeros(1, 16)])
     (shares,) = fused(student, arguments(torch.ones(1, 16) / 4, keys, torch.eye(2)))
     share = 1 / (1 + np.exp(-1.0))
-    assert_close(shares, single([[share, 1 - share]]), SINGLE, of="shares of two keys")
+    assert_close(shares, single([[share, 1 - share]]), SINGLE, of="weights of two keys")
 
 
-@worth(1.5, "a mask of bools, ints or floats blocks where it is 0", target=FUSED)
+@worth(1.5, "bool, int and float masks block the keys where they are 0", target=FUSED)
 def test_fused_kinds_of_masks(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     blocked = torch.tensor([0, 1, 1, 0])
@@ -496,10 +496,10 @@ def test_fused_kinds_of_masks(student, rng):
     calls = [arguments(q, k, value, blocked.to(kind).expand(3, 4).clone()) for kind in KINDS]
     *masked, alone = fused(student, *calls, arguments(q, k[:, 1:3], v[:, 1:3]))
     for kind, output in zip(KINDS, masked, strict=True):
-        assert_close(output, alone, SINGLE, of=f"{kind}: as if the blocked keys were not there")
+        assert_close(output, alone, SINGLE, of=f"{kind}: compared with a call without the blocked keys")
 
 
-@worth(1.5, "a mask of any shape that broadcasts will do", target=FUSED)
+@worth(1.5, "a mask of any shape that broadcasts works", target=FUSED)
 def test_fused_masks_broadcast_as_the_oracle_says(student, rng):
     q, k, v = inputs_of(rng, (2, 3), 4, 5, 4, 4)
     shapes = [(5,), (1, 5), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
@@ -521,7 +521,9 @@ def test_fused_masks_broadcast_as_the_oracle_says(student, rng):
         assert_close(output, oracle_attention(*case)[0], SINGLE, of=of)
 
 
-@worth(1, "scores of thousands, and blocked ones far above or below, do no harm to fused_attention", target=FUSED)
+@worth(
+    1, "fused_attention works for scores in the thousands, also next to very high or low blocked scores", target=FUSED
+)
 def test_fused_large_scores(student):
     share = 1 / (1 + np.exp(-1.0))
     rows = [[base, base - 1, blocked] for base in (1000.0, -1000.0) for blocked in (0.0, 2000.0, 3e10)]
@@ -535,7 +537,7 @@ def test_fused_large_scores(student):
     assert_close(unmasked[:, 0, 0], wanted, STEEP, of="without a mask")
 
 
-@worth(1.5, "with is_causal, query i sees the keys up to number i, whatever the lengths", target=FUSED)
+@worth(1.5, "with is_causal, query i sees the keys up to number i, for all lengths", target=FUSED)
 def test_fused_is_causal(student, rng):
     lengths = [(4, 4), (3, 5), (5, 2), (1, 3)]
     cases = [inputs_of(rng, (2,), n_q, n_k, 4, 4) for n_q, n_k in lengths]
@@ -544,16 +546,16 @@ def test_fused_is_causal(student, rng):
     outputs = fused(student, *calls, *shown)
     for i, (n_q, n_k) in enumerate(lengths):
         of = f"{n_q} queries, {n_k} keys"
-        assert_close(outputs[i][:, 0], cases[i][2][:, 0], SINGLE, of=f"{of}: the first query sees the first key alone")
-        assert_close(outputs[i], outputs[len(lengths) + i], SINGLE, of=f"{of}: is_causal against the same as a mask")
+        assert_close(outputs[i][:, 0], cases[i][2][:, 0], SINGLE, of=f"{of}: the first query sees only the first key")
+        assert_close(outputs[i], outputs[len(lengths) + i], SINGLE, of=f"{of}: is_causal, compared with the same mask")
     q, k, v = cases[1]
     later = v.clone()
     later[:, 3:] = 1e4
     (unmoved,) = fused(student, arguments(q, k, later, is_causal=True))
-    assert_close(unmoved, outputs[1], SINGLE, of="3 queries: keys 3 and 4 are seen by nobody")
+    assert_close(unmoved, outputs[1], SINGLE, of="3 queries: no query sees keys 3 and 4")
 
 
-@worth(2, "with a mask and is_causal both hold", target=FUSED)
+@worth(2, "with a mask and is_causal, a key must be allowed by both", target=FUSED)
 def test_fused_both(student, rng):
     q, k, v = inputs_of(rng, (2,), 4, 5, 4, 2)
     mask = torch.tensor([[1, 0, 1, 1, 1], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1], [0, 1, 1, 1, 1]])
@@ -568,7 +570,7 @@ def test_fused_both(student, rng):
     changed = v.clone()
     changed[:, 4], changed[:, 2] = 1e4, -1e4
     (hidden,) = fused(student, arguments(q, k, changed, mask=padding, is_causal=True))
-    assert_close(hidden, outputs[2], SINGLE, of="values that the mask or is_causal hides have no say")
+    assert_close(hidden, outputs[2], SINGLE, of="values that the mask or is_causal hides do not change the output")
     for n_q, n_k in ((1, 3), (5, 2), (3, 3)):
         case, allowed = inputs_of(rng, (2,), n_q, n_k, 4, 4), torch.ones(n_q, n_k)
         allowed[-1, 0] = 0
@@ -582,7 +584,7 @@ def test_fused_blocked_rows(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 4)
     mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]])
     padding = torch.tensor([[1, 1, 1, 0], [0, 0, 0, 0]]).reshape(2, 1, 4)
-    late = torch.tensor([0, 0, 1, 1])  # with is_causal, nothing is left for queries 0 and 1
+    late = torch.tensor([0, 0, 1, 1])  # with is_causal, every key is blocked for queries 0 and 1
     heads = [x[:, None] for x in (q, k, v)]
     calls = [arguments(q, k, v, one) for one in (mask.bool(), mask.float(), padding)]
     calls += [
@@ -595,13 +597,13 @@ def test_fused_blocked_rows(student, rng):
     for output in (flat, floats):
         assert_close(output[:, 1], zeros[:2], of="output of a blocked row")
     assert_close(by_sentence[1], zeros, of="output of a blocked sentence")
-    assert_close(both[:, :2], torch.zeros(2, 2, 4), of="with is_causal, output of the queries that nothing is left for")
+    assert_close(both[:, :2], torch.zeros(2, 2, 4), of="with is_causal, output of the queries with every key blocked")
     assert_close(by_head[1, 0], zeros, of="output of a blocked sentence, four dimensions")
     assert_close(alone[1], zeros[0], of="output of a blocked row, two dimensions")
     assert float(flat[:, 0].abs().min()) > 0, "output of a row that is not blocked"
 
 
-@worth(1.5, "gradients of fused_attention are those of the formula, and never NaN", target=FUSED)
+@worth(1.5, "gradients of fused_attention agree with those of the formula, and are never NaN", target=FUSED)
 def test_fused_gradients_agree_with_the_oracle(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 4)
     mask, cotangent = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 1]]), normal(rng, 2, 3, 4)
@@ -614,19 +616,19 @@ def test_fused_gradients_agree_with_the_oracle(student, rng):
             assert_close(ours, theirs, STEEP, of=f"the gradient of {name}")
 
 
-@worth(1, "a blocked query has a gradient of 0, and so has what nobody sees", target=FUSED)
+@worth(1, "a blocked query has a gradient of 0, and so does a value that no query sees", target=FUSED)
 def test_fused_gradients_of_blocked_rows(student, rng):
     q, k, v = inputs_of(rng, (1, 2), 3, 4, 4, 4)
     mask = torch.tensor([[1, 1, 0, 1], [0, 0, 0, 0], [1, 1, 0, 1]]).float()
     found = student.fused_attention.vjp(q, k, v, mask=mask, cotangent=torch.ones(1, 2, 3, 4))
     grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
     assert_close(grads[0][0, :, 1], torch.zeros(2, 4), SINGLE, of="the gradient of a blocked query")
-    assert_close(grads[2][0, :, 2], torch.zeros(2, 4), SINGLE, of="the gradient of a value that nobody sees")
-    # Two queries share out a whole each.
-    assert_close(grads[2].sum(dim=-2), torch.full((1, 2, 4), 2.0), SINGLE, of="the gradients of all values together")
+    assert_close(grads[2][0, :, 2], torch.zeros(2, 4), SINGLE, of="the gradient of a value that no query sees")
+    # The weights of each of the two queries sum to 1.
+    assert_close(grads[2].sum(dim=-2), torch.full((1, 2, 4), 2.0), SINGLE, of="the sum of the gradients of all values")
 
 
-@worth(1, "fused_attention leaves its arguments as they were, and remembers nothing", target=FUSED)
+@worth(1, "fused_attention does not change its arguments or depend on earlier calls", target=FUSED)
 def test_fused_leaves_its_arguments(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 3, 4, 2)
     mask = open_mask(rng, 3, 3)
@@ -638,7 +640,7 @@ def test_fused_leaves_its_arguments(student, rng):
     assert_close(last, first, SINGLE, of="without a mask again")
 
 
-@worth(1, "the dtype of q is that of the output, in 64, 32 and 16 bits", target=FUSED)
+@worth(1, "the output has the dtype of q, in 64, 32 and 16 bits", target=FUSED)
 def test_fused_dtype(student, rng):
     q, k, v = inputs_of(rng, (), 2, 3, 4, 4)
     kinds = (torch.float32, torch.float64, *half_dtypes())
@@ -653,7 +655,7 @@ def test_fused_dtype(student, rng):
             assert_fine(value[0], v[0], kind)
 
 
-@worth(1.5, "on a GPU everything of fused_attention is made there, and the CPU never waits", target=FUSED)
+@worth(1.5, "on a GPU fused_attention creates all new tensors there, and the CPU never waits", target=FUSED)
 def test_fused_lives_with_its_input(student, rng):
     q, k, v = matrices(rng)
     mask = open_mask(rng, 3, 4).float()
@@ -664,15 +666,15 @@ def test_fused_lives_with_its_input(student, rng):
     ]
     for found in student.fused_attention.on_device_many(calls):
         assert_disciplined(found, device="cuda")
-        assert found.devices, "no tensor came back"
+        assert found.devices, "no tensor was returned"
 
 
-@worth(1.5, "a mask on the CPU is moved to the GPU for fused_attention, once", target=FUSED)
+@worth(1.5, "fused_attention moves a mask on the CPU to the GPU once", target=FUSED)
 def test_fused_moves_a_mask(student, rng):
     assert_moves_a_mask(student.fused_attention, rng, is_causal=True)
 
 
-@worth(1, "fused_attention stays on the CPU with its input, GPU or not", target=FUSED)
+@worth(1, "fused_attention keeps CPU tensors on the CPU, with or without a GPU in the machine", target=FUSED)
 def test_fused_stays_on_the_cpu(student, rng):
     assert_stays_on_the_cpu(student.fused_attention, rng, is_causal=True)
 
@@ -681,7 +683,7 @@ def test_fused_stays_on_the_cpu(student, rng):
 
 
 def low_dtypes():
-    """The dtypes of 16 bits that this machine computes with; bfloat16 if there should be none, by torch's own ways."""
+    """Return the 16-bit dtypes that this machine computes with, or bfloat16 if there are none."""
     return half_dtypes() or (torch.bfloat16,)
 
 
@@ -697,7 +699,7 @@ def test_half_agrees_with_the_oracle(student, rng):
         assert_attends(pair, wanted, of="16 bits:", tolerance=LOW)
 
 
-@worth(1.5, "in 16 bits weights are shares, and the scale is the root of d_k", target=HALF)
+@worth(1.5, "in 16 bits the weights of each query sum to 1, and the scale is the square root of d_k", target=HALF)
 def test_half_shares(student, rng):
     q, k, _ = inputs_of(rng, (2,), 3, 5, 4, 4)
     constant = torch.tensor([1.0, -2, 0.5]).expand(2, 5, 3).clone()
@@ -710,14 +712,14 @@ def test_half_shares(student, rng):
         (output, weights), (_, shares) = attend(student.half_precision_attention, *calls)
         assert float(weights.min()) >= 0, "a weight is negative"
         assert_close(weights.sum(dim=-1), torch.ones(2, 3), LOW, of=f"{kind}: the sums of weights")
-        assert_close(output, constant[:, :3], LOW, of=f"{kind}: values that are all the same")
-        share = 1 / (1 + np.exp(-1.0))  # 64 products of 1/8 are 8, and that divided by 8 is 1
-        assert_close(shares, single([[share, 1 - share]]), LOW, of=f"{kind}: two keys, 1 apart when scaled")
+        assert_close(output, constant[:, :3], LOW, of=f"{kind}: values that are all equal")
+        share = 1 / (1 + np.exp(-1.0))  # 64 products of 1/8 add up to 8, and 8 divided by 8 is 1
+        assert_close(shares, single([[share, 1 - share]]), LOW, of=f"{kind}: two keys whose scaled scores differ by 1")
 
 
 @worth(2, "unscaled scores beyond 65504 do not overflow in float16", target=HALF)
 def test_half_overflow(student):
-    # 16 products of 112 and 112 are 200704; divided by 4 they are 50176.
+    # 16 products of 112 and 112 add up to 200704, which divided by 4 is 50176.
     q = torch.full((2, 16), 112.0)
     k = torch.cat([torch.full((2, 16), 112.0), torch.full((1, 16), 100.0), torch.full((1, 16), -112.0)])
     v = torch.tensor([[1.0, 0], [3, 0], [9, 9], [9, 9]])
@@ -735,28 +737,28 @@ def test_half_overflow(student):
         (_, blocked), (_, given) = attend(student.half_precision_attention, *calls)
         assert_close(blocked[0], torch.tensor([0, 0, 1.0, 0]), LOW, of=f"{kind}: scores of -44800, 50176 blocked")
         assert_close(given[0], torch.tensor([0.5, 0.5, 0, 0]), LOW, of=f"{kind}, given as such: two keys at 50176")
-    # 64 products are 5e38 together, more than bfloat16 holds; divided by 8 they are not.
+    # 64 products add up to 5e38, more than bfloat16 can hold; divided by 8 it fits.
     vast = torch.full((2, 64), 2.8e18)
     calls = [arguments(vast, vast, torch.tensor([[1.0], [3]]), dtype=torch.bfloat16)]
     ((output, _),) = attend(student.half_precision_attention, *calls)
     assert_close(output, torch.full((2, 1), 2.0), LOW, of="bfloat16: two keys at 6e37")
 
 
-@worth(1.5, "both products are computed in 16 bits: finer differences are gone", target=HALF)
+@worth(1.5, "both products are computed in 16 bits, which loses finer differences", target=HALF)
 def test_half_products(student):
     for kind, bits in ((kind, 7 if kind == torch.bfloat16 else 10) for kind in low_dtypes()):
-        # Two keys that only the last bits of q tell apart; their scores, both 16 * 2**bits / 4, are exact in 16 bits.
+        # Only the last bits of q tell the two keys apart; their scores, both 16 * 2**bits / 4, are exact in 16 bits.
         fine = 1 + 2.0 ** -(bits + 2)
         q, k = torch.zeros(1, 16), torch.zeros(2, 16)
         q[0, 0], q[0, 1] = fine, 1.0
         k[0, 0] = k[1, 1] = 16 * 2.0 ** min(bits, 9)
         coarse = 2.0 ** (bits + 1)
-        v = torch.tensor([[coarse + 1], [coarse + 1]])  # one more than what 16 bits count up to, one by one
-        halves = torch.tensor([[coarse + 1], [-coarse]])  # which cancel, once the 1 is gone
+        v = torch.tensor([[coarse + 1], [coarse + 1]])  # one more than the largest exact integer in 16 bits
+        halves = torch.tensor([[coarse + 1], [-coarse]])  # they cancel once the 1 is lost
         calls = [arguments(q, k, v, dtype=kind), arguments(q, k[:1], v[:1], dtype=kind)]
         calls.append(arguments(torch.zeros(1, 16), k, halves, torch.ones(1, 2), dtype=kind))
         if kind == torch.bfloat16:
-            calls[1] = arguments(q, k[:1], v[:1])  # which is what it is if nothing is said
+            calls[1] = arguments(q, k[:1], v[:1])  # the default
         (_, weights), (output, _), (nothing, _) = attend(student.half_precision_attention, *calls)
         assert_close(
             nothing, torch.zeros(1, 1), Tolerance(0.0, 0.1), of=f"{kind}: the mean of {coarse:g} and -{coarse:g}"
@@ -764,22 +766,22 @@ def test_half_products(student):
         gap = float((weights[0, 0] - weights[0, 1]).abs())
         assert gap < 1e-2, f"{kind}: weights differ by {gap:.3g}, for queries that 16 bits cannot tell apart"
         off = abs(float(output[0, 0]) - (coarse + 1))
-        assert off > 0.5, f"{kind}: {coarse + 1:g} came through the product with v, and 16 bits do not hold it"
-    if torch.float16 in low_dtypes():  # which holds numbers that bfloat16 does not
+        assert off > 0.5, f"{kind}: {coarse + 1:g} is still there after the product with v, but 16 bits cannot hold it"
+    if torch.float16 in low_dtypes():  # float16 holds numbers that bfloat16 cannot
         ones = torch.ones(1, 4)
         ((output, _),) = attend(
             student.half_precision_attention, arguments(ones, ones, torch.tensor([[257.0]]), dtype=torch.float16)
         )
-        assert_close(output, torch.tensor([[257.0]]), Tolerance(0.0, 0.5), of="257, which float16 holds")
-        # 1 + 1/512, which it holds, too, times 8192, divided by 4: 2052, and beside it 2048.
+        assert_close(output, torch.tensor([[257.0]]), Tolerance(0.0, 0.5), of="257, which float16 can hold")
+        # 1 + 1/512, which float16 can hold, too, times 8192, divided by 4: 2052, next to 2048.
         q, k = torch.zeros(1, 16), torch.zeros(2, 16)
         q[0, 0], q[0, 1] = 1 + 2.0**-9, 1.0
         k[0, 0] = k[1, 1] = 8192.0
         ((_, weights),) = attend(student.half_precision_attention, arguments(q, k, torch.eye(2), dtype=torch.float16))
-        assert float(weights[0, 0]) > 0.9, "queries that float16 tells apart, and bfloat16 does not, are the same"
+        assert float(weights[0, 0]) > 0.9, "a difference that float16 can show, and bfloat16 cannot, is lost"
 
 
-@worth(1.5, "in 16 bits blocked keys have no weight, and blocked queries an output of 0", target=HALF)
+@worth(1.5, "in 16 bits blocked keys have the weight 0, and blocked queries have an output of 0", target=HALF)
 def test_half_masks(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1]])
@@ -792,7 +794,7 @@ def test_half_masks(student, rng):
             assert_close(output[:, 1], torch.zeros(2, 2), of=f"{of} output of a blocked query")
             sums = torch.tensor([1.0, 0, 1]).expand(2, 3)
             assert_close(weights.sum(dim=-1), sums, LOW, of=f"{of} the sums of weights")
-            assert_attends((output, weights), pairs[0], of=f"{of} against one of bools:", tolerance=LOW)
+            assert_attends((output, weights), pairs[0], of=f"{of} compared with a bool mask:", tolerance=LOW)
     heads = inputs_of(rng, (2, 3), 4, 5, 4, 2)
     masks = [open_mask(rng, *shape) for shape in [(5,), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]]
     calls = [arguments(*heads, one) for one in masks]
@@ -802,7 +804,7 @@ def test_half_masks(student, rng):
         assert_close(weights.sum(dim=-1), torch.ones(2, 3, 4), LOW, of=f"{of} the sums of weights")
 
 
-@worth(1.5, "gradients flow through 16 bits, and are never NaN", target=HALF)
+@worth(1.5, "in 16 bits gradients reach q, k and v, and are never NaN", target=HALF)
 def test_half_gradients(student, rng):
     q, k, v = inputs_of(rng, (), 3, 4, 4, 2)
     mask = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 0, 0, 1]])
@@ -811,15 +813,15 @@ def test_half_gradients(student, rng):
     grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
     assert_close(grads[0][1], torch.zeros(4), SINGLE, of="the gradient of a blocked query")
     assert_close(grads[1][1], torch.zeros(4), SINGLE, of="the gradient of a blocked key")
-    assert_close(grads[2].sum(dim=0), torch.full((2,), 2.0), LOW, of="the gradients of all values together")
+    assert_close(grads[2].sum(dim=0), torch.full((2,), 2.0), LOW, of="the sum of the gradients of all values")
     assert float(grads[0][0].abs().max()) > 1e-4, "the gradient of a query that is not blocked is 0"
     for one in (mask, None):
         found = student.half_precision_attention.vjp(q, k, v, mask=one, cotangent=(normal(rng, 3, 2), None))
         grads = assert_finite_gradients(found, [x.shape for x in (q, k, v)])
-        assert float(grads[0][0].abs().max()) > 1e-4, "nothing reaches q through the output"
+        assert float(grads[0][0].abs().max()) > 1e-4, "no gradient reaches q from the output"
 
 
-@worth(0.75, "half_precision_attention leaves its arguments as they were, and remembers nothing", target=HALF)
+@worth(0.75, "half_precision_attention does not change its arguments or depend on earlier calls", target=HALF)
 def test_half_leaves_its_arguments(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4).float()
@@ -838,17 +840,17 @@ def test_half_dtype(student, rng):
     assert_dtypes(student.half_precision_attention, rng, kinds[:1], dtype=low_dtypes()[-1])
 
 
-@worth(1.5, "in 16 bits, too, everything is made on the GPU, and the CPU never waits", target=HALF)
+@worth(1.5, "in 16 bits all new tensors are created on the GPU, too, and the CPU never waits", target=HALF)
 def test_half_lives_with_its_input(student, rng):
     assert_lives_with_its_input(student.half_precision_attention, rng)
 
 
-@worth(1.5, "in 16 bits, too, a mask on the CPU is moved to the GPU, once", target=HALF)
+@worth(1.5, "in 16 bits a mask on the CPU is moved to the GPU once, too", target=HALF)
 def test_half_moves_a_mask(student, rng):
     assert_moves_a_mask(student.half_precision_attention, rng)
 
 
-@worth(1, "in 16 bits, too, what is on the CPU stays there, GPU or not", target=HALF)
+@worth(1, "in 16 bits CPU tensors stay on the CPU, too, with or without a GPU in the machine", target=HALF)
 def test_half_stays_on_the_cpu(student, rng):
     assert_stays_on_the_cpu(student.half_precision_attention, rng)
 
@@ -857,7 +859,7 @@ def test_half_stays_on_the_cpu(student, rng):
 
 
 def batch_of(rng):
-    """Tensors of several dtypes at several levels, and much that is no tensor."""
+    """Return a batch of tensors of several dtypes at several levels, and of many other values."""
     return {
         "tokens": torch.from_numpy(rng.integers(0, 9, size=(2, 3))),
         "more": [normal(rng, 2), (torch.tensor([True, False]), "a text", [normal(rng, 1, 2).double()])],
@@ -869,7 +871,7 @@ def batch_of(rng):
 
 
 def assert_same(actual, expected, of="the batch"):
-    """Fail unless two batches are the same: the containers, the keys and their order, the tensors and the rest."""
+    """Fail unless two batches are equal: the containers, the keys and their order, the tensors and the rest."""
     if type(expected) is torch.Tensor:
         assert type(actual) is torch.Tensor, f"{of} should be a tensor"
         assert actual.dtype == expected.dtype, f"{of} is {actual.dtype}, not {expected.dtype}"
@@ -884,12 +886,12 @@ def assert_same(actual, expected, of="the batch"):
             assert_same(actual[key], expected[key], f"{of}[{key!r}]")
         return
     if type(expected) is np.ndarray:
-        assert type(actual) is np.ndarray, f"{of} should be a NumPy array, as it was"
+        assert type(actual) is np.ndarray, f"{of} should still be a NumPy array"
         assert actual.dtype == expected.dtype, f"{of} is {actual.dtype}, not {expected.dtype}"
         assert_close(actual, expected, of=of)
         return
     same = type(actual) is type(expected) and actual == expected
-    assert same, f"{of} should be {expected!r}, as it was, and is {describe(actual)}"
+    assert same, f"{of} should still be {expected!r}, but is {describe(actual)}"
 
 
 @worth(1.5, "every tensor of a nested batch is moved to the GPU", target=MOVE)
@@ -905,28 +907,28 @@ def test_move_reaches_every_level(student, rng):
     devices = ["cuda", torch.device("cuda", 0), "cuda:0", torch.device("cuda"), "cuda"]
     calls = [arguments(batch, device) for batch, device in zip(batches, devices, strict=True)]
     for found, count in zip(student.move_batch.on_device_many(calls, elsewhere=(0,)), counts, strict=True):
-        assert len(found.devices) == count, f"there are {count} tensors, and {len(found.devices)} came back"
+        assert len(found.devices) == count, f"expected {count} tensors, got {len(found.devices)}"
         assert_disciplined(found, device="cuda")
 
 
-@worth(1.5, "copies to the GPU do not hold up the CPU", target=MOVE)
+@worth(1.5, "the CPU does not wait for copies to the GPU", target=MOVE)
 def test_move_does_not_block(student, rng):
     calls = [arguments(batch, "cuda") for batch in (batch_of(rng), [normal(rng, 2, 2)])]
     for found in student.move_batch.on_device_many(calls, elsewhere=(0,)):
-        assert found.devices, "no tensor came back"
+        assert found.devices, "no tensor was returned"
         assert found.copies, "nothing was copied to the GPU"
         assert_disciplined(found, device="cuda", non_blocking=True)
 
 
-@worth(1.25, "a batch goes where it is told to: to the CPU, too, GPU or not", target=MOVE)
+@worth(1.25, "a batch goes to the requested device, also to the CPU, with or without a GPU in the machine", target=MOVE)
 def test_move_to_the_cpu(student, rng):
     for device, gpu in (("cpu", True), (torch.device("cpu"), False)):
         found = student.move_batch.on_device(batch_of(rng), device, elsewhere=(0,), gpu=gpu)
-        assert len(found.devices) == 5, f"there are 5 tensors, and {len(found.devices)} came back"
+        assert len(found.devices) == 5, f"expected 5 tensors, got {len(found.devices)}"
         assert_disciplined(found, device="cpu")
 
 
-@worth(1.5, "dicts, lists and tuples stay what they are, and so does all that is no tensor", target=MOVE)
+@worth(1.5, "dicts, lists and tuples keep their types, and everything that is not a tensor is unchanged", target=MOVE)
 def test_move_keeps_the_rest(student, rng):
     others = [np.array([1.0, 2]), "text", None, 5, (), {}, [1, ("a", None)], {"b": 1, "a": (2, [3])}]
     others += [np.array([1, 2]), [[], {}, (), None, 0, ""]]
@@ -938,15 +940,15 @@ def test_move_keeps_the_rest(student, rng):
     found = student.move_batch.on_device(batches[0], "cuda", elsewhere=(0,))
     assert_same(found.value, batches[0])
     grads = student.move_batch.vjp(normal(rng, 3), "cpu", cotangent=torch.ones(3)).grads
-    assert grads[0] is not None, "no gradient comes back through a moved tensor: the graph is cut"
+    assert grads[0] is not None, "no gradient flows back through a moved tensor: the graph is cut"
 
 
-@worth(1, "the batch that was given stays as it was", target=MOVE)
+@worth(1, "the given batch is not changed", target=MOVE)
 def test_move_leaves_the_batch(student, rng):
-    # On the device meta there are no numbers: what was put into the old batch would be gone.
+    # The device meta has no numbers, so a tensor that was replaced in the given batch would show.
     for batch in (batch_of(rng), [normal(rng, 2), [normal(rng, 1)]]):
         call = student.move_batch.call(batch, "meta")
-        assert_same(call.args[0], batch, of="the batch that was given")
+        assert_same(call.args[0], batch, of="the given batch")
 
 
 @worth(0.35, "tensors keep their dtype", target=MOVE)
@@ -961,11 +963,11 @@ def test_move_dtype(student):
 # reflect ------------------------------------------------------------------------------------------------
 
 
-@worth(1, "how the memory of the manual way grows", target="reflect")
+@worth(1, "the memory ratio of the manual version is right", target="reflect")
 def test_reflect_manual(student):
     assert_close(student.REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES, 4)
 
 
-@worth(1, "how the memory of the fused way grows", target="reflect")
+@worth(1, "the memory ratio of the fused version is right", target="reflect")
 def test_reflect_fused(student):
     assert_close(student.REFLECT_MEMORY_RATIO_FUSED_WHEN_N_DOUBLES, 2)

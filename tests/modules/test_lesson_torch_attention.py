@@ -109,7 +109,7 @@ def test_the_way_back_stands_where_it_was_computed(lesson: str) -> None:
     assert f"gradient of the raw scores | {cells(BY_RAW)} | 0 |" in lesson
     assert f"`{vector(BY_QUERY)}`" in lesson
     assert f"`{vector(BY_RAW[1] * Q[0])}`" in lesson
-    assert "= .4135. (The output itself!" in " ".join(lesson.split())
+    assert "= .4135. This is the output itself." in " ".join(lesson.split())
     assert BY_SCORES.sum() == pytest.approx(0, abs=1e-12)
 
 
