@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.complexity.accounts import at_secret_sizes
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import Cost, CostVerdict
 from grader.complexity.gpu_speed import Speed
+from grader.complexity.measurer import at_secret_sizes
 from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.profile import FAILS_ABOVE
 from grader.complexity.samples import argument
@@ -135,10 +135,10 @@ def built_in_cost(student: Student, args: list[Any]) -> GpuCost:
         session.close()
 
 
-def _power(peaks: Mapping[Sizes, int]) -> float:
+def _power(measured: Mapping[Sizes, int]) -> float:
     """Return with which power of the size bytes grow, from the smallest to the largest."""
-    first, last = min(peaks), max(peaks)
-    return math.log(max(peaks[last], 1) / max(peaks[first], 1)) / math.log(last[0] / first[0])
+    first, last = min(measured), max(measured)
+    return math.log(max(measured[last], 1) / max(measured[first], 1)) / math.log(last[0] / first[0])
 
 
 def _failed(contract: Contract, why: str) -> Cost:
