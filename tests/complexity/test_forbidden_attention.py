@@ -1,4 +1,4 @@
-"""Attention ready-made, called through every door there is: it is found, and the line is named."""
+"""PyTorch's own attention is found however it is called, and its line is named."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ class ScaledDotProductAttention(nn.Module):
         eye = torch.eye(4)
         three = [eye[None]] * 3
         weights_of_three = eye.repeat(3, 1), eye.repeat(3, 1)[:, 0], None, None
-        output = DOOR
+        output = CALL
         return output, weights
 """
-DOORS = {
+CALLS = {
     "functional": "F.scaled_dot_product_attention(q, k, v)",
     "four dimensions": "F.scaled_dot_product_attention(*heads(q, k, v))",
     "another name": "renamed(q, k, v)",
@@ -115,9 +115,9 @@ DOORS = {
 
 
 def measure(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
-    """Measure the module's class with an expression in its forward."""
+    """Measure the module's class with this expression in its forward."""
     module = course.module(MODULE)
-    source = textwrap.dedent(HEAD).replace("DOOR", expression)
+    source = textwrap.dedent(HEAD).replace("CALL", expression)
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
     measurer = cost_measurer(module, "a salt", load_reference(course, module))
     (contract,) = (one for one in measurer.contracts if one.function == "ScaledDotProductAttention.forward")
@@ -128,9 +128,9 @@ def measure(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
         session.close()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_attention_ready_made_is_found(course: Course, spawners: dict[Backend, Spawner], door: str) -> None:
-    found = measure(course, spawners["torch"], DOORS[door])
+@pytest.mark.parametrize("call", CALLS)
+def test_built_in_attention_is_found(course: Course, spawners: dict[Backend, Spawner], call: str) -> None:
+    found = measure(course, spawners["torch"], CALLS[call])
     assert found.forbidden, [cost.message for cost in found.costs]
     assert all(cost.verdict == "fail" for cost in found.costs)
     assert any("attention" in one.event.call for one in found.forbidden)
@@ -151,7 +151,7 @@ def test_the_formula_itself_is_not_forbidden(course: Course, spawners: dict[Back
         "torch.jit.script(weigh)(weights, v)",
     ],
 )
-def test_what_cannot_be_seen_is_left_to_a_person(
+def test_calls_that_cannot_be_seen_never_pass(
     course: Course, spawners: dict[Backend, Spawner], expression: str
 ) -> None:
     found = measure(course, spawners["torch"], expression)

@@ -1,4 +1,4 @@
-"""The flops of the reference's multi-head attention are the curriculum's formula, exactly."""
+"""The flops of the reference's multi-head attention match the formula of the course exactly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.sandbox.session import Program, Session
 FORMULA = "4*b*n_q*e^2 + 4*b*n_k*e^2 + 4*b*n_q*n_k*e"
 
 
-def test_the_reference_costs_what_the_curriculum_says(course: Course, spawners: dict[Backend, Spawner]) -> None:
+def test_the_reference_costs_what_the_formula_says(course: Course, spawners: dict[Backend, Spawner]) -> None:
     module = course.module("06_multi_head_attention")
     files = {
         module.slug: {"file": "f.py", "cells": [course.solution(module).read_bytes()], "notebook": False},

@@ -1,7 +1,7 @@
-"""Right and wrong costs in many styles: the files of implementations/, each cell laid over its module's solution.
+"""Right and wrong costs in many styles: each cell of implementations/ is appended to its module's solution.
 
-FAILS names the functions that must fail and the meters they fail by (or `forbidden`, or `inconclusive`); every
-other contract of what the cell defines must pass. A line that is to blame ends with `# <-- here`.
+FAILS names the functions that must fail, and the meters that must fail (or `forbidden`, or `inconclusive`). All other
+contracts of what the cell defines must pass. A line that the report must name ends with `# <-- here`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HERE = "# <-- here"
 
 @dataclass(frozen=True)
 class Implementation:
-    """One cell: its module, its code, and what must be said of it."""
+    """One cell: its module, its code, and the expected verdicts."""
 
     module: str
     name: str
@@ -56,7 +56,7 @@ IMPLEMENTATIONS = list(implementations())
 
 
 def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, FunctionCosts]]:
-    """Measure what a cell defines; return the whole source and the costs by function."""
+    """Measure what a cell defines. Return the complete source, and the costs by function."""
     module = course.module(implementation.module)
     source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
@@ -70,7 +70,9 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS, ids=lambda one: f"{one.module}-{one.name}")
-def test_a_verdict_is_right(course: Course, spawners: dict[Backend, Spawner], implementation: Implementation) -> None:
+def test_verdict_and_line_are_right(
+    course: Course, spawners: dict[Backend, Spawner], implementation: Implementation
+) -> None:
     backend = course.module(implementation.module).backend
     source, costs = measured(course, spawners[backend], implementation)
     assert costs
