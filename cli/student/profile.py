@@ -74,7 +74,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
         click.echo(json.dumps([_as_json(cost) for cost in found], indent=1, ensure_ascii=False))
     if svg is not None:
         _draw(found, svg)
-    sys.exit(0 if all(one.verdict == "pass" for cost in found for one in cost.account.costs) else 1)
+    sys.exit(0 if all(one.verdict == "pass" for cost in found for one in cost.measured.costs) else 1)
 
 
 def _on_gpu(course: Course, module: Module, function: str | None, svg: Path | None, *, as_json: bool) -> None:
@@ -125,10 +125,10 @@ def _as_json(own: OwnCost) -> dict[str, Any]:
                 "line": cost.place.line if cost.place else None,
                 "message": cost.message,
             }
-            for cost in own.account.costs
+            for cost in own.measured.costs
         ],
         "forbidden": [
-            {"call": one.event.call, "line": one.event.place.line, "why": one.why} for one in own.account.forbidden
+            {"call": one.event.call, "line": one.event.place.line, "why": one.why} for one in own.measured.forbidden
         ],
     }
 

@@ -140,7 +140,7 @@ def _costs(course: Course, module: Module) -> list[OwnCost]:
 
 def _is_done(report: Report, costs: list[OwnCost]) -> bool:
     passed = all(check.outcome == "passed" for check in report.checks)
-    return passed and not any(one.verdict == "fail" for cost in costs for one in cost.account.costs)
+    return passed and not any(one.verdict == "fail" for cost in costs for one in cost.measured.costs)
 
 
 def _screen(
@@ -151,9 +151,9 @@ def _screen(
 
     lines = [own_screen(report), ""]
     for cost in costs:
-        broken = [one for one in cost.account.costs if one.verdict == "fail"]
+        broken = [one for one in cost.measured.costs if one.verdict == "fail"]
         word = "TOO MUCH" if broken else "within its law"
-        meters = ", ".join(f"{one.meter} {one.measured or '?'}" for one in broken or cost.account.costs[:1])
+        meters = ", ".join(f"{one.meter} {one.measured or '?'}" for one in broken or cost.measured.costs[:1])
         lines += textwrap.wrap(
             f"{word:<15} {cost.contract.function}: {meters}", 80, initial_indent="  ", subsequent_indent=" " * 20
         )
@@ -171,5 +171,5 @@ def _screen(
 
 
 def _cost_json(cost: OwnCost) -> dict[str, object]:
-    fails = [one.meter for one in cost.account.costs if one.verdict == "fail"]
+    fails = [one.meter for one in cost.measured.costs if one.verdict == "fail"]
     return {"function": cost.contract.function, "fails": fails}

@@ -22,15 +22,15 @@ _ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
 def cost_lines(own: OwnCost) -> list[str]:
     """Return all that is known of one function's cost: polynomials, the line to look at, a plot and a table."""
     lines = [own.contract.function, ""]
-    if not any(cost.measured for cost in own.account.costs) and own.account.costs:
-        return [*lines, *_wrapped(own.account.costs[0].message, "  ")]
-    for cost in own.account.costs:
+    if not any(cost.measured for cost in own.measured.costs) and own.measured.costs:
+        return [*lines, *_wrapped(own.measured.costs[0].message, "  ")]
+    for cost in own.measured.costs:
         first, *rest = _meter_lines(own, cost)
         lines += _wrapped(first, f"  {cost.meter:<6} ")
         for text in rest:
             lines += _wrapped(text, " " * 9)
     lines += _wrapped(f"Likely: {own.likely}", "  ") if own.likely else []
-    for one in own.account.forbidden:
+    for one in own.measured.forbidden:
         place = one.event.place
         lines += _wrapped(
             f"{one.event.call}, in line {place.line}: {own.line(place.file, place.line)}", "  NOT ALLOWED  "
@@ -44,9 +44,9 @@ def cost_lines(own: OwnCost) -> list[str]:
 
 def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
     """Yield the curves of each meter that has a polynomial, those that fail first."""
-    fails = {cost.meter for cost in own.account.costs if cost.verdict == "fail"}
+    fails = {cost.meter for cost in own.measured.costs if cost.verdict == "fail"}
     for law in sorted(own.contract.limits, key=lambda law: (law.meter not in fails, _ORDER.index(law.meter))):
-        measured = own.account.profile.exact.get(law.meter)
+        measured = own.measured.profile.exact.get(law.meter)
         if measured is None:
             continue
         drawn = [curve("yours", "*", measured, own.contract)]
@@ -62,7 +62,7 @@ def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
     yield f"{_VERDICTS[cost.verdict]}: {cost.law} is allowed"
     if cost.meter in own.reference:
         yield f"the reference: {own.reference[cost.meter]}"
-    measured = own.account.profile.exact.get(cost.meter)
+    measured = own.measured.profile.exact.get(cost.meter)
     if measured is not None:
         names = " and ".join(growing(own.contract))
         yield f"twice as many ({names}): {doubling(measured, own.contract):.3g} times as much"
@@ -73,7 +73,7 @@ def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
 
 
 def _table_lines(own: OwnCost, meter: str) -> list[str]:
-    rows = table(own.account.profile.exact[meter], own.contract)
+    rows = table(own.measured.profile.exact[meter], own.contract)
     head = f"  {'n':>5}  {meter:>14}  {'ratio':>6}"
     head += f"  {'weights':>9}  {'in float32':>10}" if rows[0].entries else ""
     return [head, *map(_row, rows)]

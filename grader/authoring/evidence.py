@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from grader.authoring.fingerprinting import Fingerprinting, learn_fingerprints
 from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
-from grader.complexity.accounts import FunctionCosts
+from grader.complexity.measurer import FunctionCosts
 from grader.core.report import Report
 from grader.course.api import Api
 from grader.course.course import Course
@@ -59,7 +59,7 @@ class Evidence:
     reference_again: tuple[Report, ...]  # with other random inputs
     misconceptions: tuple[tuple[Misconception, Report], ...]
     liars: tuple[Report, ...]
-    accounts: tuple[FunctionCosts, ...]  # of the solution
+    function_costs: tuple[FunctionCosts, ...]  # of the solution
     fingerprints: Fingerprinting
     hints: Mapping[str, Hints]
 
@@ -89,7 +89,7 @@ def gather(course: Course, module: Module) -> Evidence:
         reference_again=tuple(report for salt in SALTS for report in _graded(replace(suite, salt=salt), [solution])),
         misconceptions=tuple((wrong, reports[wrong.name]) for wrong in wrong_ways),
         liars=tuple(rest[-len(liars) :]),
-        accounts=measure_submission(suite, solution),
+        function_costs=measure_submission(suite, solution),
         fingerprints=learn_fingerprints(suite, solution, {wrong: submissions[wrong.name] for wrong in wrong_ways}),
         hints=read_hints(module),
     )

@@ -77,13 +77,13 @@ class ProbeRunner:
             session.close()
 
     def growth(self, submission: Submission) -> dict[str, dict[str, str]]:
-        accounts = self.suite.accounts()
-        if accounts is None:
+        measurer = self.suite.cost_measurer()
+        if measurer is None:
             return {}
         session = self.session(submission)
         try:
-            found = [growth(accounts.of(session, contract)) for contract in accounts.contracts]
-            names = [contract.function for contract in accounts.contracts]
+            found = [growth(measurer.of(session, contract)) for contract in measurer.contracts]
+            names = [contract.function for contract in measurer.contracts]
             return {name: grown for name, grown in zip(names, found, strict=True) if grown}
         finally:
             session.close()

@@ -22,7 +22,7 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
     for check in evidence.checks:
         points = targets[check.target]
         points[check.suite] = round(points[check.suite] + check.points, 6)
-    for contract in (account.profile.contract for account in evidence.accounts):
+    for contract in (one.profile.contract for one in evidence.function_costs):
         points = targets[contract.target]
         points["costs"] = round(points["costs"] + contract.points, 6)
     wrong_ways = {
@@ -39,10 +39,10 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
         "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
         "targets": targets,
         "costs": {
-            account.profile.contract.function: {
-                law.meter: account.profile.polynomials[law.meter].as_data() for law in account.profile.contract.limits
+            one.profile.contract.function: {
+                law.meter: one.profile.polynomials[law.meter].as_data() for law in one.profile.contract.limits
             }
-            for account in evidence.accounts
+            for one in evidence.function_costs
         },
         "misconceptions": wrong_ways,
         "probes": evidence.fingerprints.table,

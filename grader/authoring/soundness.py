@@ -160,10 +160,10 @@ def every_contract_can_fail(evidence: Evidence) -> Iterator[Problem]:
         for cost in report.costs
         if cost.verdict == "fail"
     }
-    for account in evidence.accounts:
-        if account.profile.contract.function not in broken:
+    for one in evidence.function_costs:
+        if one.profile.contract.function not in broken:
             mend = "Add a misconception with COSTLY = True: right values at too high a cost"
-            yield Problem(f"nothing breaks the contract of {account.profile.contract.function}", mend)
+            yield Problem(f"nothing breaks the contract of {one.profile.contract.function}", mend)
 
 
 def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:

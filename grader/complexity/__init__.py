@@ -1,1 +1,1 @@
-"""Costs: contracts, measurements and verdicts."""
+"""What functions cost: contracts, measurements and verdicts."""

@@ -1,4 +1,4 @@
-"""The contract: what a function may cost, as `module.toml` promises it, and what it is measured with.
+"""The contract: the limits on what a function may cost, read from `module.toml`.
 
 ```toml
 [complexity.softmax]
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,16 @@ from grader.core.compare import Tolerance
 from grader.course.module import CourseError, module_error
 
 METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
-# The kinds of arguments, and how many sizes each is followed by.
+# The kinds of arguments, and how many sizes follow each. None means one or more.
 PARTS: dict[str, int | None] = {"array": None, "mask": None, "tensor": None, "tensormask": None}
 PARTS |= {"none": 0, "true": 0, "size": 1, "lengths": 2, "value": 1}
 _KEYS = {"args", "init", "also", "needs", "sizes", "large", "points", "tolerance", *METERS}
+_KEYS_NEEDED = "A contract needs args, sizes = {n = [first, step]}, large, points and a limit for at least one meter"
 
 
 @dataclass(frozen=True)
 class CostLimit:
-    """What one meter may show: an upper bound, and with `exact` a range for its leading coefficients."""
+    """What one meter may count: an upper bound, and with `exact` also a range for its coefficients."""
 
     meter: str
     bound: Polynomial
@@ -40,33 +42,37 @@ class CostLimit:
 
     @property
     def text(self) -> str:
-        """The law as a student reads it."""
+        """The limit as a student reads it."""
         return str(self.bound)
+
+    def smallest_term(self, sizes: Sizes) -> Fraction:
+        """Return the value of the smallest term of the bound at these sizes."""
+        return min(self.bound.term(powers, sizes) for powers in self.bound.terms)
 
 
 @dataclass(frozen=True)
 class Contract:
-    """The promised cost of one function or method, and the sizes at which it is looked at."""
+    """The limits on the cost of one function or method, and the sizes at which it is measured."""
 
     function: str  # `softmax`, or `ScaledDotProductAttention.forward`
     init: tuple[str, ...]
     args: tuple[str, ...]
-    also: tuple[tuple[str, ...], ...]  # further calls, for what they call rather than what they cost
+    also: tuple[tuple[str, ...], ...]  # further calls: what they call matters, not their cost
     lattice: Lattice
     large: tuple[Sizes, ...]
     limits: tuple[CostLimit, ...]
-    needs: str | None = None  # what each of these calls must call; the last law's points depend on it
-    tolerance: Tolerance | None = None  # of results, where right ones differ by more than rounding in their dtype
+    needs: str | None = None  # what each of these calls must call; the points of the last limit depend on it
+    tolerance: Tolerance | None = None  # of results, where right ones differ by more than the rounding of their dtype
 
     @property
     def target(self) -> str:
-        """The function or class whose points these are."""
+        """The function or class that gets the points."""
         return self.function.partition(".")[0]
 
     @property
     def quick(self) -> Lattice:
-        """The sizes that are enough for code whose powers are no higher than those of the limits."""
-        powers = [powers for law in self.limits for powers in law.bound.terms]
+        """The sizes that are enough for code whose powers are not higher than those of the limits."""
+        powers = [powers for limit in self.limits for powers in limit.bound.terms]
         highest = tuple(max(1, *of_one) for of_one in zip(*powers, strict=True))
         return replace(self.lattice, highest=highest)
 
@@ -76,22 +82,22 @@ class Contract:
 
     @property
     def points(self) -> float:
-        return sum(law.points for law in self.limits)
+        return sum(limit.points for limit in self.limits)
 
 
 def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ...]:
-    """Read the `complexity` tables of a module; a mistake is an error that says how to mend it."""
+    """Read the `complexity` tables of a module. A mistake raises an error that says how to fix it."""
     return tuple(_read(folder, name, entry) for name, entry in table.items())
 
 
 def _read(folder: Path, name: str, table: Any) -> Contract:
     where = f"complexity.{name}"
     if type(table) is not dict:
-        raise module_error(folder, where, "must be a table", "Write it as the authoring guide shows")
+        raise module_error(folder, where, "must be a table", "Write it as docs/authoring.md shows")
     for key in table:
         if key not in _KEYS:
             raise module_error(
-                folder, f"{where}.{key}", "is no key of a contract", f"The keys are {', '.join(sorted(_KEYS))}"
+                folder, f"{where}.{key}", "is not a key of a contract", f"The keys are {', '.join(sorted(_KEYS))}"
             )
     try:
         names = tuple(table["sizes"])
@@ -99,12 +105,12 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
         _require_counts("sizes", (*base, *step))
         meters = [meter for meter in METERS if meter in table]
         if not meters or not table["points"] > 0:
-            raise ValueError("there is no law, or nothing to earn")
+            raise ValueError("it needs at least one limit, and points above 0")
         share = table["points"] / len(meters)
         if abs(100 * share - round(100 * share)) > 1e-9:
-            raise ValueError(f"{table['points']} points do not share out evenly among {', '.join(meters)}")
+            raise ValueError(f"{table['points']} points cannot be divided evenly among {', '.join(meters)}")
         limits = tuple(_limit(meter, table[meter], names, share) for meter in meters)
-        degree = 1 + max(law.bound.degree for law in limits)
+        degree = 1 + max(limit.bound.degree for limit in limits)
         return Contract(
             function=name,
             init=_specs(table.get("init", []), names),
@@ -119,37 +125,35 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
     except CourseError:
         raise
     except KeyError as error:
-        mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
-        raise module_error(folder, where, f"lacks {error.args[0]}", mend) from None
+        raise module_error(folder, where, f"has no {error.args[0]}", _KEYS_NEEDED) from None
     except (ValueError, TypeError, AttributeError) as error:
-        mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
-        raise module_error(folder, where, f"cannot be read: {error}", mend) from None
+        raise module_error(folder, where, f"cannot be read: {error}", _KEYS_NEEDED) from None
 
 
 def _limit(meter: str, entry: Any, names: tuple[str, ...], points: float) -> CostLimit:
     if type(entry) is str:
         return CostLimit(meter, parse(entry, names), None, points)
     if type(entry) is not dict or entry.keys() != {"law", "exact"}:
-        raise ValueError(f'{meter} is neither a law such as "n^2" nor {{law = "n^2", exact = 1}}')
+        raise ValueError(f'{meter} must be a limit such as "n^2", or {{law = "n^2", exact = 1}}')
     _require_counts("exact", [entry["exact"]])
     return CostLimit(meter, parse(entry["law"], names), entry["exact"], points)
 
 
 def _needs(kind: Any) -> str:
     if kind != "attention":
-        raise ValueError('needs is not "attention"')
+        raise ValueError('needs must be "attention"')
     return str(kind)
 
 
 def _tolerance(size: Any) -> Tolerance:
     if type(size) is not float or not 0 < size < 1:
-        raise ValueError("tolerance is no number between 0 and 1")
+        raise ValueError("tolerance must be a number between 0 and 1, such as 0.001")
     return Tolerance(size, size)
 
 
 def _large(points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:
     if type(points) is not list or not points or not all(point.keys() == set(names) for point in points):
-        raise ValueError(f"large is no list of points that have {', '.join(names)} each")
+        raise ValueError(f"large must be a list of tables, each with {', '.join(names)}")
     large = tuple(tuple(point[size] for size in names) for point in points)
     _require_counts("large", [size for sizes in large for size in sizes])
     return large
@@ -157,7 +161,7 @@ def _large(points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:
 
 def _require_counts(key: str, values: Any) -> None:
     if not all(type(value) is int and value > 0 for value in values):
-        raise ValueError(f"{key} holds something else than whole numbers above 0")
+        raise ValueError(f"{key} must hold only integers above 0")
 
 
 def _specs(specs: Any, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,5 +173,5 @@ def _specs(specs: Any, names: tuple[str, ...]) -> tuple[str, ...]:
             known = all(part in names or (part.isdigit() and int(part) > 0) for part in parts)
         count = PARTS.get(kind, -1)
         if not known or (not parts if count is None else count != len(parts)):
-            raise ValueError(f"{spec!r} is no argument: {', '.join(PARTS)}, then sizes or numbers")
+            raise ValueError(f"{spec!r} is not an argument: write one of {', '.join(PARTS)}, then sizes or numbers")
     return tuple(specs)

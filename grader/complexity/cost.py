@@ -1,4 +1,4 @@
-"""Costs: the verdict on one meter of one function, and the calls that have a name of their own."""
+"""The cost of one function by one meter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CodeLine:
 
 @dataclass(frozen=True)
 class Cost:
-    """The verdict on one meter of one function. `measured` is its polynomial, or says how it grows."""
+    """The verdict on one meter. `law` is its limit; `measured` is its polynomial, or says how it grows."""
 
     function: str
     meter: str
@@ -28,7 +28,7 @@ class Cost:
     points: float
     place: CodeLine | None
     message: str
-    too_little: bool = False  # failed for what is not there
+    too_little: bool = False  # failed because expected work is missing
 
     @property
     def target(self) -> str:
@@ -36,13 +36,13 @@ class Cost:
 
     @property
     def earned(self) -> float:
-        """Inconclusive keeps its points until somebody has looked."""
+        """The points earned; an inconclusive cost keeps them until an instructor has checked it."""
         return 0.0 if self.verdict == "fail" else self.points
 
 
 @dataclass(frozen=True)
 class Event:
-    """A call with a name of its own, such as a product of arrays, and where it is made."""
+    """A call that a report can name, such as a product of arrays, and its line."""
 
     function: str
     call: str

@@ -1,4 +1,4 @@
-"""What growing costs: curves and tables of a function's polynomials, over the number of tokens."""
+"""Curves and tables of a function's cost over the number of tokens."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from grader.complexity.contract import Contract
 from grader.complexity.plot import Curve
 from grader.complexity.polynomial import Polynomial, Sizes
 
-WIDTH = 64  # of the vectors, where only the number of tokens grows
-BATCH = "b"  # the size that says how many sentences there are: one
+WIDTH = 64  # of the vectors, while the number of tokens grows
+BATCH = "b"  # the size of the batch, which is always one here
 CURVE = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 TABLE = (16, 32, 64, 128, 256, 2048)
 FLOAT32 = 4
@@ -17,7 +17,7 @@ FLOAT32 = 4
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table the lessons ask for; `ratio` is to the row above."""
+    """One row of the table that the lessons ask for. `ratio` is to the row above."""
 
     n: int
     count: int
@@ -27,7 +27,7 @@ class Row:
 
 
 def growing(contract: Contract) -> tuple[str, ...]:
-    """Return the sizes that grow with the number of tokens: those called n, or all if none is."""
+    """Return the sizes that grow with the number of tokens: those whose name starts with n, or all if none does."""
     names = contract.lattice.names
     return tuple(name for name in names if name.startswith("n")) or names
 
@@ -39,18 +39,18 @@ def sizes_at(contract: Contract, n: int) -> Sizes:
 
 
 def curve(name: str, mark: str, polynomial: Polynomial, contract: Contract) -> Curve:
-    """Return a polynomial as a curve over the number of tokens."""
+    """Return the curve of a polynomial over the number of tokens."""
     return Curve(name, mark, tuple((n, float(polynomial.at(sizes_at(contract, n)))) for n in CURVE))
 
 
 def doubling(polynomial: Polynomial, contract: Contract) -> float:
-    """Return by which factor the count grows from 1024 tokens to 2048."""
+    """Return the factor by which the count grows from 1024 tokens to 2048."""
     less, more = (float(polynomial.at(sizes_at(contract, n))) for n in (1024, 2048))
     return more / less if less else 1.0
 
 
 def table(polynomial: Polynomial, contract: Contract) -> list[Row]:
-    """Return counts for the lesson's numbers of tokens; with the matrix of weights, where there is one."""
+    """Return the counts for the lesson's numbers of tokens, and the size of the weights where there are any."""
     pairs = sum(name.startswith("n") for name in contract.lattice.names) > 1
     rows: list[Row] = []
     for n in TABLE:

@@ -1,7 +1,8 @@
-"""Hatches: what code does that wants to know, or to change, how it is measured. Looked for in its text, here.
+"""Signs that code detects or changes how it is measured, found in its text.
 
-The meters live beside the student's code and could be tampered with. Nothing here proves that they were; costs are
-then left for a person to look at. The text is searched, never parsed: deep nesting can crash Python's own parser.
+The meters run beside the student's code, so that code could tamper with them. A sign is not a proof: the costs become
+inconclusive, and an instructor must check them. The text is searched, never parsed: deep nesting can crash Python's
+own parser.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ _MODULES = "grader|gc|inspect|ctypes|importlib|threading|multiprocessing|_thread
 _ATTRIBUTES = "__code__|__globals__|__builtins__|__subclasses__|_getframe|settrace|setprofile|tb_frame|gi_frame"
 _FRAME = "f_globals|f_locals|f_back|co_names"
 _SCOPES = "globals|vars|locals"
-# The ways in which torch lets code see the modes that watch it, or step out of them.
+# The names in torch by which code can see the modes that watch it, or leave them.
 _TORCH = "DisableTorch|_pop_mode|current_modes|_python_dispatch|torch_function_stack|dispatch_mode|_C"
-_OURS = "attn_"
-# A hatch has one of these in it. To look for plain words first is ten times quicker than the pattern.
-_WORDS = (_OURS, "modules", *"|".join((_MODULES, _ATTRIBUTES, _FRAME, _SCOPES, _TORCH)).split("|"))
-_HATCH = re.compile(
-    rf"{_OURS}(?:meter|slice)?\b"  # our own names, whole or in pieces; attn_mask and the like are a student's
+_OUR_NAMES = "attn_"
+# Every match of the pattern contains one of these words. Searching for plain words first is ten times faster.
+_WORDS = (_OUR_NAMES, "modules", *"|".join((_MODULES, _ATTRIBUTES, _FRAME, _SCOPES, _TORCH)).split("|"))
+_EVASION = re.compile(
+    rf"{_OUR_NAMES}(?:meter|slice)?\b"  # our own names, complete or in parts; students use names such as attn_mask
     rf"|^\s*(?:import|from)\b[^#\n]*?\b(?:{_MODULES})\b"
     rf"|__import__\s*\(\s*['\"](?:{_MODULES})\b"
     rf"|\b(?:{_ATTRIBUTES}|{_FRAME})\b"
@@ -32,7 +33,7 @@ _HATCH = re.compile(
 
 
 def evasions(files: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
-    """Return what looks at its own measurement in a student's files: its name, and the file and line."""
+    """Return the signs found in a student's files: the text of each, with its file and line."""
     found: dict[str, tuple[str, int]] = {}
     for source in files.values():
         for number, data in enumerate(source["cells"], 1):
@@ -47,5 +48,5 @@ def _in_cell(text: str) -> Iterator[tuple[str, int]]:
     for number, line in enumerate(text.split("\n"), 1) if words else ():
         if not any(word in line for word in words) or line.lstrip().startswith("#"):
             continue
-        if matched := _HATCH.search(line):
+        if matched := _EVASION.search(line):
             yield " ".join(matched[0].split())[:40], number

@@ -1,4 +1,4 @@
-"""Peaks: what functions take of a real GPU, its memory as an exact polynomial, and their speed beside the built-in."""
+"""The GPU measurer: measures functions on a real GPU."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.complexity.accounts import at_secret_sizes
+from grader.complexity.arguments import argument
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import Cost, CostVerdict
 from grader.complexity.gpu_speed import Speed
+from grader.complexity.judging import FAILS_ABOVE
+from grader.complexity.measurer import at_secret_sizes
 from grader.complexity.polynomial import Polynomial, Sizes
-from grader.complexity.profile import FAILS_ABOVE
-from grader.complexity.samples import argument
 from grader.core.compare import Tolerance, difference
 from grader.core.errors import StudentError
 from grader.course.module import Module
@@ -28,7 +28,7 @@ from grader.sandbox.student import Handle, Student
 
 METER = "gpu_mem"
 REPEATS = 20
-# One that is right in half precision is this near; the checks have looked closer.
+# A right result in half precision is at least this close. The checks compare more strictly.
 NEAR = Tolerance(0.03, 0.03)
 _BUILT_IN = b"""
 import torch
@@ -40,7 +40,7 @@ def built_in(q, k, v):
 
 @dataclass
 class GpuMeasurer:
-    """How the functions of a module are measured on a GPU, by the `gpu` tables of its `module.toml`."""
+    """Measures the functions that have a `gpu` table in their `module.toml`."""
 
     module: Module
     salt: str
@@ -53,25 +53,25 @@ class GpuMeasurer:
 
     @property
     def points(self) -> float:
-        """What all of them together are worth, where there is a GPU."""
+        """The points of all contracts together, where there is a GPU."""
         return sum(contract.points for contract in self.contracts)
 
     def costs(self, student: Student, not_worth_measuring: Collection[str]) -> tuple[Cost, ...]:
-        """Hold the memory of every function against its law; those that pass nothing are not worth it."""
+        """Compare the memory of every function with its limit. A function that passes no check is not measured."""
         return tuple(
-            _failed(contract, "its checks do not pass")
+            _not_measured(contract, "its checks fail")
             if contract.target in not_worth_measuring
             else self._cost(student, contract)
             for contract in self.contracts
         )
 
     def speeds(self, student: Student, costs: tuple[Cost, ...]) -> tuple[Speed, ...]:
-        """Time every function that gives the right results."""
+        """Return the speed of every function that gives the right results."""
         right = {cost.function for cost in costs if cost.measured}
         return tuple(self._speed(student, contract) for contract in self.contracts if contract.function in right)
 
     def _cost(self, student: Student, contract: Contract) -> Cost:
-        (law,) = contract.limits
+        (limit,) = contract.limits
         hidden = at_secret_sizes(contract, seed_of(self.salt, self.module.name, f"gpu.{contract.function}"))
         function = getattr(student, contract.function)
         try:
@@ -80,22 +80,22 @@ class GpuMeasurer:
             found = contract.lattice.interpolate(lambda index: counts[points[index]])
             large = {sizes: self._peak(function, contract, sizes) for sizes in hidden.large}
         except (StudentError, WrongError) as error:
-            return _failed(contract, str(error))
+            return _not_measured(contract, str(error))
         if any(found.at(sizes) != peak for sizes, peak in large.items()):
-            if (power := _power(counts | large)) > law.bound.degree + FAILS_ABOVE:  # a few odd bytes hide nothing
-                return _failed(contract, f"no polynomial, and grows like n to the {power:.1f}; {law.text} is allowed")
-            message = "its memory on the GPU is no polynomial of the size: somebody has to look"
-            return Cost(contract.function, METER, law.text, "", "inconclusive", law.points, None, message)
+            if (power := _power(counts | large)) > limit.bound.degree + FAILS_ABOVE:  # a few extra bytes hide nothing
+                return _cost(contract, "", "fail", f"GPU memory grows like n^{power:.1f}; {limit.text} is allowed")
+            message = "GPU memory is not a polynomial of the sizes: an instructor must check"
+            return _cost(contract, "", "inconclusive", message)
         return _judged(contract, found)
 
     def _peak(self, function: Handle, contract: Contract, sizes: Sizes) -> int:
-        """Return the bytes of one call, if it gives the right result."""
+        """Return the peak memory of one call in bytes; WrongError if its result is wrong."""
         args = arguments_at(contract, sizes)
         cost = function.gpu_cost(*args, keep=True)
         if self.reference is not None:
             expected = getattr(self.reference, contract.function)(*args)
             if (found := difference(cost.value, expected, NEAR)) is not None:
-                raise WrongError(f"on the GPU, {found}")
+                raise WrongError(f"wrong result on the GPU: {found}")
         return cost.peak_bytes
 
     def _speed(self, student: Student, contract: Contract) -> Speed:
@@ -107,11 +107,11 @@ class GpuMeasurer:
 
 
 class WrongError(Exception):
-    """A result that is not the reference's: what it costs means nothing."""
+    """A result that differs from the reference's, so that its cost does not count."""
 
 
 def gpu_measurer(module: Module, salt: str, reference: ModuleType | None) -> GpuMeasurer:
-    """Return how a module's functions are measured on a GPU."""
+    """Return the GPU measurer of a module."""
     return GpuMeasurer(module, salt, reference, {})
 
 
@@ -123,7 +123,7 @@ def arguments_at(contract: Contract, sizes: Sizes) -> list[Any]:
 
 
 def built_in_cost(student: Student, args: list[Any]) -> GpuCost:
-    """Return what PyTorch's own attention takes, in a worker that no student's code has been in."""
+    """Measure PyTorch's own attention, in a worker that has never run student code."""
     here = student._session.gpu
     assert here is not None
     files = {"built_in": {"file": "built_in.py", "cells": [_BUILT_IN], "notebook": False}}
@@ -135,23 +135,25 @@ def built_in_cost(student: Student, args: list[Any]) -> GpuCost:
         session.close()
 
 
-def _power(peaks: Mapping[Sizes, int]) -> float:
-    """Return with which power of the size bytes grow, from the smallest to the largest."""
-    first, last = min(peaks), max(peaks)
-    return math.log(max(peaks[last], 1) / max(peaks[first], 1)) / math.log(last[0] / first[0])
+def _power(measured: Mapping[Sizes, int]) -> float:
+    """Return the power of the size that memory grows with, from the smallest size to the largest."""
+    first, last = min(measured), max(measured)
+    return math.log(max(measured[last], 1) / max(measured[first], 1)) / math.log(last[0] / first[0])
 
 
-def _failed(contract: Contract, why: str) -> Cost:
-    (law,) = contract.limits
-    return Cost(contract.function, METER, law.text, "", "fail", law.points, None, f"not measured: {why}")
+def _cost(contract: Contract, measured: str, verdict: CostVerdict, message: str) -> Cost:
+    (limit,) = contract.limits
+    return Cost(contract.function, METER, limit.text, measured, verdict, limit.points, None, message)
+
+
+def _not_measured(contract: Contract, why: str) -> Cost:
+    return _cost(contract, "", "fail", f"NOT MEASURED: {why}")
 
 
 def _judged(contract: Contract, found: Polynomial) -> Cost:
-    (law,) = contract.limits
-    beyond = found.beyond(law.bound)
-    message = ""
-    if beyond:
-        worst = found.monomial(max(beyond, key=sum))
-        message = f"its memory on the GPU grows like {worst}; {law.text} is allowed"
-    verdict: CostVerdict = "fail" if beyond else "pass"
-    return Cost(contract.function, METER, law.text, f"{found} bytes", verdict, law.points, None, message)
+    (limit,) = contract.limits
+    beyond = found.beyond(limit.bound)
+    if not beyond:
+        return _cost(contract, f"{found} bytes", "pass", "")
+    worst = found.monomial(max(beyond, key=sum))
+    return _cost(contract, f"{found} bytes", "fail", f"GPU memory grows like {worst}; {limit.text} is allowed")

@@ -1,4 +1,4 @@
-"""Speeds on a GPU: shown, compared, and never a verdict."""
+"""Speeds on a GPU: they are shown and compared, but never graded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MS, TIMES = "ms", "times_built_in"
 
 @dataclass(frozen=True)
 class Speed:
-    """How long a function takes on the GPU, and how long the built-in took for the same, in milliseconds."""
+    """The time that a function takes on the GPU, and the time of the built-in for the same call, in milliseconds."""
 
     function: str
     ms: float
@@ -22,7 +22,7 @@ class Speed:
 
 
 def as_timing(speeds: tuple[Speed, ...]) -> Mapping[str, float]:
-    """Return speeds as a report has them: beside its other times, which differ from run to run."""
+    """Return speeds as entries of a report's `timing`, the part that differs from run to run."""
     return {
         key: value
         for one in speeds
@@ -35,7 +35,7 @@ def as_timing(speeds: tuple[Speed, ...]) -> Mapping[str, float]:
 
 @dataclass(frozen=True, order=True)
 class LeaderboardEntry:
-    """One line of a leaderboard: lower is faster, and 1 is as fast as PyTorch's own attention."""
+    """One line of a leaderboard. Lower is faster; 1 is as fast as PyTorch's own attention."""
 
     function: str
     times_built_in: float
@@ -44,7 +44,7 @@ class LeaderboardEntry:
 
 
 def entries(report: Report) -> list[LeaderboardEntry]:
-    """Return what a report says of speeds; nothing if it is not from a GPU."""
+    """Return the speeds of a report; an empty list if it was not graded on a GPU."""
     found = []
     for key, times in report.timing.items():
         prefix, _, rest = key.partition(".")

@@ -1,4 +1,4 @@
-"""Curves on two logarithmic axes, where every power is a straight line: in the terminal, and as SVG."""
+"""Plots on two logarithmic axes, where every power is a straight line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Curve:
 
 
 def text_plot(curves: Sequence[Curve], across: str, up: str) -> list[str]:
-    """Return the plot as lines of text; of several curves at one place, the first is seen."""
+    """Return the plot as lines of text. Where curves meet, the first one is shown."""
     box = _Box.around(curves)
     rows = [[" "] * WIDTH for _ in range(HEIGHT)]
     for curve in reversed(curves):
@@ -37,7 +37,7 @@ def text_plot(curves: Sequence[Curve], across: str, up: str) -> list[str]:
 
 
 def svg_plot(curves: Sequence[Curve], across: str, up: str, title: str) -> str:
-    """Return the plot as an SVG picture that stands alone."""
+    """Return the plot as a complete SVG image."""
     box = _Box.around(curves)
     width, height = SVG_WIDTH - 2 * MARGIN, SVG_HEIGHT - 2 * MARGIN
     parts = [
@@ -67,7 +67,7 @@ def svg_plot(curves: Sequence[Curve], across: str, up: str, title: str) -> str:
 
 @dataclass(frozen=True)
 class _Box:
-    """The sizes and counts a plot has room for; counts as powers of 2."""
+    """The range of sizes and counts in a plot; counts as powers of 2."""
 
     left: int
     right: int

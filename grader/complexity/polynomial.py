@@ -1,10 +1,10 @@
-"""Polynomials in the sizes of an input, with exact fractions: read from a law, or found from counts."""
+"""Polynomials in the sizes of an input, with exact fractions as coefficients."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,7 +18,7 @@ _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of monomials: for each tuple of powers, in the order of the names, a coefficient that is not 0."""
+    """A sum of monomials: a coefficient other than 0 for each tuple of powers, in the order of the names."""
 
     names: tuple[str, ...]
     terms: Mapping[Powers, Fraction]
@@ -37,12 +37,12 @@ class Polynomial:
         """The largest sum of powers."""
         return max((sum(powers) for powers in self.terms), default=0)
 
-    def beyond(self, law: Polynomial) -> dict[Powers, Fraction]:
-        """Return the positive terms that no term of the law dominates: the ones an upper bound forbids."""
+    def beyond(self, bound: Polynomial) -> dict[Powers, Fraction]:
+        """Return the positive terms that no term of an upper bound dominates: those that it does not allow."""
         return {
             powers: factor
             for powers, factor in self.terms.items()
-            if factor > 0 and not any(_divides(powers, bound) for bound in law.terms)
+            if factor > 0 and not any(_divides(powers, allowed) for allowed in bound.terms)
         }
 
     def leading(self) -> dict[Powers, Fraction]:
@@ -54,7 +54,7 @@ class Polynomial:
         }
 
     def as_data(self) -> dict[str, str]:
-        """Return it as plain text, for a file: powers to coefficients."""
+        """Return the powers and coefficients as text, for a file."""
         return {",".join(map(str, powers)): str(factor) for powers, factor in sorted(self.terms.items())}
 
     @staticmethod
@@ -63,13 +63,13 @@ class Polynomial:
         return Polynomial(names, {tuple(map(int, key.split(","))): Fraction(value) for key, value in data.items()})
 
     def __str__(self) -> str:
-        """Write it as a lesson would: the largest powers first, `2·n²·d + 3·n`."""
+        """Return the polynomial as the lessons write it, the largest powers first: `2·n²·d + 3·n`."""
         order = sorted(self.terms, key=lambda powers: (-sum(powers), [-power for power in powers]))
         text = " + ".join(_written(self.terms[powers], self.monomial(powers)) for powers in order)
         return text.replace("+ -", "- ") or "0"
 
     def monomial(self, powers: Powers) -> str:
-        """Write one product of powers, such as `n²·d`; empty for the constant."""
+        """Return one product of powers as text, such as `n²·d`; empty for the constant."""
         parts = zip(self.names, powers, strict=True)
         return "·".join(
             f"{name}{str(power).translate(_SUPERSCRIPT) if power > 1 else ''}" for name, power in parts if power
@@ -77,18 +77,18 @@ class Polynomial:
 
 
 def parse(text: str, names: tuple[str, ...]) -> Polynomial:
-    """Read a law such as `2*n^2*d + n`; ValueError says what cannot be read."""
+    """Read a polynomial such as `2*n^2*d + n`. A ValueError says what cannot be read."""
     terms: dict[Powers, Fraction] = {}
     for term in text.split("+"):
         factor, powers = Fraction(1), [0] * len(names)
         for part in term.split("*"):
             matched = _FACTOR.fullmatch(part.strip())
             if matched is None:
-                raise ValueError(f"{part.strip()!r} is neither a number nor a size, in {text!r}")
+                raise ValueError(f"{part.strip()!r} in {text!r} is neither a number nor a size")
             if matched["number"]:
                 factor *= int(matched["number"])
             elif matched["name"] not in names:
-                raise ValueError(f"{matched['name']} is no size of this function ({', '.join(names)}), in {text!r}")
+                raise ValueError(f"{matched['name']} in {text!r} is not a size of this function ({', '.join(names)})")
             else:
                 powers[names.index(matched["name"])] += int(matched["power"] or 1)
         key = tuple(powers)
@@ -98,9 +98,9 @@ def parse(text: str, names: tuple[str, ...]) -> Polynomial:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The smallest set of sizes from which a polynomial of a degree can be found: base + step · index.
+    """The fewest sizes from which a polynomial of a degree can be found: base + step · index.
 
-    With `highest`, the powers of the variables are no larger than these, and fewer sizes are enough.
+    `highest` limits the power of each variable, so that fewer sizes are enough.
     """
 
     names: tuple[str, ...]
@@ -120,7 +120,7 @@ class Lattice:
         return _indices(self.highest or (self.degree,) * len(self.names), self.degree)
 
     def interpolate(self, count: Callable[[Powers], int]) -> Polynomial:
-        """Return the one polynomial of this degree with these counts: Newton's forward differences, exactly."""
+        """Return the only polynomial of this degree with these counts, exactly, by Newton's forward differences."""
         terms: dict[Powers, Fraction] = {}
         for index, difference in _differences(self.indices(), count).items():
             if difference:
@@ -148,7 +148,7 @@ def _indices(highest: Powers, degree: int) -> tuple[Powers, ...]:
 
 
 def _differences(indices: tuple[Powers, ...], count: Callable[[Powers], int]) -> dict[Powers, int]:
-    """Return the forward difference of every index, along one variable after another."""
+    """Return the forward difference of every index, taken along one variable after another."""
     values = {index: count(index) for index in indices}
     for axis in range(len(indices[0])):
         for round_ in range(max(index[axis] for index in indices)):
@@ -178,10 +178,3 @@ def _binomial(i: int, base: int, step: int) -> list[Fraction]:
         constant, slope = Fraction(-base - k * step, step * (k + 1)), Fraction(1, step * (k + 1))
         row = [a * constant + b * slope for a, b in zip([*row, Fraction(0)], [Fraction(0), *row], strict=True)]
     return row
-
-
-def increasing(sizes: Sizes, factor: int) -> Iterator[Sizes]:
-    """Yield the sizes with each variable in turn made larger, then all of them."""
-    for axis in range(len(sizes)):
-        yield tuple(size * (factor if i == axis else 1) for i, size in enumerate(sizes))
-    yield tuple(size * factor for size in sizes)

@@ -1,4 +1,4 @@
-"""Rays: sizes in equal steps, along which counts show how they grow where they are no polynomial."""
+"""Rays: sizes in equal steps, which show how counts grow that are not a polynomial."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Ray:
 
 
 def rays_of(contract: Contract) -> list[Ray]:
-    """Return the ways to larger sizes: each variable alone as far as it is measured, pairs and all of them a little.
+    """Return the rays of a contract: each variable alone up to its largest size, then pairs and all variables together.
 
-    Sizes grow by whole steps of the contract's: what is cut into two heads stays even.
+    Sizes grow by complete steps of the contract: a size that is split into two heads stays even.
     """
     names, base, least = contract.lattice.names, contract.lattice.base, contract.lattice.step
     every = range(len(base))
@@ -43,8 +43,8 @@ def rays_of(contract: Contract) -> list[Ray]:
 
 
 def degree_of(counts: Sequence[int]) -> float:
-    """Return the degree of counts at equal steps: exactly if the larger ones are a polynomial, else by doubling."""
-    for start in range(len(counts) - MIN_TAIL + 1):  # code may do something else where sizes are small
+    """Return the degree of counts at equal steps: exact if the larger ones are a polynomial, else an estimate."""
+    for start in range(len(counts) - MIN_TAIL + 1):  # code may work differently at small sizes
         differences = list(counts[start:])
         for degree in range(len(differences) - 2):
             differences = [b - a for a, b in itertools.pairwise(differences)]
@@ -52,5 +52,5 @@ def degree_of(counts: Sequence[int]) -> float:
                 return degree
     quarter, half, whole = counts[LENGTH // 4 - 1], counts[LENGTH // 2 - 1], counts[LENGTH - 1]
     if half > quarter and whole > half:
-        return log2((whole - half) / (half - quarter))  # of the increase, so that a constant drops out
+        return log2((whole - half) / (half - quarter))  # of the increase, so that a constant cancels out
     return log2(whole / half) if whole > half > 0 else 0.0

@@ -1,25 +1,26 @@
-"""Samples: one measured call each, asked of a worker and taken from it without believing a word."""
+"""Samples: one measured call each, read from a worker's answer that may be a lie."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from grader.complexity.contract import METERS
+from grader.complexity.contract import METERS, Contract
+from grader.complexity.cost import CodeLine
+from grader.complexity.polynomial import Lattice, Polynomial, Sizes
 from grader.core.safe_text import one_line
 
 PLACES = 1_000_000  # a place in the student's code is file · PLACES + line
-MAX_PLACES = 1_000  # lines of code that one function reaches; each may have a polynomial of its own
+MAX_PLACES = 1_000  # the most lines that one function may reach; each line may have its own polynomial
 _NAME = re.compile(r"[\w.@ ]{1,60}")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured call: counts by meter, by place in the code, and what was called that has a name of its own."""
+    """One measured call: its counts by meter and by place in the code, and the calls that it made by name."""
 
     counts: Mapping[str, int]
     lines: Mapping[str, Mapping[int, int]]
@@ -28,8 +29,49 @@ class Sample:
     value: Any
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Everything measured of one function so far."""
+
+    contract: Contract
+    lattice: Lattice  # the small sizes, which the polynomials are found from
+    by_size: Mapping[Sizes, Sample]
+    files: tuple[str, ...]
+    wrong: bool  # whether a result differed from the reference's
+
+    def count(self, meter: str, sizes: Sizes) -> int:
+        """Return what a meter counted at these sizes."""
+        return self.by_size[sizes].counts[meter]
+
+    def count_at(self, meter: str, at: int, sizes: Sizes) -> int:
+        """Return what a meter counted at one place in the code."""
+        return self.by_size[sizes].lines[meter].get(at, 0)
+
+    def polynomial(self, meter: str) -> Polynomial:
+        """Return the polynomial that a meter's counts at the small sizes give."""
+        return self._interpolate(partial(self.count, meter))
+
+    def line_polynomials(self, meter: str) -> dict[int, Polynomial]:
+        """Return the polynomial of each line of the student's code that counts anything."""
+        places = sorted({at for sample in self.by_size.values() for at in sample.lines[meter]})
+        return {at: self._interpolate(partial(self.count_at, meter, at)) for at in places}
+
+    def confirms(self, meter: str, polynomial: Polynomial) -> bool:
+        """Whether a polynomial found at the small sizes is also right at the large ones."""
+        return all(polynomial.at(sizes) == self.count(meter, sizes) for sizes in self.contract.large)
+
+    def place(self, at: int) -> CodeLine:
+        """Return the file and line of a place in the code."""
+        file, line = divmod(at, PLACES)
+        return CodeLine(self.files[file] if file < len(self.files) else "", line)
+
+    def _interpolate(self, count: Callable[[Sizes], int]) -> Polynomial:
+        points = self.lattice.points()
+        return self.lattice.interpolate(lambda index: count(points[index]))
+
+
 class MalformedSampleError(Exception):
-    """A worker's answer that is no measurement."""
+    """A worker's answer that is not a measurement."""
 
 
 def read_samples(answer: object) -> tuple[list[str], list[Sample]]:
@@ -40,31 +82,6 @@ def read_samples(answer: object) -> tuple[list[str], list[Sample]]:
     if not all(type(file) is str for file in files):
         raise MalformedSampleError
     return [one_line(file)[:200] for file in files], [_sample(call) for call in answer["calls"]]
-
-
-def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> Any:
-    """Make one argument as a contract describes it, such as `array n d`."""
-    kind, *parts = spec.split()
-    if kind == "value":
-        return float(parts[0])
-    sizes = [names.get(part) or int(part) for part in parts]
-    match kind:
-        case "array":
-            return rng.normal(size=sizes)
-        case "tensor" | "tensormask":
-            import torch
-
-            return torch.from_numpy(rng.normal(size=sizes)).float() if kind == "tensor" else torch.ones(*sizes) > 0
-        case "none":
-            return None
-        case "true":
-            return True
-        case "mask":
-            return np.ones(sizes, dtype=bool)  # what a loop leaves out would make its cost depend on chance
-        case "size":
-            return sizes[0]
-        case _:  # lengths
-            return [sizes[1] - 1] * sizes[0]
 
 
 def _sample(call: object) -> Sample:
@@ -79,7 +96,7 @@ def _sample(call: object) -> Sample:
 
 
 def _numbers(table: object, key: type) -> dict[Any, int]:
-    """Return a table of whole numbers; places, too, are not below 0."""
+    """Return a table of integers that are not negative. Keys that are places are not negative either."""
     if type(table) is not dict or len(table) > MAX_PLACES:
         raise MalformedSampleError
     for name, value in table.items():
@@ -91,5 +108,5 @@ def _numbers(table: object, key: type) -> dict[Any, int]:
 
 
 def _named(table: dict[str, int]) -> dict[str, int]:
-    """Return the names of calls; one that no function of a library has is the student's own, and stays with them."""
+    """Replace names that no library function can have: the student chose them, so a report must not show them."""
     return {name if _NAME.fullmatch(name) else "something of its own": at for name, at in table.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from grader.complexity.accounts import FunctionCosts, kind_of
 from grader.complexity.cost import CodeLine
+from grader.complexity.measurer import FunctionCosts, kind_of
 from grader.core.safe_text import one_line
 from grader.diagnosis.fingerprints import WrongWay
 
@@ -14,17 +14,17 @@ CALLS = "calls"
 _LINE = re.compile(r" in line \d+$")  # where the offence is does not say what it is
 
 
-def growth(account: FunctionCosts) -> dict[str, str]:
+def growth(function_costs: FunctionCosts) -> dict[str, str]:
     """Return for each meter that breaks its law the leading terms, without their factors.
 
     Where the counts are no polynomial, how they grow along a ray says as much. Of a function that calls what it may
     not, it is that which counts.
     """
-    if account.forbidden:
-        return {CALLS: ", ".join(sorted({kind_of(one.event.call) for one in account.forbidden}))}
+    if function_costs.forbidden:
+        return {CALLS: ", ".join(sorted({kind_of(one.event.call) for one in function_costs.forbidden}))}
     found: dict[str, str] = {}
-    for cost in account.profile.costs:
-        polynomial = account.profile.exact.get(cost.meter)
+    for cost in function_costs.profile.costs:
+        polynomial = function_costs.profile.exact.get(cost.meter)
         if cost.verdict != "fail" or cost.too_little:
             continue
         if polynomial is not None:
@@ -34,12 +34,12 @@ def growth(account: FunctionCosts) -> dict[str, str]:
     return found
 
 
-def offence(account: FunctionCosts, grown: Mapping[str, str]) -> tuple[str, CodeLine | None]:
+def offence(function_costs: FunctionCosts, grown: Mapping[str, str]) -> tuple[str, CodeLine | None]:
     """Return what a function does too much of, in words, and where."""
-    if account.forbidden:
-        event = account.forbidden[0].event
+    if function_costs.forbidden:
+        event = function_costs.forbidden[0].event
         return f"it calls {one_line(event.call, 60)}, which is not allowed here", event.place
-    cost = next(cost for cost in account.profile.costs if cost.meter in grown)
+    cost = next(cost for cost in function_costs.profile.costs if cost.meter in grown)
     return f"{cost.meter} like {grown[cost.meter]}; {cost.law or '1'} is allowed", cost.place
 
 

@@ -21,7 +21,7 @@ from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.accounts import FunctionCosts
+    from grader.complexity.measurer import FunctionCosts
 
 
 @dataclass
@@ -55,19 +55,21 @@ class Diagnoser:
             if one.target in failing or (one.way and inherited)
         )
 
-    def too_expensive(self, accounts: Sequence[FunctionCosts], known: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    def too_expensive(
+        self, function_costs: Sequence[FunctionCosts], known: Sequence[Diagnosis]
+    ) -> tuple[Diagnosis, ...]:
         """Return a diagnosis for each function whose costs grow like those of a known wrong way."""
         from grader.diagnosis.cost_growth import growth, name_growth, offence
 
         prints = self.prints()
         found: list[Diagnosis] = []
-        too_expensive = [account for account in accounts if prints and growth(account)]
-        for account in too_expensive[:1]:  # the others may only call it
-            contract, grown = account.profile.contract, growth(account)
+        too_expensive = [one for one in function_costs if prints and growth(one)]
+        for measured in too_expensive[:1]:  # the others may only call it
+            contract, grown = measured.profile.contract, growth(measured)
             way = name_growth(prints.ways, contract.function, grown) if prints else None
             if way is None or any(contract.target == one.target for one in known):
                 continue  # one diagnosis a target
-            text, place = offence(account, grown)
+            text, place = offence(measured, grown)
             line = place.line if place else None
             message = growth_words(way, contract.function, text, line, self.module.slug)
             found.append(Diagnosis(contract.target, way.name, message, line, contract.function))

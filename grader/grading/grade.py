@@ -35,9 +35,9 @@ from grader.sandbox.student import Student
 from grader.submission.submission import Submission, own_submission
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.accounts import CostMeasurer, FunctionCosts
     from grader.complexity.cost import Cost
     from grader.complexity.gpu_memory import GpuMeasurer
+    from grader.complexity.measurer import CostMeasurer, FunctionCosts
 
 
 def grade(
@@ -103,14 +103,15 @@ def run_grading(
 ) -> None:
     """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
     require_backend(suite.module)
-    accounts = suite.accounts()
-    peaks = suite.peaks() if gpu and suite.measured and suite.module.gpu else None
-    gpu = gpu and (peaks is not None or suite.gpu is not None)  # or there is nothing to do there
+    cost_measurer = suite.cost_measurer()
+    gpu_measurer = suite.gpu_measurer() if gpu and suite.measured and suite.module.gpu else None
+    gpu = gpu and (gpu_measurer is not None or suite.gpu is not None)  # or there is nothing to do there
     diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         for submission in submissions:
-            how = (suite.module, suite.api, checks, judge, accounts, peaks, diagnoser, spawning, limits or Limits())
+            measurers = (cost_measurer, gpu_measurer)
+            how = (suite.module, suite.api, checks, judge, *measurers, diagnoser, spawning, limits or Limits())
             job = _Job(*how, submission)
             on_report(spawning.run_with_retry(job.run, job.not_graded))
 
@@ -120,13 +121,13 @@ def run_grading(
 
 def measure_submission(suite: Suite, submission: Submission) -> tuple[FunctionCosts, ...]:
     """Measure one submission by every contract of its module, and return all that was found."""
-    accounts = suite.accounts()
-    if accounts is None:
+    cost_measurer = suite.cost_measurer()
+    if cost_measurer is None:
         return ()
     with open_spawner(suite.module.backend) as spawner:
         session = Session(spawner, program_of(submission, suite.module, suite.api), Limits())
         try:
-            return tuple(accounts.of(session, contract) for contract in accounts.contracts)
+            return tuple(cost_measurer.of(session, contract) for contract in cost_measurer.contracts)
         finally:
             session.close()
 
@@ -146,8 +147,8 @@ class _Job:
     api: Api
     checks: tuple[Check, ...]
     judge: Judge
-    accounts: CostMeasurer | None
-    peaks: GpuMeasurer | None
+    cost_measurer: CostMeasurer | None
+    gpu_measurer: GpuMeasurer | None
     diagnoser: Diagnoser | None
     spawning: Workers
     limits: Limits
@@ -190,42 +191,42 @@ class _Job:
         verdict = self.judge(Student(session, self.api))
         if any(check.earned is None for check in verdict.checks):
             return _Result("grader_fault", None, FAULT, verdict.checks, verdict.endings)
-        accounts = self.measured(session, verdict)
+        function_costs = self.measured(session, verdict)
         on_gpu, times = self.measured_on_gpu(session, verdict)
-        costs = tuple(map(_cost_result, (*(cost for account in accounts for cost in account.costs), *on_gpu)))
+        costs = tuple(map(_cost_result, (*(cost for one in function_costs for cost in one.costs), *on_gpu)))
         forbidden = tuple(
             ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
-            for account in accounts
-            for call in account.forbidden
+            for one in function_costs
+            for call in one.forbidden
         )
         score = round(sum(check.earned or 0.0 for check in verdict.checks) + sum(cost.earned for cost in costs), 6)
-        diagnoses = self.diagnoses(session, verdict, accounts)
+        diagnoses = self.diagnoses(session, verdict, function_costs)
         return _Result("graded", score, "", verdict.checks, verdict.endings, costs, forbidden, diagnoses, times)
 
     def measured(self, session: Session, verdict: CheckResults) -> tuple[FunctionCosts, ...]:
         """Measure every function that has a contract, unless it ended its process or passes nothing at all."""
-        if self.accounts is None:
+        if self.cost_measurer is None:
             return ()
         not_worth_measuring = verdict.not_worth_measuring
         session.close()  # in a worker that has not run the checks
         return tuple(
-            self.accounts.unmeasured(contract)
+            self.cost_measurer.unmeasured(contract)
             if contract.target in not_worth_measuring
-            else self.accounts.of(session, contract)
-            for contract in self.accounts.contracts
+            else self.cost_measurer.of(session, contract)
+            for contract in self.cost_measurer.contracts
         )
 
     def measured_on_gpu(self, session: Session, verdict: CheckResults) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
         """Measure what the functions take of a GPU, if there is one: costs, and times for the report."""
-        if self.peaks is None or session.gpu is None:
+        if self.gpu_measurer is None or session.gpu is None:
             return (), {}
         session.gpu.close()  # as above
         student = Student(session, self.api)
-        costs = self.peaks.costs(student, verdict.not_worth_measuring)
-        return costs, as_timing(self.peaks.speeds(student, costs))
+        costs = self.gpu_measurer.costs(student, verdict.not_worth_measuring)
+        return costs, as_timing(self.gpu_measurer.speeds(student, costs))
 
     def diagnoses(
-        self, session: Session, verdict: CheckResults, accounts: tuple[FunctionCosts, ...]
+        self, session: Session, verdict: CheckResults, function_costs: tuple[FunctionCosts, ...]
     ) -> tuple[Diagnosis, ...]:
         """Say what is wrong, where something is; one's own file is looked at even if its visible checks pass."""
         if self.diagnoser is None:
@@ -237,8 +238,8 @@ class _Job:
             if own or any(check.outcome == "failed" for check in verdict.checks):
                 source = self.submission.sources[self.module.slug]
                 found = self.diagnoser.diagnose(session, source, verdict.checks, verdict.ended)
-            if any(cost.verdict == "fail" for account in accounts for cost in account.costs):
-                found += self.diagnoser.too_expensive(accounts, found)
+            if any(cost.verdict == "fail" for one in function_costs for cost in one.costs):
+                found += self.diagnoser.too_expensive(function_costs, found)
         except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost anybody a grade
@@ -266,7 +267,8 @@ class _Job:
         return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
 
     def max_score(self) -> float:
-        costs = (self.accounts.points if self.accounts else 0.0) + (self.peaks.points if self.peaks else 0.0)
+        costs = self.cost_measurer.points if self.cost_measurer else 0.0
+        costs += self.gpu_measurer.points if self.gpu_measurer else 0.0
         gpu = self.spawning.gpu_spawner is not None
         return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
 

@@ -17,8 +17,8 @@ from grader.grading.judge import RunCheck, judge
 from grader.sandbox.student import Student
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.accounts import CostMeasurer
     from grader.complexity.gpu_memory import GpuMeasurer
+    from grader.complexity.measurer import CostMeasurer
     from grader.core.report import SuiteName
     from grader.course.api import Api
 
@@ -45,15 +45,15 @@ class Suite:
         visible: dict[Path, SuiteName] = {self.visible: "visible"}
         return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
 
-    def accounts(self) -> CostMeasurer | None:
+    def cost_measurer(self) -> CostMeasurer | None:
         """Return how costs are measured; a student's own checks are to be quick and leave that to `attn profile`."""
         if self.hidden is None or not self.measured:
             return None
-        from grader.complexity.accounts import cost_measurer
+        from grader.complexity.measurer import cost_measurer
 
         return cost_measurer(self.module, self.salt, self.reference)
 
-    def peaks(self) -> GpuMeasurer:
+    def gpu_measurer(self) -> GpuMeasurer:
         """Return how costs are measured on a GPU."""
         from grader.complexity.gpu_memory import gpu_measurer
 
@@ -67,8 +67,8 @@ class Suite:
         """See that the checks and costs of a whole suite add up to what the module says."""
         if self.hidden is None:
             return
-        accounts = replace(self, measured=True).accounts()
-        total = sum(check.points for check in checks if check.suite != "gpu") + (accounts.points if accounts else 0.0)
+        measurer = replace(self, measured=True).cost_measurer()
+        total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
         if abs(total - self.module.points) > 1e-9:
             problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
             raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.complexity.accounts import FunctionCosts, cost_measurer
 from grader.complexity.contract import Contract
+from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.complexity.polynomial import Polynomial
 from grader.core.errors import StudentError
 from grader.course.course import Course
@@ -24,10 +24,10 @@ from grader.submission.submission import own_submission
 
 @dataclass(frozen=True)
 class OwnCost:
-    """One function of a student's: its account, its source, and the reference's polynomials by meter."""
+    """One function of a student's: its costs, its source, and the reference's polynomials by meter."""
 
     contract: Contract
-    account: FunctionCosts
+    measured: FunctionCosts
     source: Mapping[str, str]  # by file
     reference: Mapping[str, Polynomial]
     likely: str = ""  # the known wrong way whose costs grow like these
@@ -41,10 +41,10 @@ class OwnCost:
 def own_costs(course: Course, module: Module, function: str | None = None) -> Iterator[OwnCost]:
     """Measure the functions of a student's own file, one after another."""
     require_backend(module)
-    accounts = cost_measurer(module, PUBLIC_SALT, None)
-    wanted = [one for one in accounts.contracts if function in (None, one.function, one.target)]
+    measurer = cost_measurer(module, PUBLIC_SALT, None)
+    wanted = [one for one in measurer.contracts if function in (None, one.function, one.target)]
     if not wanted:
-        known = ", ".join(contract.function for contract in accounts.contracts) or "none yet"
+        known = ", ".join(contract.function for contract in measurer.contracts) or "none yet"
         file = module.folder / "module.toml"
         problem = f"there is no contract for {function!r}" if function else "there are no contracts"
         raise CourseError(file, "complexity", problem, f"Those measured are: {known}", usage=True)
@@ -67,9 +67,9 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
                     meter: Polynomial.from_data(names, terms)
                     for meter, terms in golden.costs.get(contract.function, {}).items()
                 }
-                account = accounts.of(session, contract)
-                way = name_growth(ways_of(golden.misconceptions), contract.function, growth(account))
+                measured = measurer.of(session, contract)
+                way = name_growth(ways_of(golden.misconceptions), contract.function, growth(measured))
                 likely = f"{way.likely} ({way.name})" if way else ""
-                yield OwnCost(contract, account, sources, known_costs, likely)
+                yield OwnCost(contract, measured, sources, known_costs, likely)
         finally:
             session.close()

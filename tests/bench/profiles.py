@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.complexity.accounts import cost_measurer
+from grader.complexity.measurer import cost_measurer
 from grader.course.course import Course, read_course
 from grader.course.load_solution import load_reference
 from grader.course.module import Module
@@ -33,13 +33,13 @@ def _profiled(course: Course, module: Module) -> dict[str, float]:
     """Return the seconds of each function's profile."""
     source = course.solution(module).read_text().encode()
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source], "notebook": False}}
-    accounts = cost_measurer(module, "bench", load_reference(course, module))
+    measurer = cost_measurer(module, "bench", load_reference(course, module))
     seconds = {}
     with open_spawner(module.backend) as spawner:
-        for contract in accounts.contracts:
+        for contract in measurer.contracts:
             session = Session(spawner, Program(files, module.slug, ()), Limits())
-            account = accounts.of(session, contract)
+            measured = measurer.of(session, contract)
             session.close()
-            assert all(cost.verdict == "pass" for cost in account.costs), account.costs
+            assert all(cost.verdict == "pass" for cost in measured.costs), measured.costs
             seconds[contract.function] = session.cpu_s or 0.0
     return seconds

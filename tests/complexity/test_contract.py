@@ -1,4 +1,4 @@
-"""Contracts in `module.toml`: read whole, or refused with the key and the way to mend it."""
+"""Contracts in `module.toml`: read completely, or refused with the key and how to fix it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_a_contract_is_read_whole() -> None:
+def test_a_contract_is_read_completely() -> None:
     (contract,) = read_contracts(Path("m"), {"Head.forward": GOOD})
     assert (contract.function, contract.target, contract.points) == ("Head.forward", "Head", 3)
-    assert [(law.meter, law.text, law.exact, law.points) for law in contract.limits] == [
+    assert [(limit.meter, limit.text, limit.exact, limit.points) for limit in contract.limits] == [
         ("steps", "n·d", None, 1),
         ("smul", "2·n·d", 2, 1),
         ("mem", "n", None, 1),
@@ -38,45 +38,45 @@ def test_a_contract_is_read_whole() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"limits": "n"}, "complexity.f.limits: is no key of a contract"),
-        ({"args": ["vector n"]}, "'vector n' is no argument"),
-        ({"args": ["array k"]}, "'array k' is no argument"),
-        ({"steps": "n*k"}, "k is no size"),
-        ({"large": [{"n": 5}]}, "large is no list of points that have n, d each"),
-        ({"large": []}, "large is no list of points"),
-        ({"large": [{"n": "a", "d": 1}]}, "large holds something else than whole numbers above 0"),
-        ({"sizes": {"n": [2, 0], "d": [3, 2]}}, "sizes holds something else"),
+        ({"limits": "n"}, "complexity.f.limits: is not a key of a contract"),
+        ({"args": ["vector n"]}, "'vector n' is not an argument"),
+        ({"args": ["array k"]}, "'array k' is not an argument"),
+        ({"steps": "n*k"}, "is not a size of this function"),
+        ({"large": [{"n": 5}]}, "large must be a list of tables, each with n, d"),
+        ({"large": []}, "large must be a list of tables"),
+        ({"large": [{"n": "a", "d": 1}]}, "large must hold only integers above 0"),
+        ({"sizes": {"n": [2, 0], "d": [3, 2]}}, "sizes must hold only integers"),
         ({"sizes": [1]}, "cannot be read"),
-        ({"args": [5]}, "5 is no argument"),
-        ({"args": ["true n"]}, "'true n' is no argument"),
-        ({"needs": "products"}, 'needs is not "attention"'),
-        ({"args": ["value n"]}, "'value n' is no argument"),
-        ({"args": ["lengths n"]}, "'lengths n' is no argument"),
-        ({"args": ["array 2.5"]}, "'array 2.5' is no argument"),
-        ({"steps": 5}, "steps is neither a law"),
-        ({"smul": {"law": "n", "exact": 0}}, "exact holds something else"),
-        ({"points": 0}, "nothing to earn"),
-        ({"points": 1}, "1 points do not share out evenly among steps, smul, mem"),
+        ({"args": [5]}, "5 is not an argument"),
+        ({"args": ["true n"]}, "'true n' is not an argument"),
+        ({"needs": "products"}, 'needs must be "attention"'),
+        ({"args": ["value n"]}, "'value n' is not an argument"),
+        ({"args": ["lengths n"]}, "'lengths n' is not an argument"),
+        ({"args": ["array 2.5"]}, "'array 2.5' is not an argument"),
+        ({"steps": 5}, "steps must be a limit"),
+        ({"smul": {"law": "n", "exact": 0}}, "exact must hold only integers"),
+        ({"points": 0}, "points above 0"),
+        ({"points": 1}, "1 points cannot be divided evenly among steps, smul, mem"),
         ({"points": "many"}, "cannot be read"),
         ({"sizes": {"n": 2}}, "cannot be read"),
-        ({"smul": {"exact": 2}}, "smul is neither a law"),
+        ({"smul": {"exact": 2}}, "smul must be a limit"),
     ],
 )
-def test_a_mistake_is_named(change: dict[str, Any], words: str) -> None:
+def test_a_mistake_in_a_contract_is_named(change: dict[str, Any], words: str) -> None:
     with pytest.raises(CourseError, match=words):
         read_contracts(Path("m"), {"f": GOOD | change})
 
 
-def test_a_contract_without_laws_is_none() -> None:
+def test_a_contract_needs_limits_and_large_sizes() -> None:
     bare = {key: value for key, value in GOOD.items() if key not in ("steps", "smul", "mem")}
-    with pytest.raises(CourseError, match="there is no law"):
+    with pytest.raises(CourseError, match="it needs at least one limit"):
         read_contracts(Path("m"), {"f": bare})
-    with pytest.raises(CourseError, match=r"complexity\.f: lacks large"):
+    with pytest.raises(CourseError, match=r"complexity\.f: has no large"):
         read_contracts(Path("m"), {"f": {key: value for key, value in GOOD.items() if key != "large"}})
 
 
-def test_every_function_of_the_course_that_computes_has_a_contract(course: Course) -> None:
-    without = {"scale_factor", "pick_device", "move_batch"}  # one number, whatever the sizes; nothing is computed
+def test_every_computing_function_of_the_course_has_a_contract(course: Course) -> None:
+    without = {"scale_factor", "pick_device", "move_batch"}  # they return one number, or compute nothing
     for module in course.modules:
         covered = {contract.target for contract in read_contracts(module.folder, module.complexity)}
         api = course.api(module)

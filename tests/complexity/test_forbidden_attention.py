@@ -1,4 +1,4 @@
-"""Attention ready-made, called through every door there is: it is found, and the line is named."""
+"""PyTorch's own attention is found however it is called, and its line is named."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from grader.complexity.accounts import FunctionCosts, cost_measurer
+from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.course.course import Course
 from grader.course.load_solution import load_reference
 from grader.course.module import Backend
@@ -76,10 +76,10 @@ class ScaledDotProductAttention(nn.Module):
         eye = torch.eye(4)
         three = [eye[None]] * 3
         weights_of_three = eye.repeat(3, 1), eye.repeat(3, 1)[:, 0], None, None
-        output = DOOR
+        output = CALL
         return output, weights
 """
-DOORS = {
+CALLS = {
     "functional": "F.scaled_dot_product_attention(q, k, v)",
     "four dimensions": "F.scaled_dot_product_attention(*heads(q, k, v))",
     "another name": "renamed(q, k, v)",
@@ -114,30 +114,30 @@ DOORS = {
 }
 
 
-def account(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
-    """Measure the module's class with an expression in its forward."""
+def measure(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
+    """Measure the module's class with this expression in its forward."""
     module = course.module(MODULE)
-    source = textwrap.dedent(HEAD).replace("DOOR", expression)
+    source = textwrap.dedent(HEAD).replace("CALL", expression)
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
-    accounts = cost_measurer(module, "a salt", load_reference(course, module))
-    (contract,) = (one for one in accounts.contracts if one.function == "ScaledDotProductAttention.forward")
+    measurer = cost_measurer(module, "a salt", load_reference(course, module))
+    (contract,) = (one for one in measurer.contracts if one.function == "ScaledDotProductAttention.forward")
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:
-        return accounts.of(session, contract)
+        return measurer.of(session, contract)
     finally:
         session.close()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_attention_ready_made_is_found(course: Course, spawners: dict[Backend, Spawner], door: str) -> None:
-    found = account(course, spawners["torch"], DOORS[door])
+@pytest.mark.parametrize("call", CALLS)
+def test_built_in_attention_is_found(course: Course, spawners: dict[Backend, Spawner], call: str) -> None:
+    found = measure(course, spawners["torch"], CALLS[call])
     assert found.forbidden, [cost.message for cost in found.costs]
     assert all(cost.verdict == "fail" for cost in found.costs)
     assert any("attention" in one.event.call for one in found.forbidden)
 
 
 def test_the_formula_itself_is_not_forbidden(course: Course, spawners: dict[Backend, Spawner]) -> None:
-    found = account(course, spawners["torch"], "weights @ v")
+    found = measure(course, spawners["torch"], "weights @ v")
     assert not found.forbidden
     assert {cost.verdict for cost in found.costs} == {"pass"}
 
@@ -151,8 +151,8 @@ def test_the_formula_itself_is_not_forbidden(course: Course, spawners: dict[Back
         "torch.jit.script(weigh)(weights, v)",
     ],
 )
-def test_what_cannot_be_seen_is_left_to_a_person(
+def test_calls_that_cannot_be_seen_never_pass(
     course: Course, spawners: dict[Backend, Spawner], expression: str
 ) -> None:
-    found = account(course, spawners["torch"], expression)
+    found = measure(course, spawners["torch"], expression)
     assert "pass" not in {cost.verdict for cost in found.costs}

@@ -1,10 +1,10 @@
-"""The flops of the reference's multi-head attention are the curriculum's formula, exactly."""
+"""The flops of the reference's multi-head attention match the formula of the course exactly."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from grader.complexity.accounts import cost_measurer
+from grader.complexity.measurer import cost_measurer
 from grader.complexity.polynomial import parse
 from grader.course.course import Course
 from grader.course.load_solution import load_reference
@@ -16,16 +16,16 @@ from grader.sandbox.session import Program, Session
 FORMULA = "4*b*n_q*e^2 + 4*b*n_k*e^2 + 4*b*n_q*n_k*e"
 
 
-def test_the_reference_costs_what_the_curriculum_says(course: Course, spawners: dict[Backend, Spawner]) -> None:
+def test_the_reference_costs_what_the_formula_says(course: Course, spawners: dict[Backend, Spawner]) -> None:
     module = course.module("06_multi_head_attention")
     files = {
         module.slug: {"file": "f.py", "cells": [course.solution(module).read_bytes()], "notebook": False},
     }
-    accounts = cost_measurer(module, "a salt", load_reference(course, module))
-    (contract,) = (one for one in accounts.contracts if one.function == "MultiHeadAttention.forward")
+    measurer = cost_measurer(module, "a salt", load_reference(course, module))
+    (contract,) = (one for one in measurer.contracts if one.function == "MultiHeadAttention.forward")
     session = Session(spawners["torch"], Program(files, module.slug, ()), Limits())
     try:
-        found = accounts.of(session, contract).profile.exact["flops"]
+        found = measurer.of(session, contract).profile.exact["flops"]
     finally:
         session.close()
     formula = parse(FORMULA, contract.lattice.names)

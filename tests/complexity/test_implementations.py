@@ -1,7 +1,7 @@
-"""Right and wrong costs in many styles: the files of implementations/, each cell laid over its module's solution.
+"""Right and wrong costs in many styles: each cell of implementations/ is appended to its module's solution.
 
-FAILS names the functions that must fail and the meters they fail by (or `forbidden`, or `inconclusive`); every
-other contract of what the cell defines must pass. A line that is to blame ends with `# <-- here`.
+FAILS names the functions that must fail, and the meters that must fail (or `forbidden`, or `inconclusive`). All other
+contracts of what the cell defines must pass. A line that the report must name ends with `# <-- here`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from grader.complexity.accounts import FunctionCosts, cost_measurer
+from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.course.course import Course
 from grader.course.load_solution import load_reference
 from grader.course.module import Backend
@@ -29,7 +29,7 @@ HERE = "# <-- here"
 
 @dataclass(frozen=True)
 class Implementation:
-    """One cell: its module, its code, and what must be said of it."""
+    """One cell: its module, its code, and the expected verdicts."""
 
     module: str
     name: str
@@ -56,37 +56,39 @@ IMPLEMENTATIONS = list(implementations())
 
 
 def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, FunctionCosts]]:
-    """Measure what a cell defines; return the whole source and the accounts by function."""
+    """Measure what a cell defines. Return the complete source, and the costs by function."""
     module = course.module(implementation.module)
     source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
-    accounts = cost_measurer(module, "a salt", load_reference(course, module))
+    measurer = cost_measurer(module, "a salt", load_reference(course, module))
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:
-        wanted = [one for one in accounts.contracts if one.target in implementation.defines]
-        return source, {contract.function: accounts.of(session, contract) for contract in wanted}
+        wanted = [one for one in measurer.contracts if one.target in implementation.defines]
+        return source, {contract.function: measurer.of(session, contract) for contract in wanted}
     finally:
         session.close()
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS, ids=lambda one: f"{one.module}-{one.name}")
-def test_a_verdict_is_right(course: Course, spawners: dict[Backend, Spawner], implementation: Implementation) -> None:
+def test_verdict_and_line_are_right(
+    course: Course, spawners: dict[Backend, Spawner], implementation: Implementation
+) -> None:
     backend = course.module(implementation.module).backend
-    source, accounts = measured(course, spawners[backend], implementation)
-    assert accounts
+    source, costs = measured(course, spawners[backend], implementation)
+    assert costs
     marked = {number for number, line in enumerate(source.splitlines(), 1) if line.endswith(HERE)}
-    for function, account in accounts.items():
+    for function, found in costs.items():
         said = implementation.fails.get(function, "")
-        verdicts = {cost.meter: (cost.verdict, cost.measured, cost.message) for cost in account.costs}
-        blamed = {cost.place.line for cost in account.costs if cost.verdict != "pass" and cost.place}
+        verdicts = {cost.meter: (cost.verdict, cost.measured, cost.message) for cost in found.costs}
+        blamed = {cost.place.line for cost in found.costs if cost.verdict != "pass" and cost.place}
         if said == "forbidden":
-            assert {one.event.place.line for one in account.forbidden} == marked, verdicts
-            assert all(cost.verdict == "fail" for cost in account.costs), verdicts
+            assert {one.event.place.line for one in found.forbidden} == marked, verdicts
+            assert all(cost.verdict == "fail" for cost in found.costs), verdicts
         elif said == "inconclusive":
-            assert {cost.verdict for cost in account.costs} == {"inconclusive"}, verdicts
+            assert {cost.verdict for cost in found.costs} == {"inconclusive"}, verdicts
             assert blamed == marked, verdicts
         else:
-            assert account.forbidden == ()
-            assert {cost.meter for cost in account.costs if cost.verdict == "fail"} == set(said.split()), verdicts
-            assert not any(cost.verdict == "inconclusive" for cost in account.costs), verdicts
+            assert found.forbidden == ()
+            assert {cost.meter for cost in found.costs if cost.verdict == "fail"} == set(said.split()), verdicts
+            assert not any(cost.verdict == "inconclusive" for cost in found.costs), verdicts
             assert blamed >= marked if said else not blamed, (blamed, marked, verdicts)

@@ -91,7 +91,7 @@ class Fake:
         return GpuCost(value if keep else None, self.bytes_at(q.shape[-2]), (1.0,) * repeats)
 
 
-def peaks(course: Course) -> GpuMeasurer:
+def measurer(course: Course) -> GpuMeasurer:
     reference = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, lambda q, *_: q))
     return gpu_measurer(course.module(MODULE), "salt", reference)  # type: ignore[arg-type]
 
@@ -114,13 +114,13 @@ def refusing(_: int) -> int:
 )
 def test_the_law_of_the_fused_way_is_about_the_power(course: Course, fake: Fake, verdict: str, measured: str) -> None:
     student = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, fake))
-    cost = next(one for one in peaks(course).costs(student, ()) if one.function == "fused_attention")  # type: ignore[arg-type]
+    cost = next(one for one in measurer(course).costs(student, ()) if one.function == "fused_attention")  # type: ignore[arg-type]
     assert (cost.verdict, cost.measured) == (verdict, measured)
     assert cost.earned == (0.0 if verdict == "fail" else cost.points)
 
 
 def test_what_passes_nothing_is_not_measured(course: Course) -> None:
-    costs = peaks(course).costs(SimpleNamespace(), tuple(course.module(MODULE).gpu))  # type: ignore[arg-type]
+    costs = measurer(course).costs(SimpleNamespace(), tuple(course.module(MODULE).gpu))  # type: ignore[arg-type]
     assert {cost.verdict for cost in costs} == {"fail"}
 
 

@@ -1,4 +1,4 @@
-"""The accounts of a submission: every contract of its module measured, and what it may not call."""
+"""The cost measurer: measures the functions of a submission that have a contract."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXECUTING = ("exec", "eval", "compile")
 
 @dataclass(frozen=True)
 class Forbidden:
-    """A call that a module does not allow, where it is made, and why it is not allowed."""
+    """A call that a module does not allow, with its line and the reason."""
 
     event: Event
     why: str
@@ -32,7 +32,7 @@ class Forbidden:
 
 @dataclass(frozen=True)
 class FunctionCosts:
-    """What one function costs, and what it calls that it may not."""
+    """The costs of one function, and its calls that are not allowed."""
 
     profile: Profile
     costs: tuple[Cost, ...]
@@ -41,7 +41,7 @@ class FunctionCosts:
 
 @dataclass(frozen=True)
 class CostMeasurer:
-    """How the functions of a module are measured; `reference` is None where there is no solution to compare with."""
+    """Measures the functions of one module. `reference` is None where there is no solution to compare with."""
 
     contracts: tuple[Contract, ...]
     forbidden: Mapping[str, ForbiddenRule]
@@ -51,27 +51,27 @@ class CostMeasurer:
 
     @property
     def points(self) -> float:
-        """What all contracts together are worth."""
+        """The points of all contracts together."""
         return sum(contract.points for contract in self.contracts)
 
     def of(self, session: Session, contract: Contract) -> FunctionCosts:
-        """Measure one function; what a worker has measured before does no harm, as each time all is loaded anew."""
+        """Measure one function. A worker that has measured before may be used: it loads everything again each time."""
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
         expected = None if self.reference is None else ReferenceAnswers(self.reference, contract.function)
-        found = _doubted(profile(session, at_secret_sizes(contract, seed), seed, expected), session.program.files)
+        found = _flag_evasions(profile(session, at_secret_sizes(contract, seed), seed, expected), session.program.files)
         forbidden = tuple(
             Forbidden(event, rule.why)
             for event in found.events
             if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
-        return FunctionCosts(found, _without_forbidden(_in_further_calls(found), forbidden), forbidden)
+        return FunctionCosts(found, _fail_forbidden(_judge_further_calls(found), forbidden), forbidden)
 
     def unmeasured(self, contract: Contract) -> FunctionCosts:
-        """Return the account of a function whose results are wrong or never come: its cost means nothing."""
-        message = "not measured: its checks do not pass"
+        """Return failed costs for a function that was not measured, because its results are wrong or never come."""
+        message = "NOT MEASURED: its checks fail"
         costs = tuple(
-            Cost(contract.function, law.meter, law.text, "", "fail", law.points, None, message)
-            for law in contract.limits
+            Cost(contract.function, limit.meter, limit.text, "", "fail", limit.points, None, message)
+            for limit in contract.limits
         )
         return FunctionCosts(Profile(contract, costs, (), {}, {}), costs, ())
 
@@ -84,7 +84,7 @@ class ReferenceAnswers:
     function: str
 
     def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]:
-        """Return the parameters of a torch module, the same each time it is made like this."""
+        """Return the parameters of a torch module: the same ones each time, for the same constructor arguments."""
         if not hasattr(getattr(self.reference, self.name), "named_parameters"):
             return NOTHING
         import torch
@@ -106,15 +106,15 @@ class ReferenceAnswers:
 
 
 def cost_measurer(module: Module, salt: str, reference: ModuleType | None) -> CostMeasurer:
-    """Return how a module's functions are measured, by its `module.toml`."""
+    """Return the cost measurer of a module, as its `module.toml` describes it."""
     contracts = read_contracts(module.folder, module.complexity)
     return CostMeasurer(contracts, module.forbidden, module.name, salt, reference)
 
 
 def at_secret_sizes(contract: Contract, seed: int) -> Contract:
-    """Return the contract with its large sizes a little larger, by the course's salt: nobody can aim at them.
+    """Return the contract with its large sizes a little larger, so that no code can be written for exactly these sizes.
 
-    They grow by whole steps of theirs: what is cut into two heads stays even.
+    The seed comes from the course's salt. Sizes grow by complete steps: a size that is split into two heads stays even.
     """
     rng = np.random.default_rng(seed)
     steps = contract.lattice.step
@@ -127,10 +127,10 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
     return replace(contract, large=large)
 
 
-def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
-    """Leave the costs of code that looks at its own measurement to a person, unless they fail anyway."""
+def _flag_evasions(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
+    """Make the costs of code that looks at its own measurement inconclusive, unless they fail anyway."""
     for name, (file, line) in evasions(files).items():
-        message = f"it uses {name}, by which code can see how it is measured"
+        message = f"your code uses {name}, which can detect the measurement: an instructor must check"
         costs = (
             replace(cost, verdict="inconclusive", place=CodeLine(file, line), message=message)
             if cost.verdict == "pass"
@@ -142,7 +142,7 @@ def _doubted(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
 
 
 def kind_of(call: str) -> str:
-    """Return which rule of `[forbidden]` a call falls under."""
+    """Return the rule of `[forbidden]` that applies to a call."""
     if call in EXECUTING:
         return "exec"
     if call.startswith(PREFIX):
@@ -150,11 +150,11 @@ def kind_of(call: str) -> str:
     return "products"
 
 
-def _in_further_calls(found: Profile) -> tuple[Cost, ...]:
-    """Fail the steps of a function with a loop in a further call, and the last cost of one that lacks what it needs."""
+def _judge_further_calls(found: Profile) -> tuple[Cost, ...]:
+    """Fail the steps of a function that loops in a further call, and the last cost of one that lacks a needed call."""
     costs = found.costs
     if found.looping is not None:
-        message = f"it has a loop for ({', '.join(found.looping)})"
+        message = f"it loops when called with ({', '.join(found.looping)})"
         costs = tuple(
             replace(cost, verdict="fail", place=None, message=message)
             if cost.meter == "steps" and cost.verdict != "fail"
@@ -164,12 +164,12 @@ def _in_further_calls(found: Profile) -> tuple[Cost, ...]:
     if found.lacking is None:
         return costs
     *others, last = costs
-    message = f"PyTorch's own attention is not called for ({', '.join(found.lacking)})"
+    message = f"it does not call PyTorch's own attention when called with ({', '.join(found.lacking)})"
     return (*others, replace(last, verdict="fail", place=None, message=message, too_little=True))
 
 
-def _without_forbidden(costs: tuple[Cost, ...], forbidden: tuple[Forbidden, ...]) -> tuple[Cost, ...]:
-    """Fail every cost of a function that calls what it may not: its price was paid by somebody else."""
+def _fail_forbidden(costs: tuple[Cost, ...], forbidden: tuple[Forbidden, ...]) -> tuple[Cost, ...]:
+    """Fail every cost of a function that makes a forbidden call: that call did work that was not counted."""
     if not forbidden:
         return costs
     first = forbidden[0]
