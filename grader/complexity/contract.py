@@ -119,11 +119,11 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
     except CourseError:
         raise
     except KeyError as error:
-        mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
-        raise module_error(folder, where, f"lacks {error.args[0]}", mend) from None
+        fix = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
+        raise module_error(folder, where, f"lacks {error.args[0]}", fix) from None
     except (ValueError, TypeError, AttributeError) as error:
-        mend = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
-        raise module_error(folder, where, f"cannot be read: {error}", mend) from None
+        fix = "A contract has args, sizes = {n = [first, step]}, large, points and a law for one meter at least"
+        raise module_error(folder, where, f"cannot be read: {error}", fix) from None
 
 
 def _limit(meter: str, entry: Any, names: tuple[str, ...], points: float) -> CostLimit:

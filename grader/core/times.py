@@ -29,8 +29,8 @@ def read_time(text: str) -> datetime:
         when = datetime.fromisoformat(bare)
         return when.astimezone() if when.tzinfo is None else when
     except (ValueError, OverflowError, OSError):
-        mend = "write it like 2026-10-01 23:59, with +02:00 or UTC after it where this machine is in another zone"
-        raise TimeError(f"{bare!r} is no point in time: {mend}") from None
+        fix = "write it like 2026-10-01 23:59, with +02:00 or UTC after it where this machine is in another zone"
+        raise TimeError(f"{bare!r} is no point in time: {fix}") from None
 
 
 def read_length(text: str) -> timedelta:

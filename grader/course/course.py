@@ -74,8 +74,8 @@ def find_course(start: Path) -> Course:
     for folder in (start, *start.parents):
         if any((folder / "modules").glob("*/module.toml")):
             return read_course(folder)
-    mend = "Change into a course or a bundle: a folder that holds `modules/`"
-    raise CourseError(start, "", "is not inside an AttnLab course", mend, usage=True)
+    fix = "Change into a course or a bundle: a folder that holds `modules/`"
+    raise CourseError(start, "", "is not inside an AttnLab course", fix, usage=True)
 
 
 def read_course(root: Path) -> Course:
@@ -95,5 +95,5 @@ def _check_requires(course: Course, module: Module) -> None:
     for name in module.requires:
         # A bundle may hold a module without those it builds on.
         if name not in earlier and not (course.is_bundle and FOLDER.fullmatch(name)):
-            mend = f"Name an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
-            raise module_error(module.folder, "requires", f"{name!r} is no earlier module", mend)
+            fix = f"Name an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
+            raise module_error(module.folder, "requires", f"{name!r} is no earlier module", fix)

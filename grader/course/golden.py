@@ -45,8 +45,8 @@ def read_golden(module: Module) -> Golden:
         fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
         return Golden(str(document["stub"]), api, *fields)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        mend = "Run `attn dev build`, or unpack the bundle again"
-        raise CourseError(module.golden, "", "is missing or broken", mend) from None
+        fix = "Run `attn dev build`, or unpack the bundle again"
+        raise CourseError(module.golden, "", "is missing or broken", fix) from None
 
 
 def sha256(data: bytes) -> str:

@@ -10,7 +10,7 @@ from types import ModuleType
 from grader.course.module import CourseError
 
 
-def load_python(path: Path, name: str, *, verb: str, missing: str, mend: str) -> ModuleType:
+def load_python(path: Path, name: str, *, verb: str, missing: str, fix: str) -> ModuleType:
     """Run a file and return it as a module; one that is not there, or raises, is a mistake in the course."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
@@ -21,7 +21,7 @@ def load_python(path: Path, name: str, *, verb: str, missing: str, mend: str) ->
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise CourseError(path, "", f"cannot be {verb}: {type(error).__name__}: {error}", mend) from error
+        raise CourseError(path, "", f"cannot be {verb}: {type(error).__name__}: {error}", fix) from error
     finally:
         sys.dont_write_bytecode = bytecode
     return module

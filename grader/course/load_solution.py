@@ -12,4 +12,4 @@ from grader.course.module import Module
 def load_reference(course: Course, module: Module) -> ModuleType:
     """Import a module's solution; one that cannot be imported is a mistake in the course."""
     path, name = course.solution(module), f"_reference_{module.name}"
-    return load_python(path, name, verb="imported", missing="Every module needs its solution", mend="Mend the solution")
+    return load_python(path, name, verb="imported", missing="Every module needs its solution", fix="Mend the solution")

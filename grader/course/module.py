@@ -19,13 +19,13 @@ FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 class CourseError(Exception):
     """Something in the course itself is wrong: which file, which key, and how to mend it."""
 
-    def __init__(self, file: Path, key: str, problem: str, mend: str, *, usage: bool = False) -> None:
+    def __init__(self, file: Path, key: str, problem: str, fix: str, *, usage: bool = False) -> None:
         where = f"{file}: {key}" if key else f"{file}"
-        super().__init__(f"{where}: {problem}. {mend}")
-        self.parts = (str(file), key, problem, mend, usage)
+        super().__init__(f"{where}: {problem}. {fix}")
+        self.parts = (str(file), key, problem, fix, usage)
         self.file = file
         self.key = key
-        self.mend = mend
+        self.fix = fix
         self.usage = usage  # the course is fine, but was asked for something it cannot give
 
 
@@ -126,8 +126,8 @@ def read_module(folder: Path) -> Module:
     _check_keys(folder, table)
     order = _integer(folder, table, "order")
     if order != int(matched[1]):
-        mend = f"Write order = {int(matched[1])}, or rename the folder"
-        raise module_error(folder, "order", f"is {order}, but the folder is called {folder.name}", mend)
+        fix = f"Write order = {int(matched[1])}, or rename the folder"
+        raise module_error(folder, "order", f"is {order}, but the folder is called {folder.name}", fix)
     return Module(
         name=folder.name,
         title=_text(folder, table, "title"),
@@ -164,8 +164,8 @@ def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
     for key in table:
         if key not in KEYS and key not in OPTIONAL:
             close = difflib.get_close_matches(key, [*KEYS, *OPTIONAL], 1)
-            mend = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
-            raise module_error(folder, key, "is no key of a module", mend)
+            fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
+            raise module_error(folder, key, "is no key of a module", fix)
     for key, example in KEYS.items():
         if key not in table:
             raise module_error(folder, key, "is missing", f"Add a line like {example}")
@@ -207,16 +207,16 @@ def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:
-    mend = f"Write it like {OPTIONAL['forbidden']}, of {', '.join(FORBIDDEN)}; or why = ..., functions = [...]"
+    fix = f"Write it like {OPTIONAL['forbidden']}, of {', '.join(FORBIDDEN)}; or why = ..., functions = [...]"
     rules: dict[str, ForbiddenRule] = {}
     for kind, entry in _table(folder, table, "forbidden").items():
         rule = {"why": entry, "functions": []} if type(entry) is str else entry
         if kind not in FORBIDDEN:
-            raise module_error(folder, f"forbidden.{kind}", "is nothing that can be forbidden", mend)
+            raise module_error(folder, f"forbidden.{kind}", "is nothing that can be forbidden", fix)
         if type(rule) is not dict or rule.keys() != {"why", "functions"} or type(rule["why"]) is not str:
-            raise module_error(folder, f"forbidden.{kind}", "must say why, in words", mend)
+            raise module_error(folder, f"forbidden.{kind}", "must say why, in words", fix)
         if type(rule["functions"]) is not list or not all(type(name) is str for name in rule["functions"]):
-            raise module_error(folder, f"forbidden.{kind}", "has something else than names of functions", mend)
+            raise module_error(folder, f"forbidden.{kind}", "has something else than names of functions", fix)
         rules[kind] = ForbiddenRule(rule["why"], tuple(rule["functions"]))
     return rules
 
@@ -230,6 +230,6 @@ def _backend(folder: Path, table: Mapping[str, Any]) -> Backend:
     )
 
 
-def module_error(folder: Path, key: str, problem: str, mend: str) -> CourseError:
+def module_error(folder: Path, key: str, problem: str, fix: str) -> CourseError:
     """Return the error for one key of a module's `module.toml`."""
-    return CourseError(folder / "module.toml", key, problem, mend)
+    return CourseError(folder / "module.toml", key, problem, fix)

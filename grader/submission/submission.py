@@ -129,8 +129,8 @@ def own_submission(course: Course, module: Module) -> Submission:
     """Return a student's own work in their course or bundle: one module, with their others beside it."""
     files = {other.name: path for other in course.modules if (path := own_file(other)).is_file()}
     if module.name not in files:
-        mend = f"`attn reset {module.slug}` puts the stub back"
-        raise CourseError(module.stub, "", "is not there, or is no file", mend, usage=True)
+        fix = f"`attn reset {module.slug}` puts the stub back"
+        raise CourseError(module.stub, "", "is not there, or is no file", fix, usage=True)
     pieces = {other.name: _own_piece(other, files[other.name]) for other in course.modules if other.name in files}
     piece = pieces.pop(module.name)
     return SubmissionRef(piece, tuple(pieces.values())).read()
