@@ -325,9 +325,9 @@ def linked(file: zipfile.ZipFile) -> None:
 
 
 BAD_ZIPS: dict[str, tuple[Callable[[zipfile.ZipFile], None], str]] = {
-    "leads out": (lambda file: file.writestr("../modules/01_softmax/module.toml", "x"), "leads out of it"),
-    "absolute": (lambda file: file.writestr("/modules/01_softmax/module.toml", "x"), "leads out of it"),
-    "a link": (linked, "holds a link"),
+    "leads out": (lambda file: file.writestr("../modules/01_softmax/module.toml", "x"), "points outside the zip"),
+    "absolute": (lambda file: file.writestr("/modules/01_softmax/module.toml", "x"), "points outside the zip"),
+    "a link": (linked, "has a link"),
     "a bomb": (lambda file: file.writestr("modules/01_softmax/README.md", "#" * (99 << 20)), "is too large"),
     "something else": (lambda file: file.writestr("notes.txt", "hello"), "it has no modules"),
 }
@@ -352,7 +352,7 @@ def test_what_is_no_newer_bundle_is_said(attn: Attn, bundle: Path, course_copy: 
     for source, words in {
         ".": "is this course itself",
         "nowhere": "neither a folder nor a zip",
-        "torn.zip": "not a zip that can be read",
+        "torn.zip": "cannot be read as a zip",
         "modules/01_softmax": "is not a bundle",
     }.items():
         done = attn("update", source, cwd=bundle)
@@ -527,7 +527,7 @@ def test_a_file_the_grader_would_refuse_is_refused_here(attn: Attn, bundle: Path
     script(bundle).write_text(SOLUTION + "#" * (3 << 20))
     done = attn("submit", "--student", "ana", "--anyway", cwd=bundle)
     assert done.returncode == 1
-    assert "the most for a .py file is 2 MB" in done.stderr
+    assert "the limit for a .py file is 2 MB" in done.stderr
     assert not (bundle / "ana.zip").exists()
 
 
