@@ -1,4 +1,4 @@
-"""What the tests share: this repository's course, and students made from a few lines of source."""
+"""Fixtures of all tests: this repository's course, and students made from a few lines of source."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from grader.submission.submission import Source, Submission
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
 
-# Short enough for a test that hangs on purpose, long enough for any machine to be honest in.
+# Short enough for a test that hangs on purpose, long enough for normal code on a slow machine.
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
 
 StudentOf = Callable[..., Student]
@@ -52,12 +52,12 @@ def _survey() -> tuple[TierAttempt, ...]:
 
 
 def tier_here() -> Tier:
-    """Return the best tier this machine gives."""
+    """Return the best tier that this machine supports."""
     return best(_survey())
 
 
 def needs_tier(tier: Tier) -> None:
-    """Skip where this machine does not give a tier; where tests are run for a verdict, that is a failure."""
+    """Skip the test if this machine does not support a tier. In CI, fail."""
     problems = [attempt.problem for attempt in _survey() if attempt.plan.tier == tier]
     if not problems or all(problems):
         reason = f"no {tier} jail here: {problems or 'bubblewrap is not installed'}"
@@ -65,21 +65,21 @@ def needs_tier(tier: Tier) -> None:
 
 
 def needs_jail() -> None:
-    """Skip where there is no jail, where `attn grade` refuses; where tests are run for a verdict, fail."""
+    """Skip the test if there is no jail, because `attn grade` refuses to run. In CI, fail."""
     if tier_here() == "none":
-        reason = "there is no jail here, so that `attn grade` refuses, as it should"
+        reason = "there is no jail here, so `attn grade` refuses to run"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
 def course() -> Course:
-    """This repository."""
+    """The course in this repository."""
     return read_course(ROOT)
 
 
 @pytest.fixture
 def course_copy(tmp_path: Path) -> Course:
-    """This repository's course in a folder of its own, to be broken at will."""
+    """A copy of this repository's course that a test may break."""
     for name in ("modules", "solutions", "tests/hidden"):
         shutil.copytree(ROOT / name, tmp_path / "course" / name, ignore=shutil.ignore_patterns("__pycache__"))
     return read_course(tmp_path / "course")
@@ -87,21 +87,21 @@ def course_copy(tmp_path: Path) -> Course:
 
 @pytest.fixture(scope="session")
 def spawners() -> Iterator[dict[Backend, Spawner]]:
-    """One zygote of each kind for all tests."""
+    """One zygote for each backend, shared by all tests."""
     with open_spawner("numpy") as plain, open_spawner("torch") as torch:
         yield {"numpy": plain, "torch": torch}
 
 
 @pytest.fixture
 def unjailed() -> Iterator[Spawner]:
-    """A zygote whose workers are not jailed, for what a jail would not let a test see."""
+    """A zygote whose workers are not jailed, for tests that a jail would block."""
     with ZygoteSpawner(Plan("numpy")) as spawner:
         yield spawner
 
 
 @pytest.fixture
 def student_of(spawners: dict[Backend, Spawner]) -> Iterator[StudentOf]:
-    """Make a Student of a source text; its worker ends with the test."""
+    """Make a Student from source text. Its worker ends with the test."""
     sessions: list[Session] = []
 
     def make(
@@ -124,7 +124,7 @@ def student_of(spawners: dict[Backend, Spawner]) -> Iterator[StudentOf]:
 
 @pytest.fixture
 def grade_source(course: Course) -> GradeSource:
-    """Grade a source text as a submission for 01_softmax."""
+    """Grade source text as a submission for 01_softmax."""
 
     def run(source: str, limits: Limits = LIMITS) -> Report:
         reports: list[Report] = []
@@ -138,7 +138,7 @@ def grade_source(course: Course) -> GradeSource:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A course of one small sound module, as `attn dev new tiny` makes it."""
+    """A course with one small sound module, as `attn dev new tiny` makes it."""
     root = tmp_path_factory.mktemp("tiny")
     new_module(Course(root, ()), "tiny", "Tiny")
     course = read_course(root)
@@ -149,5 +149,5 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture
 def tiny(built: Course, tmp_path: Path) -> Course:
-    """A copy of it, to be broken."""
+    """A copy of the small course that a test may break."""
     return read_course(shutil.copytree(built.root, tmp_path / "tiny"))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from grader.course.module import Module
     from grader.workspace.backup import FileChange
     from grader.workspace.submit import ModuleReadiness
-    from grader.workspace.update import ModuleUpdate, Update
+    from grader.workspace.update import Update
+    from grader.workspace.update_plan import ModuleUpdate
 
 
 @click.command()
@@ -93,8 +94,8 @@ def update(source: Path, as_json: bool) -> None:
     from dataclasses import asdict
 
     from grader.course.course import find_course
-    from grader.workspace.update import UpdateError
     from grader.workspace.update import update as take
+    from grader.workspace.update_bundle import UpdateError
 
     course = find_course(Path.cwd())
     try:

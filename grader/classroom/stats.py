@@ -137,5 +137,5 @@ def _read(path: Path) -> Report:
     try:
         return report_from(json.loads(path.read_bytes()))
     except ValueError:
-        mend = "run the same `attn grade` with --resume, which grades it again"
-        raise StatsError(f"{path} is no report, or was cut short: {mend}") from None
+        fix = "run the same `attn grade` with --resume, which grades it again"
+        raise StatsError(f"{path} is no report, or was cut short: {fix}") from None

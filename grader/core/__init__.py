@@ -1,1 +1,1 @@
-"""Records and helpers that every other package uses."""
+"""Shared records and helpers."""

@@ -1,9 +1,9 @@
-"""The one comparison: what a student returned against what was expected.
+"""The comparison of a student's value with the expected one.
 
-In this order, first difference wins: type, shape, NaN pattern, inf pattern, tolerance. The dtype of a result
-is no part of it (that is a check of its own); the tolerance follows the dtype of the *expected* value, which
-the student cannot choose. The student's value is whatever came over the wire, so nothing is called on it
-before its exact type is known.
+It reports the first difference in this order: type, shape, NaN pattern, inf pattern, tolerance. It does not compare
+dtypes (separate checks do that). The tolerance follows the dtype of the *expected* value, which the student cannot
+choose. The student's value came over the wire and can be anything, so no method is called on it before its exact type
+is known.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a number may be off: `absolute + relative * |expected|`."""
+    """The allowed difference: `absolute + relative * |expected|`."""
 
     relative: float
     absolute: float
 
 
-# A right formula loses a few dozen rounding errors, a wrong one loses digits by the thousand.
+# A right formula is off by a few dozen rounding errors, a wrong one by thousands.
 TOLERANCES = {
     8: Tolerance(1e-9, 1e-12),
     4: Tolerance(2e-5, 1e-6),
@@ -34,31 +34,31 @@ EXACT = Tolerance(0.0, 0.0)
 
 
 def difference(actual: Any, expected: Any, tolerance: Tolerance | None = None) -> str | None:
-    """Return the first difference in words, or None if the student's value is as expected."""
+    """Return the first difference in words, or None if there is none."""
     if type(expected) in (tuple, list):
-        return _items(actual, expected, tolerance)
+        return _sequence_difference(actual, expected, tolerance)
     if type(expected) is dict:
-        return _entries(actual, expected, tolerance)
-    # Integers beyond 2**53 would lose their last digits in float64, so two of them are compared as they are.
+        return _dict_difference(actual, expected, tolerance)
+    # float64 would lose the last digits of integers above 2**53, so two integers are compared directly.
     both_integers = type(expected) is int and type(actual) is int
     if type(expected) in (bool, np.bool_) and type(actual) in (bool, np.bool_):
         return None if bool(actual) == bool(expected) else f"expected {bool(expected)}, got {bool(actual)}"
     if expected is None or both_integers or type(expected) in (bool, str, bytes):
         same = type(actual) is type(expected) and actual == expected
         return None if same else f"expected {expected!r}, got {describe(actual)}"
-    return _numbers(actual, expected, tolerance)
+    return _number_difference(actual, expected, tolerance)
 
 
 def describe(value: Any) -> str:
-    """Return a short description of any value that came over the wire."""
+    """Describe any value that came over the wire in a few words."""
     if type(value) is np.ndarray:
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     if _is_tensor(value):
         return f"a tensor of shape {tuple(value.shape)} and dtype {str(value.dtype).removeprefix('torch.')}"
     if type(value) in (tuple, list):
-        return f"a {type(value).__name__} of {len(value)}"
+        return f"a {type(value).__name__} of length {len(value)}"
     if type(value) is dict:
-        return f"a dict of {len(value)}"
+        return f"a dict of length {len(value)}"
     if isinstance(value, np.generic) and not isinstance(value, np.number | np.bool_):
         return f"a NumPy scalar of dtype {value.dtype}"
     if value is None or type(value) in (bool, int, float, complex, str, bytes) or isinstance(value, np.generic):
@@ -68,7 +68,7 @@ def describe(value: Any) -> str:
 
 
 def as_float64(value: Any) -> np.ndarray | None:
-    """Return a real number, array or tensor in float64; None if it is nothing of the kind."""
+    """Return a real number, array or tensor as float64; None for anything else."""
     if type(value) in (int, float):
         return np.asarray(_float(value))
     if isinstance(value, np.generic):
@@ -82,7 +82,7 @@ def as_float64(value: Any) -> np.ndarray | None:
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
-    """Return the shape of an array, a NumPy scalar or a tensor; None of anything else."""
+    """Return the shape of an array, a NumPy scalar or a tensor; None for anything else."""
     if type(value) is np.ndarray or isinstance(value, np.generic) or _is_tensor(value):
         return tuple(int(size) for size in value.shape)
     return None
@@ -92,10 +92,10 @@ def _tensor_as_float64(tensor: Any) -> np.ndarray | None:
     if tensor.is_complex():
         return None
     try:
-        if str(tensor.dtype) in ("torch.float32", "torch.float64") and tensor.device.type == "cpu":  # the quick way
+        if str(tensor.dtype) in ("torch.float32", "torch.float64") and tensor.device.type == "cpu":  # the fast path
             return np.asarray(tensor.detach().numpy(), dtype=np.float64)
         return np.asarray(tensor.detach().to(sys.modules["torch"].float64).numpy())
-    except (NotImplementedError, RuntimeError):  # dtypes that torch can hold but not convert, such as bits8
+    except (NotImplementedError, RuntimeError):  # dtypes that torch can store but not convert, such as bits8
         return None
 
 
@@ -106,16 +106,16 @@ def _float(value: float) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _items(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
+def _sequence_difference(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
     if type(actual) is not type(expected) or len(actual) != len(expected):
         return f"expected {describe(expected)}, got {describe(actual)}"
-    for index, (ours, theirs) in enumerate(zip(actual, expected, strict=True)):
-        if found := difference(ours, theirs, tolerance):
+    for index, (got, want) in enumerate(zip(actual, expected, strict=True)):
+        if found := difference(got, want, tolerance):
             return f"item {index}: {found}"
     return None
 
 
-def _entries(actual: Any, expected: dict[Any, Any], tolerance: Tolerance | None) -> str | None:
+def _dict_difference(actual: Any, expected: dict[Any, Any], tolerance: Tolerance | None) -> str | None:
     if type(actual) is not dict or actual.keys() != expected.keys():
         return f"expected a dict with the keys {sorted(map(str, expected))}, got {describe(actual)}"
     for key, value in expected.items():
@@ -124,33 +124,33 @@ def _entries(actual: Any, expected: dict[Any, Any], tolerance: Tolerance | None)
     return None
 
 
-def _numbers(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
-    theirs = as_float64(expected)
-    if theirs is None:
+def _number_difference(actual: Any, expected: Any, tolerance: Tolerance | None) -> str | None:
+    want = as_float64(expected)
+    if want is None:
         raise TypeError(f"the expected value of a comparison cannot be {describe(expected)}")
-    if not _same_kind(actual, expected, theirs.ndim):
-        return f"expected {_kind_of(expected, theirs.ndim)}, got {describe(actual)}"
+    if not _same_kind(actual, expected, want.ndim):
+        return f"expected {_describe_expected(expected, want.ndim)}, got {describe(actual)}"
     shape = shape_of(actual) or ()
-    if shape != theirs.shape:  # before any conversion, which of the wrong shape could be huge
-        return _shape_difference(shape, theirs.shape)
-    ours = as_float64(actual)
-    if ours is None:
+    if shape != want.shape:  # before any conversion: an array of the wrong shape could be huge
+        return _shape_difference(shape, want.shape)
+    got = as_float64(actual)
+    if got is None:
         return f"expected real numbers, got {describe(actual)}"
     if found := _integer_difference(actual, expected):
         return found
-    if _is_close(ours, theirs, tolerance or tolerance_of(expected)):
+    if _is_close(got, want, tolerance or tolerance_of(expected)):
         return None
     for name, test in (("NaN", np.isnan), ("infinite", np.isinf)):
-        if found := _pattern_difference(ours, theirs, name, test):
+        if found := _pattern_difference(got, want, name, test):
             return found
-    signs = np.isinf(theirs) & (np.sign(ours) != np.sign(theirs))
+    signs = np.isinf(want) & (np.sign(got) != np.sign(want))
     if signs.any():
-        return _at(ours, theirs, signs, "the sign of an infinity is wrong")
-    return _gap(ours, theirs, tolerance or tolerance_of(expected))
+        return _with_first_position(got, want, signs, "the sign of an infinity is wrong")
+    return _tolerance_difference(got, want, tolerance or tolerance_of(expected))
 
 
 def tolerance_of(expected: Any) -> Tolerance:
-    """Return how far a value may be from this one, by its dtype: integers and booleans must be exact."""
+    """Return the tolerance for an expected value, by its dtype. Integers and booleans must be exact."""
     if type(expected) is int:
         return EXACT
     if type(expected) is float:
@@ -167,7 +167,7 @@ def tolerance_of(expected: Any) -> Tolerance:
 
 
 def _same_kind(actual: Any, expected: Any, ndim: int) -> bool:
-    """Whether the types fit; a number may also be a NumPy scalar or a 0-d array, an array only an array."""
+    """Whether the types match. A number may also be a NumPy scalar or a 0-d array; an array must be an array."""
     if _is_tensor(expected):
         return _is_tensor(actual)
     if ndim == 0:
@@ -175,69 +175,69 @@ def _same_kind(actual: Any, expected: Any, ndim: int) -> bool:
     return type(actual) is np.ndarray
 
 
-def _kind_of(expected: Any, ndim: int) -> str:
+def _describe_expected(expected: Any, ndim: int) -> str:
     if _is_tensor(expected):
         return f"a tensor of shape {tuple(expected.shape)}"
     return f"a NumPy array of shape {np.shape(expected)}" if ndim else "a number"
 
 
-def _shape_difference(ours: tuple[int, ...], theirs: tuple[int, ...]) -> str:
-    if len(ours) != len(theirs):
-        return f"the shape is {ours}, expected {theirs}: {len(ours)} dimensions instead of {len(theirs)}"
-    axis = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-    return f"the shape is {ours}, expected {theirs}: axis {axis} has {ours[axis]} instead of {theirs[axis]}"
+def _shape_difference(got: tuple[int, ...], want: tuple[int, ...]) -> str:
+    if len(got) != len(want):
+        return f"the shape is {got}, expected {want}: {len(got)} dimensions instead of {len(want)}"
+    axis = next(i for i, (a, b) in enumerate(zip(got, want, strict=True)) if a != b)
+    return f"the shape is {got}, expected {want}: axis {axis} has {got[axis]} instead of {want[axis]}"
 
 
 def _integer_difference(actual: Any, expected: Any) -> str | None:
-    """Compare two arrays of integers as they are: float64 would lose the last digits beyond 2**53."""
+    """Compare two integer arrays directly: float64 would lose the last digits above 2**53."""
     if not all(type(value) is np.ndarray and value.dtype.kind in "iu" for value in (actual, expected)):
         return None
     wrong = actual != expected
     if not wrong.any():
         return None
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    place = ", ".join(map(str, index))
+    position = ", ".join(map(str, index))
     values = f"got {actual[index]}, expected {expected[index]}"
-    return f"{int(wrong.sum())} of {wrong.size} values are off; first at [{place}]: {values}"
+    return f"{int(wrong.sum())} of {wrong.size} values are off; first at [{position}]: {values}"
 
 
-def _pattern_difference(ours: np.ndarray, theirs: np.ndarray, name: str, test: Any) -> str | None:
-    wrong = test(ours) != test(theirs)
+def _pattern_difference(got: np.ndarray, want: np.ndarray, name: str, test: Any) -> str | None:
+    wrong = test(got) != test(want)
     if not wrong.any():
         return None
-    count = int((test(ours) & wrong).sum())
+    count = int((test(got) & wrong).sum())
     if count:
-        return _at(ours, theirs, wrong, f"{count} of {ours.size} values are {name} and should not be")
-    return _at(ours, theirs, wrong, f"{int(wrong.sum())} values should be {name}")
+        return _with_first_position(got, want, wrong, f"{count} of {got.size} values are {name} and should not be")
+    return _with_first_position(got, want, wrong, f"{int(wrong.sum())} of {got.size} values should be {name}")
 
 
-def _is_close(ours: np.ndarray, theirs: np.ndarray, tolerance: Tolerance) -> bool:
-    """The short way for right answers; a NaN or an infinity on either side takes the long one."""
+def _is_close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> bool:
+    """Accept right answers fast. False if either side has a NaN or an infinity."""
     with np.errstate(invalid="ignore", over="ignore"):
-        allowed = tolerance.absolute + tolerance.relative * np.abs(theirs)
-        return bool((np.abs(ours - theirs) <= allowed).all() and np.isfinite(theirs).all())
+        allowed = tolerance.absolute + tolerance.relative * np.abs(want)
+        return bool((np.abs(got - want) <= allowed).all() and np.isfinite(want).all())
 
 
-def _gap(ours: np.ndarray, theirs: np.ndarray, tolerance: Tolerance) -> str | None:
-    finite = np.isfinite(theirs)
-    gap = np.zeros(theirs.shape)
-    with np.errstate(over="ignore"):  # two finite numbers can be further apart than float64 reaches
-        gap[finite] = np.abs(ours[finite] - theirs[finite])
-        allowed = tolerance.absolute + tolerance.relative * np.abs(np.where(finite, theirs, 0.0))
+def _tolerance_difference(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> str | None:
+    finite = np.isfinite(want)
+    gap = np.zeros(want.shape)
+    with np.errstate(over="ignore"):  # the gap between two finite numbers can exceed float64
+        gap[finite] = np.abs(got[finite] - want[finite])
+        allowed = tolerance.absolute + tolerance.relative * np.abs(np.where(finite, want, 0.0))
     wrong = gap > allowed
     if not wrong.any():
         return None
     share = f"{int(wrong.sum())} of {wrong.size} values are off" if wrong.size > 1 else "the value is off"
-    return _at(ours, theirs, wrong, f"{share}, the largest gap is {gap.max():.3g}")
+    return _with_first_position(got, want, wrong, f"{share}, the largest gap is {gap.max():.3g}")
 
 
-def _at(ours: np.ndarray, theirs: np.ndarray, wrong: np.ndarray, what: str) -> str:
-    """Complete a difference with its first place and both values there."""
-    if not ours.ndim:
-        return f"{what}: got {_show(ours)}, expected {_show(theirs)}"
+def _with_first_position(got: np.ndarray, want: np.ndarray, wrong: np.ndarray, what: str) -> str:
+    """Add the first wrong position and both values there to a message."""
+    if not got.ndim:
+        return f"{what}: got {_show(got)}, expected {_show(want)}"
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    place = ", ".join(map(str, index))
-    return f"{what}; first at [{place}]: got {_show(ours[index])}, expected {_show(theirs[index])}"
+    position = ", ".join(map(str, index))
+    return f"{what}; first at [{position}]: got {_show(got[index])}, expected {_show(want[index])}"
 
 
 def _show(number: Any) -> str:

@@ -1,4 +1,4 @@
-"""Sheets: CSV that keeps every text as it is, and that no spreadsheet takes for a formula."""
+"""CSV tables that keep every text unchanged and that no spreadsheet runs as a formula."""
 
 from __future__ import annotations
 
@@ -7,66 +7,67 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-# What spreadsheets run: a text that begins with one of these, also in full width, also behind blanks. Behind an
-# apostrophe they leave it alone; a text that has one there already gets another, so that reading undoes it exactly.
+# Spreadsheets run a text as a formula if it begins with one of these characters, full-width forms and leading blanks
+# included. An apostrophe in front stops them. A text that already has one gets another, so that reading restores it.
 _FORMULA = r"'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])"
 _RISKY = re.compile(_FORMULA)
 _GUARDED = re.compile("'(?=" + _FORMULA + ")")
 _ENCODINGS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _DELIMITERS = ",;\t"
-_PREAMBLE = re.compile(r"\A(?:\s*\n|sep=.\s*\n)+", re.IGNORECASE)  # blank lines, and what one spreadsheet adds
+_PREAMBLE = re.compile(r"\A(?:\s*\n|sep=.\s*\n)+", re.IGNORECASE)  # blank lines, and the `sep=` line that Excel reads
 
 Value = str | float | bool | None
 
 
 class CsvError(Exception):
-    """A file that cannot be read as a table, and why."""
+    """The reason why a file cannot be read as a table."""
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """Return a table as CSV (RFC 4180), every text in quotes: spreadsheets differ in what else they take for one."""
+    """Return a table as CSV (RFC 4180). Every text is quoted, because spreadsheets guess types differently."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(header)
     for row in rows:
-        writer.writerow([_written(value) for value in row])
+        writer.writerow([_cell_value(value) for value in row])
     return file.getvalue()
 
 
 def read_csv(data: bytes) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a CSV file, each with its line, by the names in its first line, folded and stripped.
+    """Return the rows of a CSV file, each with its line number, by column name in lower case.
 
-    Commas, semicolons or tabs; UTF-8, or UTF-16 as spreadsheets save it. Rows with nothing in them are left out.
+    Columns are separated by commas, semicolons or tabs. The text is UTF-8, or UTF-16 as spreadsheets save it.
+    Empty rows are skipped.
     """
     try:
         text = data.decode(next((name for mark, name in _ENCODINGS.items() if data.startswith(mark)), "utf-8"))
     except UnicodeDecodeError as error:
-        raise CsvError(f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
+        raise CsvError(f"is not UTF-8 text (byte {error.start}). Save it as CSV UTF-8") from None
     text = _PREAMBLE.sub("", text)
-    first = text.splitlines()[0] if text.strip() else ""
-    delimiter = max(_DELIMITERS, key=first.count)
+    first_line = text.splitlines()[0] if text.strip() else ""
+    delimiter = max(_DELIMITERS, key=first_line.count)
     rows: list[tuple[int, dict[str, str]]] = []
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        header = [_stripped(name).casefold() for name in next(reader, [])]
-        last = reader.line_num
+        header = [_cell_text(name).casefold() for name in next(reader, [])]
+        last_line = reader.line_num
         for cells in reader:
-            line, last = last + 1, reader.line_num
+            line, last_line = last_line + 1, reader.line_num
             if not any(cell.strip() for cell in cells):
                 continue
             if any(cell.strip() for cell in cells[len(header) :]):
-                raise CsvError(f"line {line} has {len(cells)} fields, the first line {len(header)}")
-            values = [_stripped(cell) for cell in cells[: len(header)]] + [""] * (len(header) - len(cells))
+                raise CsvError(f"line {line} has {len(cells)} fields, but the first line has {len(header)}")
+            values = [_cell_text(cell) for cell in cells[: len(header)]] + [""] * (len(header) - len(cells))
             rows.append((line, {name: value for name, value in zip(header, values, strict=True) if name}))
     except csv.Error as error:
-        raise CsvError(f"is no CSV: {error} in line {reader.line_num}") from None
-    twice = next((name for name in header if name and header.count(name) > 1), "")
-    if twice:
-        raise CsvError(f"has two columns named {twice!r}")
+        raise CsvError(f"is not a CSV file: {error} in line {reader.line_num}") from None
+    duplicate = next((name for name in header if name and header.count(name) > 1), "")
+    if duplicate:
+        raise CsvError(f"has two columns named {duplicate!r}")
     return rows
 
 
-def _written(value: Value) -> str | float:
+def _cell_value(value: Value) -> str | float:
     match value:
         case None:
             return ""
@@ -77,5 +78,5 @@ def _written(value: Value) -> str | float:
     return int(value) if value == int(value) else round(value, 6)
 
 
-def _stripped(cell: str) -> str:
+def _cell_text(cell: str) -> str:
     return _GUARDED.sub("", cell, count=1).strip() if _GUARDED.match(cell) else cell.strip()

@@ -1,6 +1,6 @@
-"""What can go wrong in student code, as exceptions the trusted side raises in a test.
+"""Failures of student code, as exceptions that the trusted side raises in a test.
 
-A StudentError is the student's failure. Whatever else a test raises, but for an AssertionError, is ours.
+A StudentError or an AssertionError is the student's failure. Any other exception in a test is the grader's fault.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 EndingKind = Literal["deadline", "memory", "crash", "syscall", "protocol", "exit"]
 
-# What a student reads about each ending; the evidence is for the instructor.
+# The text that a student reads about each ending. The evidence is for the instructor.
 ENDING_WORDS: dict[EndingKind, str] = {
     "deadline": "did not return in the time allowed",
     "memory": "asked for more memory than allowed",
@@ -23,33 +23,33 @@ ENDING_WORDS: dict[EndingKind, str] = {
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended before its time: the kind for everyone, the evidence for the instructor."""
+    """How a worker ended early: the kind for everyone, the evidence for the instructor."""
 
     kind: EndingKind
     evidence: str
 
 
 class StudentError(Exception):
-    """A failure inside student code. `public` is free of student-controlled text; `ending` names a limit it met."""
+    """A failure of student code. `public` has no text that the student controls; `ending` names the limit it hit."""
 
     public = "your code failed"
     ending: Ending | None = None
 
 
 class StudentMissingError(StudentError):
-    """A name the module asks for is not there, or is not what it should be."""
+    """A name that the module requires is missing or is the wrong kind of object."""
 
-    public = "a name it needs is missing, or is not a function"
+    public = "a required name is missing or is not a function"
 
 
 class StudentReturnedError(StudentError):
-    """A result that cannot be looked at: too large, too deep, containing itself."""
+    """A result that cannot be read: too large, too deep, or containing itself."""
 
     public = "your code returned something that cannot be graded"
 
 
 class StudentRaisedError(StudentError):
-    """Student code raised; the types are the names of the exception's classes, most specific first."""
+    """An exception in student code. `types` has the names of its classes, most specific first."""
 
     public = "your code raised an exception"
 
@@ -63,13 +63,13 @@ class StudentRaisedError(StudentError):
         self.line = line
         self.traceback = traceback
         if "MemoryError" in types or "DefaultCPUAllocator: can't allocate memory" in message:
-            # The process lives on, but it is the limit on memory that it ran into.
+            # The process survives, but the cause is the memory limit.
             self.public = f"your code {ENDING_WORDS['memory']}"
             self.ending = Ending("memory", types[0])
 
 
 class StudentEndedError(StudentError):
-    """The worker ended, or was ended, while student code ran."""
+    """The worker ended, or the grader ended it, while student code ran."""
 
     ending: Ending
 
@@ -77,11 +77,11 @@ class StudentEndedError(StudentError):
         super().__init__(f"{call} {ENDING_WORDS[ending.kind]}")
         self.public = f"your code {ENDING_WORDS[ending.kind]}"
         self.ending = ending
-        # It used no CPU while the clock ran out: perhaps the machine's fault, so worth a second try.
+        # It used no CPU before the deadline. The machine may be at fault, so a second try is worthwhile.
         self.waited = waited
 
 
 class StudentGoneError(StudentError):
-    """Not called: this function has ended its worker as often as it may, or the submission took too long in all."""
+    """A call that was not made: the function ended too many workers, or the submission took too long in total."""
 
-    public = "earlier checks used up what it may cost: it ended its process, or took too long"
+    public = "earlier checks ended the process too often or took too long"

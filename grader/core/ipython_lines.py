@@ -1,19 +1,19 @@
-"""Lines of a notebook that only IPython understands."""
+"""Notebook lines that only IPython understands."""
 
 from __future__ import annotations
 
 import re
 
-# `%magic`, `!command`, `name?`, `?name`, `files = !ls`, `t = %timeit ...`, and the one word many forget to mark.
+# `%magic`, `!command`, `name?`, `?name`, `files = !ls`, `t = %timeit ...`, and `pip` or `conda` without its `%`.
 _MAGIC = re.compile(
     r"(?P<indent>\s*)(?P<assigned>\w+\s*=\s*)?(?P<line>[%!?].*|[\w.]+\?{1,2}|(?:pip|conda)\s.*)\s*", re.DOTALL
 )
-# `%%check` is ours: tests in a notebook are no part of the student's code, even where nbgrader's metadata was lost.
+# `%%check` is ours. Tests in a notebook are not the student's code, even if nbgrader's metadata was lost.
 _OTHER_LANGUAGE = re.compile(r"\s*%%(bash|check|sh|html|javascript|js|latex|markdown|writefile|perl|ruby|svg)\b")
 
 
 def without_magic(cell: str, number: int) -> str | None:
-    """Return a cell with IPython's line of this number replaced, line numbers kept; None if it is not IPython's."""
+    """Replace one IPython line of a cell, keeping line numbers; None if that line is not IPython."""
     if _OTHER_LANGUAGE.match(cell):
         return ""
     lines = cell.split("\n")

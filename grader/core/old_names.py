@@ -1,4 +1,4 @@
-"""Old public names of the grader's modules, which still work.
+"""Old public names of the grader's modules. They still work.
 
 Courses, released notebooks, nbgrader configurations and installed entry points name modules of the grader as text. They
 keep working when a module moves.

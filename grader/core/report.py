@@ -1,4 +1,4 @@
-"""The report: everything one grading found out, and the one thing every output renders."""
+"""The report: everything that one grading found. Every output is made from it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from grader.core.errors import EndingKind
-
-if TYPE_CHECKING:
-    pass
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
@@ -22,7 +19,7 @@ SuiteName = Literal["visible", "hidden", "gpu"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of one submission. `earned` is None where a fault of ours left it undecided."""
+    """One check of one submission. `earned` is None if a grader fault left it undecided."""
 
     name: str
     suite: SuiteName
@@ -33,12 +30,12 @@ class CheckResult:
     property: str
     message: str
     detail: str
-    asserted: bool = False  # failed by the check's own judgement, not by an exception in student code; not in the JSON
+    asserted: bool = False  # failed by an assertion of the check, not by an exception in student code; not in the JSON
 
 
 @dataclass(frozen=True)
 class CostResult:
-    """What one function costs by one meter, against its law. An inconclusive one keeps its points until looked at."""
+    """The cost of one function on one meter, against its limit. An inconclusive one keeps its points until review."""
 
     target: str
     function: str
@@ -64,18 +61,18 @@ class ForbiddenCall:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a target, in words for the student; `misconception` is its name, if it has one."""
+    """What is wrong with a target, in words for the student. `misconception` is its name, if it is a known one."""
 
     target: str
     misconception: str | None
     message: str
     line: int | None
-    function: str = ""  # or method, for `attn hint`; not in the JSON
+    function: str = ""  # the function or method that `attn hint` explains; not in the JSON
 
 
 @dataclass(frozen=True)
 class EndingRecord:
-    """A worker that ended before its time, and the check it ended in."""
+    """A worker that ended early, and the check it ended in."""
 
     kind: EndingKind
     during: str
@@ -83,10 +80,10 @@ class EndingRecord:
 
 @dataclass(frozen=True)
 class Report:
-    """What became of one submission for one module. Only `timing` differs between two gradings.
+    """The result of one submission for one module. Only `timing` differs between two gradings.
 
-    `message` is for the student and says why there are no checks to show; `score` is None unless the
-    submission was graded or could not be imported, so that no fault of ours is ever a 0.
+    `message` tells the student why there are no checks to show. `score` is None unless the submission was graded or
+    could not be imported, so that a grader fault is never a 0.
     """
 
     module: str
@@ -104,7 +101,7 @@ class Report:
     sandbox: Literal["strict", "contained", "none"]
     environment: dict[str, str | None]
     timing: dict[str, float | None]
-    printed: str = ""  # for the student's own screen; never in the JSON, where it could differ from run to run
+    printed: str = ""  # for the student's own screen; not in the JSON, because it can differ between runs
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, in the order of the published schema."""
@@ -121,16 +118,16 @@ class Report:
 
     @property
     def asked(self) -> tuple[CheckResult, ...]:
-        """The checks that this grading could ask: all but those that need a GPU, where there was none."""
+        """The checks that this grading could run: without a GPU, all but the GPU checks."""
         return tuple(check for check in self.checks if check.suite != "gpu" or check.outcome != "not_run")
 
     @property
     def needs_review(self) -> bool:
-        """Whether somebody should look: a cost that could not be decided keeps its points only until then."""
+        """Whether the instructor should review it: an undecided cost keeps its points only until then."""
         return any(cost.verdict == "inconclusive" for cost in self.costs)
 
 
-# Windows keeps these names for devices, with any ending.
+# Windows reserves these names for devices, with any extension.
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _ORDER = (
     "module",
@@ -150,7 +147,7 @@ _ORDER = (
     "environment",
     "timing",
 )
-_PARTS = {
+_RECORDS = {
     "checks": CheckResult,
     "costs": CostResult,
     "forbidden": ForbiddenCall,
@@ -164,15 +161,15 @@ def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def report_from(data: Any) -> Report:
-    """Return the report that plain data describes; ValueError if it is none of this schema."""
+    """Return the report that plain data describes; ValueError if it does not match this schema."""
     try:
         if data["schema"] != SCHEMA:
             raise ValueError(f"schema {data['schema']}")
         fields = {name: data[name] for name in _ORDER if name != "needs_review"}
-        fields |= {name: tuple(kind(**one) for one in data[name]) for name, kind in _PARTS.items()}
+        fields |= {name: tuple(kind(**one) for one in data[name]) for name, kind in _RECORDS.items()}
         return Report(**fields)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"no report: {error!r}") from None
+        raise ValueError(f"not a report: {error!r}") from None
 
 
 def report_text(report: Report) -> str:
@@ -181,7 +178,7 @@ def report_text(report: Report) -> str:
 
 
 def file_name(name: str) -> str:
-    """Return a name as one safe path component, with no two names sharing one."""
+    """Return a name as one safe path component. Different names give different components."""
     escaped = re.sub(r"[^A-Za-z0-9_@+. -]|^[. ]|[. ]$", _percent, name) or "%"
     if len(escaped) <= 200 and not _RESERVED.fullmatch(escaped):
         return escaped

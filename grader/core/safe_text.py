@@ -1,4 +1,4 @@
-"""Text that came from a student, made safe to print, store and compare."""
+"""Text from a student, made safe to print, store and compare."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import unicodedata
 MAX_CHARACTERS = 4_000
 MAX_NAME = 150
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,16}")
-# Control, invisible or direction-changing, lone surrogate, private, unassigned; line and paragraph separators.
+# Control characters, invisible or direction-changing ones, lone surrogates, private and unassigned ones, separators.
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def printable(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """Return text that no terminal obeys and every encoding can hold, cut to a limit.
+    """Return text that is safe for any terminal and encoding, cut to a limit.
 
-    Memory addresses are blanked: they differ from run to run, and two gradings of one file must not.
+    Memory addresses are blanked: they differ between runs, and two gradings of one file must be the same.
     """
     blanked = without_addresses(text)
     shown = _escaped(blanked[:limit])
@@ -24,12 +24,12 @@ def printable(text: str, limit: int = MAX_CHARACTERS) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Return text with memory addresses blanked; to be called before a text is cut, lest half of one is left."""
+    """Return text with memory addresses blanked. Call it before cutting a text, so that no half address stays."""
     return _ADDRESS.sub("0x…", text)
 
 
 def plain_name(name: str) -> str:
-    """Return a file's or student's name for print and storage; different names stay different."""
+    """Return the name of a file or student, safe to print and store. Different names stay different."""
     shown = _escaped(name.replace("\\", "\\\\")).replace("\n", "\\n").replace("\t", "\\t")
     if len(shown) <= MAX_NAME:
         return shown
@@ -37,7 +37,7 @@ def plain_name(name: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return text made printable on a single line."""
+    """Return printable text on one line."""
     return printable(text, limit).replace("\n", "\\n").replace("\t", "\\t")
 
 

@@ -1,4 +1,4 @@
-"""The summary of a report: the little of it that a table of the whole class needs."""
+"""The summary of a report: the few facts that a class table needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.core.safe_text import one_line
 
 @dataclass(frozen=True)
 class Summary:
-    """One submission at a glance; a thousand of them are light, a thousand reports are not."""
+    """One submission in short. A thousand summaries fit in memory; a thousand reports would not."""
 
     module: str
     submission: str
@@ -22,10 +22,10 @@ class Summary:
     max_score: float
     sandbox: str
     checks: int
-    failed: tuple[str, ...]  # the checks that are not passed
+    failed: tuple[str, ...]  # the checks that did not pass
     costs: int
     too_expensive: tuple[str, ...]  # the costs that are too high
-    endings: tuple[str, ...]  # how workers ended before their time
+    endings: tuple[str, ...]  # how workers ended early
     misconceptions: tuple[str, ...]
     needs_review: bool
 
@@ -36,17 +36,17 @@ class Summary:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What there is to know of a submission that is not full marks, in words."""
+        """The reasons why a submission does not have full marks, in words."""
         if self.status != "graded":
             return (one_line(f"{self.status.replace('_', ' ')}: {self.message}"),)
         remarks = [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
         remarks += [f"{len(self.too_expensive)} of {self.costs} costs too high"] if self.too_expensive else []
-        remarks += ["costs to be looked at"] if self.needs_review else []
+        remarks += ["costs need review"] if self.needs_review else []
         return (*remarks, *self.endings)
 
     @property
     def to_look_at(self) -> str:
-        """Why somebody should look at this submission; empty if nobody needs to."""
+        """Why the instructor should look at this submission; empty if there is no need."""
         if self.status != "graded":
             return self.remarks[0]
         reasons = ["costs that could not be decided"] if self.needs_review else []
@@ -54,7 +54,7 @@ class Summary:
 
 
 def summary_of(report: Report) -> Summary:
-    """Return a report's summary; names that a whole class shares are kept once."""
+    """Return a report's summary. Names that a class shares are stored once."""
     named = (one.misconception for one in report.diagnoses if one.misconception)
     return Summary(
         module=sys.intern(report.module),

@@ -1,4 +1,4 @@
-"""How well student code is jailed."""
+"""The tiers of isolation for student code."""
 
 from __future__ import annotations
 

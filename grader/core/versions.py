@@ -1,4 +1,4 @@
-"""The environment: the versions that a verdict rests on."""
+"""The versions of Python and the libraries that a grade depends on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader import __version__
 
 @cache
 def environment() -> dict[str, str | None]:
-    """Return the versions a verdict rests on."""
+    """Return the versions that a grade depends on."""
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for package in ("numpy", "torch"):
         try:
@@ -23,7 +23,7 @@ def environment() -> dict[str, str | None]:
 
 
 def gpu_name() -> str | None:
-    """Return what the driver calls the GPU that grading would use; None where there is none."""
+    """Return the driver's name for the GPU that grading would use; None if there is no GPU."""
     names = []
     for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
         names += [line.partition(":")[2].strip() for line in file.read_text().splitlines() if line.startswith("Model:")]

@@ -1,1 +1,1 @@
-"""What authors wrote, read as data."""
+"""The course as its authors wrote it, read as data."""

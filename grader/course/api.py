@@ -1,4 +1,4 @@
-"""The names a module asks a student for, read from its stub."""
+"""The names that a student must define for a module, read from its stub."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REFLECT = "reflect"
 
 @dataclass(frozen=True)
 class Api:
-    """Functions, classes with their methods, and constants, in the order of the stub."""
+    """The functions, classes with their methods, and constants of a stub, in order."""
 
     functions: tuple[str, ...]
     classes: Mapping[str, tuple[str, ...]]
@@ -19,17 +19,17 @@ class Api:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything the student's file should define."""
+        """All names that the student's file must define."""
         return (*self.functions, *self.classes, *self.constants)
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """What points are given for; all constants together are the target `reflect`."""
+        """The targets that earn points. All constants together are the target `reflect`."""
         return (*self.functions, *self.classes, *((REFLECT,) if self.constants else ()))
 
 
 def read_api(stub: str) -> Api:
-    """Return the public names a stub defines at its top level."""
+    """Return the public names that a stub defines at its top level."""
     functions: list[str] = []
     classes: dict[str, tuple[str, ...]] = {}
     constants: list[str] = []

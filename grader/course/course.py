@@ -1,4 +1,4 @@
-"""A course: its modules, and where it keeps their solutions and hidden suites."""
+"""A course: its modules and the paths of their solutions and hidden suites."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from grader.course.stub import StubError, make_stub
 
 @dataclass(frozen=True)
 class Course:
-    """A folder with `modules/`; a full course also has `solutions/` and `tests/hidden/`."""
+    """A folder with `modules/`. A full course also has `solutions/` and `tests/hidden/`."""
 
     root: Path
     modules: tuple[Module, ...]
 
     @property
     def is_bundle(self) -> bool:
-        """Whether this is what a student has: no solutions, no hidden suites."""
+        """Whether this is a student's copy, without solutions and hidden suites."""
         return not (self.root / "solutions").is_dir()
 
     def module(self, name: str) -> Module:
@@ -35,57 +35,59 @@ class Course:
         raise CourseError(self.root / "modules", "", f"there is no module {name!r}", hint, usage=True)
 
     def solution(self, module: Module) -> Path:
-        """Return where the reference solution is, or would be."""
+        """Return the path of the reference solution, even if it does not exist."""
         return self.root / "solutions" / module.name / f"{module.slug}.py"
 
     def stub_text(self, module: Module) -> str:
-        """Return the stub that a module's solution gives."""
+        """Return the stub made from a module's solution."""
         path = self.solution(module)
         try:
             return make_stub(path.read_bytes().decode("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise CourseError(path, "", f"cannot be read: {error}", "Every module needs its solution") from None
+            raise CourseError(path, "", f"cannot be read: {error}", "Every module needs a solution") from None
         except StubError as error:
             raise CourseError(path, f"line {error.line}", error.problem, "Pair every BEGIN with one END") from None
 
     def api(self, module: Module) -> Api:
-        """Return the names a module asks for: never read from the file that the student edits."""
+        """Return the names that a module requires. They never come from the file that the student edits."""
         if self.is_bundle:
             return read_golden(module).api
         try:
             return read_api(self.stub_text(module))
         except SyntaxError as error:
             path = self.solution(module)
-            raise CourseError(path, f"line {error.lineno}", "its stub is not Python", "Mend the solution") from None
+            raise CourseError(path, f"line {error.lineno}", "its stub is not Python", "Fix the solution") from None
 
     def hidden_suite(self, module: Module) -> Path:
-        """Return where the hidden suite is, or would be."""
+        """Return the path of the hidden suite, even if it does not exist."""
         return self.root / "tests" / "hidden" / f"test_{module.name}.py"
 
     def gpu_suite(self, module: Module) -> Path | None:
-        """Return where the checks are that need a GPU; few modules have any."""
+        """Return the path of the checks that need a GPU; None if the module has none."""
         path = self.root / "tests" / "hidden" / f"gpu_{module.name}.py"
         return path if path.is_file() else None
 
 
 def find_course(start: Path) -> Course:
-    """Return the course or bundle that a folder is in."""
+    """Return the course or bundle that contains a folder."""
     start = start.resolve()
     for folder in (start, *start.parents):
         if any((folder / "modules").glob("*/module.toml")):
             return read_course(folder)
-    mend = "Change into a course or a bundle: a folder that holds `modules/`"
-    raise CourseError(start, "", "is not inside an AttnLab course", mend, usage=True)
+    fix = "Run this inside a course or a bundle: a folder that has `modules/`"
+    raise CourseError(start, "", "is not inside an AttnLab course", fix, usage=True)
 
 
 def read_course(root: Path) -> Course:
-    """Read every module of a course; the first mistake in one is an error."""
+    """Read every module of a course. The first mistake raises a CourseError."""
     folders = sorted(path.parent for path in (root / "modules").glob("*/module.toml"))
     course = Course(root, tuple(read_module(folder) for folder in folders))
     numbers: dict[int, Module] = {}
     for module in course.modules:
         if (twin := numbers.setdefault(module.order, module)) is not module:
-            raise module_error(module.folder, "order", f"{twin.name} has the same order", "Renumber one of the two")
+            raise module_error(
+                module.folder, "order", f"{twin.name} has the same order", "Change one of the two numbers"
+            )
         _check_requires(course, module)
     return course
 
@@ -93,7 +95,7 @@ def read_course(root: Path) -> Course:
 def _check_requires(course: Course, module: Module) -> None:
     earlier = [other.name for other in course.modules if other.order < module.order]
     for name in module.requires:
-        # A bundle may hold a module without those it builds on.
+        # A bundle may have a module without the modules it requires.
         if name not in earlier and not (course.is_bundle and FOLDER.fullmatch(name)):
-            mend = f"Name an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
-            raise module_error(module.folder, "requires", f"{name!r} is no earlier module", mend)
+            fix = f"Use an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
+            raise module_error(module.folder, "requires", f"{name!r} is not an earlier module", fix)

@@ -1,7 +1,7 @@
-"""Golden files: what a bundle knows about a module in place of its solution and hidden suite.
+"""Golden files: a bundle has one for each module, in place of the solution and the hidden suite.
 
-Generated from the evidence: the untouched stub, the names it asks for, the points of each target, what
-the reference costs, and of each misconception which visible checks it fails and what it makes of the probes.
+A golden file is generated. It has the untouched stub, the names it requires, the points of each target, the costs of
+the reference solution, and for each misconception the visible checks it fails and its results on the probes.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ SCHEMA = 2
 
 @dataclass(frozen=True)
 class Golden:
-    """A golden file as read."""
+    """The content of a golden file."""
 
     stub: str
     api: Api
     targets: Mapping[str, Mapping[str, float]]
     misconceptions: Mapping[str, Mapping[str, Any]]
-    costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial, as data
-    probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its distinct outcomes, the reference's first
+    costs: Mapping[str, Mapping[str, Mapping[str, str]]]  # function → meter → the reference's polynomial
+    probes: Sequence[Sequence[Mapping[str, Any]]]  # for each probe its different outcomes, the reference's first
 
     @property
     def stub_sha256(self) -> str:
-        """The hash by which an untouched stub is known."""
+        """The hash of the untouched stub."""
         return sha256(self.stub.encode())
 
 
@@ -45,10 +45,10 @@ def read_golden(module: Module) -> Golden:
         fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
         return Golden(str(document["stub"]), api, *fields)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        mend = "Run `attn dev build`, or unpack the bundle again"
-        raise CourseError(module.golden, "", "is missing or broken", mend) from None
+        fix = "Run `attn dev build`, or unpack the bundle again"
+        raise CourseError(module.golden, "", "is missing or broken", fix) from None
 
 
 def sha256(data: bytes) -> str:
-    """Return the hash by which a file is known."""
+    """Return the SHA-256 hash of some data."""
     return hashlib.sha256(data).hexdigest()

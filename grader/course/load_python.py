@@ -1,4 +1,4 @@
-"""Python files of a course, imported by their path under a name of their own."""
+"""Import of a course's Python files by path."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from types import ModuleType
 from grader.course.module import CourseError
 
 
-def load_python(path: Path, name: str, *, verb: str, missing: str, mend: str) -> ModuleType:
-    """Run a file and return it as a module; one that is not there, or raises, is a mistake in the course."""
+def load_python(path: Path, name: str, *, verb: str, missing: str, fix: str) -> ModuleType:
+    """Import a file under a name of its own. A missing file, or one that raises, is a CourseError."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise CourseError(path, "", "is missing", missing)
     module = importlib.util.module_from_spec(spec)
-    # No .pyc: an edit within the same second would leave the old file in force.
-    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    # No .pyc: after an edit within the same second, Python would load the old one.
+    previous, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise CourseError(path, "", f"cannot be {verb}: {type(error).__name__}: {error}", mend) from error
+        raise CourseError(path, "", f"cannot be {verb}: {type(error).__name__}: {error}", fix) from error
     finally:
-        sys.dont_write_bytecode = bytecode
+        sys.dont_write_bytecode = previous
     return module

@@ -1,4 +1,4 @@
-"""The reference solution, loaded into the trusted process as data: by path, under a name of its own."""
+"""Import of the reference solution into the trusted process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from grader.course.module import Module
 
 
 def load_reference(course: Course, module: Module) -> ModuleType:
-    """Import a module's solution; one that cannot be imported is a mistake in the course."""
+    """Import a module's solution. If that fails, it is a CourseError."""
     path, name = course.solution(module), f"_reference_{module.name}"
-    return load_python(path, name, verb="imported", missing="Every module needs its solution", mend="Mend the solution")
+    return load_python(path, name, verb="imported", missing="Every module needs a solution", fix="Fix the solution")

@@ -1,4 +1,4 @@
-"""A module, and the one place that reads `module.toml`."""
+"""Modules, read from their `module.toml`."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 
 
 class CourseError(Exception):
-    """Something in the course itself is wrong: which file, which key, and how to mend it."""
+    """A mistake in the course itself: the file, the key, and how to fix it."""
 
-    def __init__(self, file: Path, key: str, problem: str, mend: str, *, usage: bool = False) -> None:
+    def __init__(self, file: Path, key: str, problem: str, fix: str, *, usage: bool = False) -> None:
         where = f"{file}: {key}" if key else f"{file}"
-        super().__init__(f"{where}: {problem}. {mend}")
-        self.parts = (str(file), key, problem, mend, usage)
+        super().__init__(f"{where}: {problem}. {fix}")
+        self.parts = (str(file), key, problem, fix, usage)
         self.file = file
         self.key = key
-        self.mend = mend
-        self.usage = usage  # the course is fine, but was asked for something it cannot give
+        self.fix = fix
+        self.usage = usage  # the course is fine; the user asked for something it does not have
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file of the course; one that is not there, or no UTF-8, is a mistake in the course."""
+    """Return the text of a course file. A missing file, or one that is not UTF-8, is a CourseError."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise CourseError(
-            path, "", f"cannot be read ({error.strerror})", "Run `attn dev build`, or restore it"
+            path, "", f"cannot be read ({error.strerror})", "Run `attn dev build` or restore the file"
         ) from None
     except UnicodeDecodeError:
         raise CourseError(path, "", "is not UTF-8 text", "Save it as UTF-8") from None
@@ -43,7 +43,7 @@ def read_text(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ForbiddenRule:
-    """Why something may not be called, and in which functions; in all, if none is named."""
+    """Why a call is forbidden, and in which functions. If none is named, in all."""
 
     why: str
     functions: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class ForbiddenRule:
 
 @dataclass(frozen=True)
 class Module:
-    """One stage of the course."""
+    """One module of the course."""
 
     name: str
     title: str
@@ -64,20 +64,18 @@ class Module:
     backend: Backend
     points: float
     folder: Path
-    complexity: Mapping[str, Any] = field(
-        default_factory=dict, hash=False
-    )  # contracts, as yet unread: see complexity.contract
-    forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by what may not be called
-    gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts again, for what is measured on a GPU
+    complexity: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts; complexity.contract reads them
+    forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by kind of call
+    gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts for costs measured on a GPU
 
     @property
     def slug(self) -> str:
-        """The name of the student's file, and of their module in `mylab`."""
+        """The name of the student's file, and of its module in `mylab`."""
         return self.name[3:]
 
     @property
     def stub(self) -> Path:
-        """The file a student fills in."""
+        """The script that the student completes."""
         return self.folder / f"{self.slug}.py"
 
     @property
@@ -87,12 +85,12 @@ class Module:
 
     @property
     def lesson(self) -> Path:
-        """What a student reads first."""
+        """The lesson."""
         return self.folder / "README.md"
 
     @property
     def golden(self) -> Path:
-        """What a bundle has in place of the solution: generated."""
+        """The generated file that a bundle has in place of the solution."""
         return self.folder / "golden.json"
 
     @property
@@ -102,32 +100,32 @@ class Module:
 
     @property
     def probes(self) -> Path:
-        """The calls by which wrong ways are told apart."""
+        """The calls that tell misconceptions apart."""
         return self.folder / "probes.py"
 
     @property
     def hints(self) -> Path:
-        """What `attn hint` says of each function."""
+        """The hints that `attn hint` shows."""
         return self.folder / "hints.toml"
 
 
 def read_module(folder: Path) -> Module:
-    """Read a module's folder; a mistake in its `module.toml` is an error that says how to mend it."""
+    """Read a module's folder. A mistake in its `module.toml` is a CourseError that says how to fix it."""
     file = folder / "module.toml"
     matched = FOLDER.fullmatch(folder.name)
     if not matched:
-        raise CourseError(folder, "", "is no module's name", "Name the folder like 01_softmax")
+        raise CourseError(folder, "", "is not a module name", "Name the folder like 01_softmax")
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise CourseError(file, "", f"is not TOML: {error}", "Mend the line it names") from None
+        raise CourseError(file, "", f"is not TOML: {error}", "Fix that line") from None
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(file, "", f"cannot be read: {error}", "Save it as UTF-8 text") from None
     _check_keys(folder, table)
     order = _integer(folder, table, "order")
     if order != int(matched[1]):
-        mend = f"Write order = {int(matched[1])}, or rename the folder"
-        raise module_error(folder, "order", f"is {order}, but the folder is called {folder.name}", mend)
+        fix = f"Write order = {int(matched[1])}, or rename the folder"
+        raise module_error(folder, "order", f"is {order}, but the folder is called {folder.name}", fix)
     return Module(
         name=folder.name,
         title=_text(folder, table, "title"),
@@ -164,8 +162,8 @@ def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
     for key in table:
         if key not in KEYS and key not in OPTIONAL:
             close = difflib.get_close_matches(key, [*KEYS, *OPTIONAL], 1)
-            mend = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
-            raise module_error(folder, key, "is no key of a module", mend)
+            fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join([*KEYS, *OPTIONAL])}"
+            raise module_error(folder, key, "is not a key of a module", fix)
     for key, example in KEYS.items():
         if key not in table:
             raise module_error(folder, key, "is missing", f"Add a line like {example}")
@@ -188,7 +186,7 @@ def _number(folder: Path, table: Mapping[str, Any], key: str) -> float:
 def _text(folder: Path, table: Mapping[str, Any], key: str) -> str:
     value = table[key]
     if type(value) is not str or not value.strip():
-        raise module_error(folder, key, f"must be a text, not {value!r}", f"Write it like {KEYS[key]}")
+        raise module_error(folder, key, f"must be text, not {value!r}", f"Write it like {KEYS[key]}")
     return value
 
 
@@ -207,16 +205,18 @@ def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:
-    mend = f"Write it like {OPTIONAL['forbidden']}, of {', '.join(FORBIDDEN)}; or why = ..., functions = [...]"
+    fix = (
+        f"Write it like {OPTIONAL['forbidden']}, or with why = ... and functions = [...]. Kinds: {', '.join(FORBIDDEN)}"
+    )
     rules: dict[str, ForbiddenRule] = {}
     for kind, entry in _table(folder, table, "forbidden").items():
         rule = {"why": entry, "functions": []} if type(entry) is str else entry
         if kind not in FORBIDDEN:
-            raise module_error(folder, f"forbidden.{kind}", "is nothing that can be forbidden", mend)
+            raise module_error(folder, f"forbidden.{kind}", "is not something that can be forbidden", fix)
         if type(rule) is not dict or rule.keys() != {"why", "functions"} or type(rule["why"]) is not str:
-            raise module_error(folder, f"forbidden.{kind}", "must say why, in words", mend)
+            raise module_error(folder, f"forbidden.{kind}", "must say why, as text", fix)
         if type(rule["functions"]) is not list or not all(type(name) is str for name in rule["functions"]):
-            raise module_error(folder, f"forbidden.{kind}", "has something else than names of functions", mend)
+            raise module_error(folder, f"forbidden.{kind}", "must list names of functions", fix)
         rules[kind] = ForbiddenRule(rule["why"], tuple(rule["functions"]))
     return rules
 
@@ -230,6 +230,6 @@ def _backend(folder: Path, table: Mapping[str, Any]) -> Backend:
     )
 
 
-def module_error(folder: Path, key: str, problem: str, mend: str) -> CourseError:
-    """Return the error for one key of a module's `module.toml`."""
-    return CourseError(folder / "module.toml", key, problem, mend)
+def module_error(folder: Path, key: str, problem: str, fix: str) -> CourseError:
+    """Return the error for one key of a `module.toml`."""
+    return CourseError(folder / "module.toml", key, problem, fix)

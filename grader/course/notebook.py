@@ -1,4 +1,4 @@
-"""Notebooks: made from a percent-format script, and read back as cells of code."""
+"""Notebooks, written from a percent-format script and read as code cells."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _CELL = re.compile(r"^# %%(?P<kind> \[markdown\])?[^\n]*\n?", re.MULTILINE)
 
 
 class NotebookError(Exception):
-    """A file that is no notebook we can read."""
+    """A file that cannot be read as a notebook."""
 
 
 def make_notebook(script: str, slug: str) -> str:
-    """Return the notebook of a percent-format script, the same text every time."""
+    """Return a percent-format script as a notebook. The same script always gives the same text."""
     return notebook_text([(kind, source, {}) for kind, source in script_cells(script)], slug)
 
 
 def notebook_text(cells: Iterable[tuple[str, str, Mapping[str, Any]]], slug: str) -> str:
-    """Return the notebook of some cells, each a kind, a source and its metadata."""
+    """Return cells as a notebook. Each cell is a kind, a source and metadata."""
     document = {
         "cells": [_cell(*cell, f"{slug}-{number:02d}") for number, cell in enumerate(cells, 1)],
         "metadata": {
@@ -37,41 +37,41 @@ def notebook_text(cells: Iterable[tuple[str, str, Mapping[str, Any]]], slug: str
 
 
 def script_cells(script: str) -> list[tuple[str, str]]:
-    """Return (kind, source) of every cell; what stands before the first marker is a cell of code."""
+    """Return (kind, source) of every cell. Text before the first marker is a code cell."""
     head, cells = split_cells(_CELL, script)
     kinds = [("code", head), *(("markdown" if mark["kind"] else "code", body) for mark, body in cells)]
-    return [(kind, _bare(kind, source.strip("\n"))) for kind, source in kinds if source.strip()]
+    return [(kind, _cell_text(kind, source.strip("\n"))) for kind, source in kinds if source.strip()]
 
 
 def read_cells(data: bytes, given: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the source of every code cell of a notebook, in order.
 
-    `given` has the locked cells that a student was given, by nbgrader's id: their text counts, whatever became of it.
-    Of two with one id the last is the given one, as nbgrader has it: the others are copies that the student made.
+    `given` has the original text of the locked cells, by nbgrader's id. It replaces whatever the student made of them.
+    Of several cells with the same id, the last one is the locked cell, as in nbgrader. The others are copies.
     """
     cells = [cell for cell in raw_cells(data) if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     if len(cells) > MAX_CELLS:
-        raise NotebookError(f"the notebook has {len(cells)} cells; the most is {MAX_CELLS}")
+        raise NotebookError(f"the notebook has {len(cells)} cells; the limit is {MAX_CELLS}")
     sources = [source_of(cell) for cell in cells]
-    last = {name: number for number, cell in enumerate(cells) if (name := grade_id(cell)) in (given or {})}
-    for name, number in last.items():
-        sources[number] = (given or {})[name]  # perhaps empty, but still there: errors name cells by their number
+    last_positions = {name: number for number, cell in enumerate(cells) if (name := grade_id(cell)) in (given or {})}
+    for name, number in last_positions.items():
+        sources[number] = (given or {})[name]  # may be empty, but stays in the list: errors name cells by number
     return tuple(sources)
 
 
 def raw_cells(data: bytes) -> list[Any]:
-    """Return the cells of a notebook as they are in the file: anything at all."""
+    """Return the cells of a notebook as they are in the file. They can be anything."""
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise NotebookError("the notebook is not UTF-8") from None
+        raise NotebookError("the notebook is not UTF-8 text") from None
     except (ValueError, RecursionError):
         raise NotebookError("the notebook is not JSON") from None
     match document:
         case {"nbformat": 4, "cells": list(cells)}:
             return cells
         case {"nbformat": int(version)} if version != 4:
-            raise NotebookError(f"the notebook has format {version}; save it as format 4")
+            raise NotebookError(f"the notebook has format {version}. Save it as format 4")
     raise NotebookError("the file is JSON but not a notebook")
 
 
@@ -86,15 +86,15 @@ def source_of(cell: Mapping[str, Any]) -> str:
 
 
 def grade_id(cell: Any) -> str:
-    """Return the id by which nbgrader knows a cell; empty if it does not, whatever the file claims."""
+    """Return nbgrader's id of a cell; empty if it has none."""
     match cell:
         case {"metadata": {"nbgrader": {"grade_id": str(name)}}}:
             return name
     return ""
 
 
-def _bare(kind: str, source: str) -> str:
-    """Return the text of a cell; markdown stands in comments."""
+def _cell_text(kind: str, source: str) -> str:
+    """Return the text of a cell. Markdown loses its comment signs."""
     if kind == "code":
         return source
     return "\n".join(re.sub(r"^# ?", "", line) for line in source.split("\n"))

@@ -1,4 +1,4 @@
-"""What a lesson promises: its list of what a student can do afterwards."""
+"""The objectives of a lesson: its list of what a student can do afterwards."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 from grader.course.module import Module, read_text
 
-PROMISE = "**After this you can**"
-_LIST = re.compile(rf"^{re.escape(PROMISE)}\s*\n((?:[-*] .*\n?|[ \t]+\S.*\n?)+)", re.MULTILINE)
-_ENTRY = re.compile(r"^[-*] ", re.MULTILINE)
+HEADING = "**After this you can**"
+_LIST = re.compile(rf"^{re.escape(HEADING)}\s*\n((?:[-*] .*\n?|[ \t]+\S.*\n?)+)", re.MULTILINE)
+_BULLET = re.compile(r"^[-*] ", re.MULTILINE)
 
 
 def objectives(module: Module) -> tuple[str, ...]:
-    """Return the entries of the lesson's promise, each on one line; none if it makes none."""
+    """Return the lesson's objectives, each on one line."""
     found = _LIST.search(read_text(module.lesson))
     if found is None:
         return ()
-    return tuple(" ".join(entry.split()).rstrip(";.") for entry in _ENTRY.split(found[1]) if entry.strip())
+    return tuple(" ".join(entry.split()).rstrip(";.") for entry in _BULLET.split(found[1]) if entry.strip())

@@ -1,4 +1,4 @@
-"""Seeds: a check's random inputs are the same for every student of a course, and secret if it is hidden."""
+"""Seeds of the random inputs of checks: the same for every student, and secret for hidden checks."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ PUBLIC_SALT = "attnlab-visible"
 
 
 def secret_salt(course: Course) -> str:
-    """Return the course's salt for hidden suites, made on first use and kept out of git."""
+    """Return the course's salt for hidden suites. It is created on first use and is not in git."""
     path = course.root / ".attnlab" / "salt"
     with contextlib.suppress(FileNotFoundError):
         return path.read_text(encoding="utf-8").strip()
-    made = path.with_name(f"salt.{os.getpid()}")
-    write_atomically(made, secrets.token_hex(16) + "\n", secret=True)
-    with contextlib.suppress(FileExistsError):  # of two first uses at once, one wins and both read its salt
-        _publish(made, path)
-    made.unlink(missing_ok=True)
+    temporary = path.with_name(f"salt.{os.getpid()}")
+    write_atomically(temporary, secrets.token_hex(16) + "\n", secret=True)
+    with contextlib.suppress(FileExistsError):  # if two processes create it at once, both read the salt of the winner
+        _publish(temporary, path)
+    temporary.unlink(missing_ok=True)
     return path.read_text(encoding="utf-8").strip()
 
 
-def _publish(made: Path, path: Path) -> None:
+def _publish(temporary: Path, path: Path) -> None:
     try:
-        os.link(made, path)
+        os.link(temporary, path)
     except FileExistsError:
         raise
-    except OSError:  # a filesystem without links
-        made.rename(path)
+    except OSError:  # a file system without links
+        temporary.rename(path)
 
 
 def seed_of(salt: str, module: str, check: str) -> int:

@@ -1,4 +1,4 @@
-"""The single source: a stub is its solution with the solution regions taken out."""
+"""Stubs, made from solutions by removing the solution regions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ast
 
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
-WORK = "raise NotImplementedError"
-# At the top level a `raise` would make the whole stub impossible to import.
+TODO = "raise NotImplementedError"
+# A `raise` at the top level would make the stub impossible to import.
 ANSWER = "# Your answer goes here."
 
 
 class StubError(Exception):
-    """A solution whose markers do not pair up."""
+    """A mistake in the markers of a solution."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(f"line {line}: {problem}")
@@ -21,34 +21,34 @@ class StubError(Exception):
 
 
 def make_stub(solution: str) -> str:
-    """Return the stub of a solution; whatever stands outside its regions is kept byte for byte."""
-    kept: list[str] = []
-    opened = 0
-    bodies = _function_lines(solution)
+    """Return the stub of a solution. Text outside the solution regions is kept byte for byte."""
+    stub_lines: list[str] = []
+    region_start = 0
+    function_lines = _function_lines(solution)
     for number, line in enumerate(solution.splitlines(keepends=True), 1):
         marker = _marker(line, number)
         if marker == BEGIN:
-            if opened:
-                raise StubError(number, f"{BEGIN} inside the region that begins on line {opened}")
-            if line[0].isspace() and bodies is not None and number not in bodies:
+            if region_start:
+                raise StubError(number, f"{BEGIN} inside the region that begins on line {region_start}")
+            if line[0].isspace() and function_lines is not None and number not in function_lines:
                 raise StubError(number, "a region must be inside a function, or start in the first column")
-            opened = number
-            kept.append(_placeholder(line))
+            region_start = number
+            stub_lines.append(_placeholder(line))
         elif marker == END:
-            if not opened:
+            if not region_start:
                 raise StubError(number, f"{END} without a {BEGIN} before it")
-            if number == opened + 1:
-                raise StubError(number, "an empty region: the stub would show what the student should write")
-            opened = 0
-        elif not opened:
-            kept.append(line)
-    if opened:
-        raise StubError(opened, f"{BEGIN} without an {END} after it")
-    return "".join(kept)
+            if number == region_start + 1:
+                raise StubError(number, "an empty region: the stub would already be complete")
+            region_start = 0
+        elif not region_start:
+            stub_lines.append(line)
+    if region_start:
+        raise StubError(region_start, f"{BEGIN} without an {END} after it")
+    return "".join(stub_lines)
 
 
 def _function_lines(solution: str) -> set[int] | None:
-    """Return the numbers of the lines inside functions, where a `raise` waits for a call; None if it is no Python."""
+    """Return the line numbers inside functions, where a `raise` runs only on a call; None if it is not Python."""
     try:
         tree = ast.parse(solution)
     except SyntaxError:
@@ -60,9 +60,9 @@ def _function_lines(solution: str) -> set[int] | None:
 def _marker(line: str, number: int) -> str:
     for marker in (BEGIN, END):
         if marker in line:
-            # nbgrader finds a marker anywhere in a line; ours stands alone, so that both read the same.
+            # nbgrader finds a marker anywhere in a line. Ours must be alone, so that both tools find the same ones.
             if line.strip() != marker:
-                raise StubError(number, f"{marker} must stand alone on its line")
+                raise StubError(number, f"{marker} must be alone on its line")
             return marker
     return ""
 
@@ -70,4 +70,4 @@ def _marker(line: str, number: int) -> str:
 def _placeholder(line: str) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     ending = line[len(line.rstrip("\r\n")) :]
-    return f"{indent}{WORK if indent else ANSWER}{ending}"
+    return f"{indent}{TODO if indent else ANSWER}{ending}"

@@ -123,7 +123,7 @@ def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
     """Run a module's `probes.py` and return its list; a mistake in it is the course's."""
     path = module.probes
     missing = f"Write the calls to tell wrong ways apart by: {LIST} = [...]"
-    made = load_python(path, f"_probes_{module.name}", verb="run", missing=missing, mend="Mend it")
+    made = load_python(path, f"_probes_{module.name}", verb="run", missing=missing, fix="Fix it")
     probes = getattr(made, LIST, None)
     if not isinstance(probes, list) or not all(isinstance(one, Probe) for one in probes):
         raise CourseError(path, LIST, "is no list of probes", f"Write {LIST} = [probe(...), ...]")

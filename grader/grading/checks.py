@@ -104,5 +104,5 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, nested))
 
 
-def _suite_error(test: Test, problem: str, mend: str) -> CourseError:
-    return CourseError(test.path, test.name, problem, mend)
+def _suite_error(test: Test, problem: str, fix: str) -> CourseError:
+    return CourseError(test.path, test.name, problem, fix)

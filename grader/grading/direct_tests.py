@@ -68,4 +68,4 @@ def _names(path: Path) -> dict[str, object]:
     """Import a file by its path and return its names."""
     with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
         name = f"_checks_{path.parent.name}"
-        return vars(load_python(path, name, verb="collected", missing="Write the checks", mend="Mend the suite"))
+        return vars(load_python(path, name, verb="collected", missing="Write the checks", fix="Fix the suite"))

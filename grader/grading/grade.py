@@ -64,8 +64,8 @@ def full_suite(course: Course, module: Module) -> Suite:
     """Return a module's visible and hidden checks, with its reference and the course's secret salt."""
     hidden = course.hidden_suite(module)
     if not hidden.is_file():
-        mend = "Grading needs the full course; in a student's bundle there is `attn test`"
-        raise CourseError(hidden, "", "is missing", mend, usage=course.is_bundle)
+        fix = "Grading needs the full course; in a student's bundle there is `attn test`"
+        raise CourseError(hidden, "", "is missing", fix, usage=course.is_bundle)
     reference = load_reference(course, module)
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
@@ -135,8 +135,8 @@ def measure_submission(suite: Suite, submission: Submission) -> tuple[FunctionCo
 def require_hidden(course: Course, module: Module) -> None:
     """Say so where the course lies in a folder of Python's or the system's, which graded code has to see."""
     if view_for(module.backend).shows(course.root):
-        mend = "Move the course to a folder of its own"
-        raise CourseError(course.root, "", "lies among the libraries that graded code may read", mend)
+        fix = "Move the course to a folder of its own"
+        raise CourseError(course.root, "", "lies among the libraries that graded code may read", fix)
 
 
 @dataclass(frozen=True)

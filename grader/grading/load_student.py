@@ -36,8 +36,8 @@ def require_backend(module: Module) -> None:
     """Say what to install where a module's backend is missing, before any student is blamed for it."""
     if importlib.util.find_spec(module.backend) is None:
         file = module.folder / "module.toml"
-        mend = f"Run: python -m pip install {module.backend}"
-        raise CourseError(file, "backend", f"{module.backend} is not installed", mend)
+        fix = f"Run: python -m pip install {module.backend}"
+        raise CourseError(file, "backend", f"{module.backend} is not installed", fix)
 
 
 def program_of(submission: Submission, module: Module, api: Api) -> Program:

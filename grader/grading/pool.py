@@ -233,6 +233,6 @@ def _report(answer: dict[str, Any]) -> Report:
     if answer["error"] == NO_GPU:
         raise NoGpuError(answer["args"][0])
     if answer["error"] == COURSE:
-        file, key, problem, mend, usage = answer["args"]
-        raise CourseError(Path(file), key, problem, mend, usage=usage)
+        file, key, problem, fix, usage = answer["args"]
+        raise CourseError(Path(file), key, problem, fix, usage=usage)
     raise RuntimeError("a grading process failed:\n" + answer["args"][0])

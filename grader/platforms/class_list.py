@@ -55,15 +55,15 @@ class ClassList:
 
     def _report(self, mark: Mark) -> Report:
         path = self.folder / mark.module / f"{file_name(mark.submission)}.json"
-        mend = "run the same `attn grade` again with --resume"
+        fix = "run the same `attn grade` again with --resume"
         try:
             report = report_from(json.loads(path.read_bytes()))
         except FileNotFoundError:
-            raise ExportError(f"{path} is missing, but is in the class list: {mend}") from None
+            raise ExportError(f"{path} is missing, but is in the class list: {fix}") from None
         except (OSError, ValueError) as error:
-            raise ExportError(f"{path} cannot be read, or is no report ({error}): {mend}") from None
+            raise ExportError(f"{path} cannot be read, or is no report ({error}): {fix}") from None
         if report.score != mark.score or report.status != mark.status:
-            raise ExportError(f"{path} says something else than the class list: {mend}")
+            raise ExportError(f"{path} says something else than the class list: {fix}")
         return report
 
     def _double(self) -> set[tuple[str, str]]:
@@ -77,8 +77,8 @@ def read_class(folder: Path, modules: Collection[str] = ()) -> ClassList:
         marks = [mark_from(one) for one in json.loads((folder / "grades.json").read_text(encoding="utf-8"))]
     except FileNotFoundError:
         if (folder / "journal.jsonl").is_file():
-            mend = f"finish it: attn grade ... --to {folder} --resume"
-            raise ExportError(f"{folder} has no class list, so that the grading did not end; {mend}") from None
+            fix = f"finish it: attn grade ... --to {folder} --resume"
+            raise ExportError(f"{folder} has no class list, so that the grading did not end; {fix}") from None
         raise ExportError(f"there are no grades in {folder}; make them with: attn grade ... --to {folder}") from None
     except (OSError, ValueError) as error:
         raise ExportError(f"{folder / 'grades.json'} cannot be read: {error}") from None

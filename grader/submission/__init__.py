@@ -1,1 +1,1 @@
-"""What students handed in: untrusted files, read with care."""
+"""Submissions: the untrusted files that students hand in."""

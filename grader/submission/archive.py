@@ -1,4 +1,4 @@
-"""The files of a submission, from a folder or a zip, read without trusting a single name or size in it."""
+"""Files of submissions, read from folders and zips without trusting any name or size in them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ SCRIPT = ".py"
 NOTEBOOK = ".ipynb"
 ARCHIVE = ".zip"
 MAX_SCRIPT = 2 << 20
-MAX_NOTEBOOK = 32 << 20  # a notebook carries its pictures
+MAX_NOTEBOOK = 32 << 20  # a notebook contains its pictures
 MAX_ARCHIVE = 64 << 20
 MAX_TOTAL = 128 << 20
 MAX_FILES = 10_000
 MAX_CLASS = 4 << 30
-# What is wrong with a member's name, not with our disk: there twice, in a file instead of a folder, too long.
+# Errors caused by a member's name, not by our disk: it appears twice, is inside a file, or is too long.
 _BAD_NAME = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ}
-_LIMITS = {SCRIPT: MAX_SCRIPT, NOTEBOOK: MAX_NOTEBOOK, ARCHIVE: MAX_ARCHIVE}
+_SIZE_LIMITS = {SCRIPT: MAX_SCRIPT, NOTEBOOK: MAX_NOTEBOOK, ARCHIVE: MAX_ARCHIVE}
 
 
 class UnreadableError(Exception):
-    """Something handed in that cannot be read, and why, in words for the student."""
+    """The reason why a submitted file cannot be read, in words for the student."""
 
 
 @dataclass(frozen=True)
 class FileContent:
-    """One file handed in: its path below the folder or archive, its content, and when it was last changed."""
+    """One submitted file: its path in the folder or archive, its content, and its modification time."""
 
     path: PurePosixPath
     data: bytes
@@ -42,19 +42,19 @@ class FileContent:
 
 
 def read_file(path: Path) -> FileContent:
-    """Return one regular file, no larger than its kind may be; links are not followed.
+    """Read one regular file within its size limit. Links are not followed.
 
-    UnreadableError for what is wrong with what was handed in, OSError for what is wrong with the machine.
+    UnreadableError is a problem of the submission, OSError a problem of the machine.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
     except OSError:
         if path.is_symlink():
-            raise UnreadableError("is a link; hand in the file itself") from None
+            raise UnreadableError("is a link. Hand in the file itself") from None
         if path.exists() and not path.is_file():
             raise UnreadableError("is not a file") from None
-        raise  # a disk or a right that is missing is nobody's verdict
+        raise  # a failing disk or a missing permission says nothing about the submission
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
@@ -64,35 +64,35 @@ def read_file(path: Path) -> FileContent:
 
 
 def walk(folder: Path) -> Iterator[Path]:
-    """Yield the scripts, notebooks and archives below a folder in order; links are never followed."""
+    """Yield the scripts, notebooks and archives below a folder, in order. Links are not followed."""
     count = 0
     for parent, folders, files in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not _ignored(name))
         for name in sorted(files):
             count += 1
             if count > MAX_FILES * 100:
-                raise UnreadableError("holds too many files")
-            if not _ignored(name) and Path(name).suffix.lower() in _LIMITS:
+                raise UnreadableError("has too many files")
+            if not _ignored(name) and Path(name).suffix.lower() in _SIZE_LIMITS:
                 yield Path(parent, name)
 
 
 def read_archive(
     entry: FileContent, kinds: Collection[str] = (SCRIPT, NOTEBOOK), only: PurePosixPath | None = None
 ) -> list[FileContent]:
-    """Return the files of some kinds in a zip, or one of them; one hostile name or size refuses the whole archive."""
+    """Read the files of some kinds from a zip, or only one file. One hostile name or size refuses the zip."""
     try:
         with zipfile.ZipFile(io.BytesIO(entry.data)) as archive:
             return _members(archive, kinds, only)
     except UnreadableError:
         raise
-    except Exception as error:  # noqa: BLE001 - the reader and its decompressors raise a dozen kinds on broken zips
-        raise UnreadableError(f"is not a zip that can be read ({type(error).__name__})") from None
+    except Exception as error:  # noqa: BLE001 - broken zips raise a dozen kinds of errors
+        raise UnreadableError(f"cannot be read as a zip ({type(error).__name__})") from None
 
 
 def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPath | None) -> list[FileContent]:
     infos = archive.infolist()
     if len(infos) > MAX_FILES:
-        raise UnreadableError(f"holds {len(infos)} files; the most is {MAX_FILES}")
+        raise UnreadableError(f"has {len(infos)} files; the limit is {MAX_FILES}")
     entries = []
     total = 0
     for info in infos:
@@ -102,7 +102,7 @@ def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPa
         if only is not None and path != only:
             continue
         if info.flag_bits & 1:
-            raise UnreadableError("is encrypted; it must be a zip without a password")
+            raise UnreadableError("is encrypted. Make a zip without a password")
         with archive.open(info) as file:
             data = _read_limited(file, path.suffix.lower(), path.name)
         total += len(data)
@@ -110,7 +110,7 @@ def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPa
             raise UnreadableError(f"unpacks to more than {MAX_TOTAL >> 20} MB")
         entries.append(FileContent(path, data, _zip_time(info)))
     if len({entry.path for entry in entries}) != len(entries):
-        raise UnreadableError("holds two files of one name")
+        raise UnreadableError("has two files with the same name")
     return entries
 
 
@@ -118,37 +118,37 @@ def _safe_path(info: zipfile.ZipInfo) -> PurePosixPath:
     name = info.filename.replace("\\", "/")
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or ":" in name or "\0" in info.orig_filename:
-        raise UnreadableError("holds a path that leads out of it")
+        raise UnreadableError("has a path that points outside the zip")
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise UnreadableError("holds a link; it must hold the files themselves")
+        raise UnreadableError("has a link. Put the files themselves into the zip")
     return path
 
 
 def _zip_time(info: zipfile.ZipInfo) -> float:
-    """Return when a file in a zip was changed; the times there have no zone, so this is off by hours at most."""
+    """Return when a file in a zip was changed. Zips store no time zone, so it can be off by hours."""
     try:
         return float(calendar.timegm((*info.date_time, 0, 0, 0)))
-    except ValueError:  # a month of 0, where none was noted
+    except ValueError:  # month 0: the zip has no time for it
         return 0.0
 
 
 def names_in(path: Path) -> list[PurePosixPath]:
-    """Return the scripts, notebooks and archives in a zip by their names alone, hostile ones left out."""
+    """Return the names of the scripts, notebooks and archives in a zip, without hostile names."""
     names = []
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 with contextlib.suppress(UnreadableError):
                     names.append(_safe_path(info))
-    except Exception:  # noqa: BLE001 - what is wrong with it is said when it is read
+    except Exception:  # noqa: BLE001 - reading the zip later reports the problem
         return []
-    return [name for name in names if name.suffix.lower() in _LIMITS and not any(map(_ignored, name.parts))]
+    return [name for name in names if name.suffix.lower() in _SIZE_LIMITS and not any(map(_ignored, name.parts))]
 
 
 def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
-    """Unpack a class, as an instructor has it from a learning platform; return the members left out, and why.
+    """Unpack the zip of a class that a learning platform made. Return the members it left out, and why.
 
-    One hostile or broken member is left out, and the others are not.
+    A hostile or broken member is left out. All others are unpacked.
     """
     left_out: list[tuple[str, str]] = []
     total = 0
@@ -156,7 +156,7 @@ def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
         for info in archive.infolist()[: MAX_FILES * 100]:
             try:
                 name = _safe_path(info)
-                if info.is_dir() or name.suffix.lower() not in _LIMITS or any(map(_ignored, name.parts)):
+                if info.is_dir() or name.suffix.lower() not in _SIZE_LIMITS or any(map(_ignored, name.parts)):
                     continue
                 with archive.open(info) as file:
                     data = _read_limited(file, name.suffix.lower(), name.name)
@@ -173,16 +173,16 @@ def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
                 if error.errno not in _BAD_NAME:
                     raise
                 left_out.append((info.filename, f"cannot be unpacked: {error.strerror}"))
-            except Exception as error:  # noqa: BLE001 - the decompressors raise a dozen kinds on broken data
+            except Exception as error:  # noqa: BLE001 - broken data raises a dozen kinds of errors
                 left_out.append((info.filename, f"cannot be unpacked ({type(error).__name__})"))
     return left_out
 
 
 def _read_limited(file: IO[bytes], suffix: str, name: str) -> bytes:
-    limit = _LIMITS.get(suffix, MAX_SCRIPT)
-    data = file.read(limit + 1)  # what the header says of the size may be a lie
+    limit = _SIZE_LIMITS.get(suffix, MAX_SCRIPT)
+    data = file.read(limit + 1)  # the size in the header can be false
     if len(data) > limit:
-        raise UnreadableError(f"is too large: the most for a {suffix or name} file is {limit >> 20} MB")
+        raise UnreadableError(f"is too large: the limit for a {suffix or name} file is {limit >> 20} MB")
     return data
 
 

@@ -1,4 +1,4 @@
-"""The cells of a module's notebook as nbgrader knows them: what is locked, what is answered, what carries points."""
+"""The cells of a module's notebook as nbgrader sees them: locked, answer or test cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.course.stub import BEGIN
 
 SCHEMA = 3  # of nbgrader's metadata
 Role = Literal["plain", "locked", "answer", "test", "open"]
-# What nbgrader calls each: grade, solution, locked.
+# nbgrader's flags for each role: grade, solution, locked.
 FLAGS: Mapping[Role, tuple[bool, bool, bool]] = {
     "locked": (False, False, True),
     "answer": (False, True, False),
@@ -26,12 +26,12 @@ OPEN_ANSWER = "open-answer"
 
 
 class CellsError(Exception):
-    """A solution whose cells cannot be an assignment, and what to do about it."""
+    """The reason why a solution's cells cannot be an assignment."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell, what it is to nbgrader, and for answers and tests the target they belong to."""
+    """One cell with its role in nbgrader. Answers and tests also have a target."""
 
     kind: str
     source: str
@@ -42,29 +42,29 @@ class Cell:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What nbgrader, and Jupyter, read of it."""
+        """The metadata for nbgrader and Jupyter."""
         if self.role == "plain":
-            # A function that is not written yet stops neither "Run all" nor a checker on its way through.
+            # A function that is not written yet must not stop "Run all" or nbgrader's checks.
             return {"tags": ["raises-exception"]} if self.kind == "code" else {}
         grade, solution, locked = FLAGS[self.role]
-        found = {"schema_version": SCHEMA, "grade_id": self.grade_id, "cell_type": self.kind, "task": False}
-        found |= {"grade": grade, "solution": solution, "locked": locked}
+        metadata_fields = {"schema_version": SCHEMA, "grade_id": self.grade_id, "cell_type": self.kind, "task": False}
+        metadata_fields |= {"grade": grade, "solution": solution, "locked": locked}
         tags = {"tags": ["raises-exception"]} if self.role == "test" else {}
-        return {"nbgrader": found | ({"points": self.points} if grade else {})} | tags
+        return {"nbgrader": metadata_fields | ({"points": self.points} if grade else {})} | tags
 
 
 def id_of_test(target: str) -> str:
-    """Return the id of the cell that carries a target's points."""
+    """Return the id of the cell with a target's points."""
     return f"test-{target}"
 
 
 def id_of_answer(target: str) -> str:
-    """Return the id of the cell in which a student writes a target, and where comments on it belong."""
+    """Return the id of the cell where the student writes a target. Comments on the target go there too."""
     return f"answer-{target}"
 
 
 def script_roles(script: str) -> list[Cell]:
-    """Return the cells of a solution: imports are locked, and a cell with a solution region is an answer."""
+    """Return the cells of a solution with their roles: imports are locked, cells with a solution region are answers."""
     cells: list[Cell] = []
     imports = 0
     for kind, source in script_cells(script):
@@ -72,7 +72,7 @@ def script_roles(script: str) -> list[Cell]:
             imports += 1
             cells.append(Cell(kind, source, "locked", f"imports-{imports}"))
         elif kind == "code" and BEGIN in source:
-            target = _answered(source)
+            target = _target_of(source)
             cells.append(Cell(kind, source, "answer", id_of_answer(target), target=target))
         else:
             cells.append(Cell(kind, source))
@@ -80,26 +80,26 @@ def script_roles(script: str) -> list[Cell]:
 
 
 def given_code(stub: str, api: Api) -> dict[str, str]:
-    """Return the locked cells of code that count for something, or for nothing: what is in them is never a student's.
+    """Return the original text of the locked code cells, by id. It is used in place of the student's version.
 
-    Cells that set up or test are no part of a submission, so that their text is empty.
+    Setup and test cells are not part of a submission, so their text is empty.
     """
     imports = {cell.grade_id: cell.source for cell in script_roles(stub) if cell.role == "locked"}
     return {SETUP: "", **{id_of_test(target): "" for target in api.targets}, **imports}
 
 
 def with_tests(cells: list[Cell], tests: Mapping[str, Cell]) -> list[Cell]:
-    """Put each target's test cell below its answer, after the cells that try it."""
+    """Add each target's test cell below its answer, after the example cells."""
     answered = [cell.target for cell in cells if cell.role == "answer"]
     if missing := [target for target in tests if target not in answered]:
         raise CellsError(f"no cell has a solution region for {', '.join(missing)}")
     if len(set(answered)) < len(answered):
-        twice = next(target for target in answered if answered.count(target) > 1)
-        raise CellsError(f"two cells have a solution region for {twice}; make them one")
-    return list(_placed(cells, tests))
+        duplicate = next(target for target in answered if answered.count(target) > 1)
+        raise CellsError(f"two cells have a solution region for {duplicate}. Merge them")
+    return list(_interleave(cells, tests))
 
 
-def _placed(cells: list[Cell], tests: Mapping[str, Cell]) -> Iterator[Cell]:
+def _interleave(cells: list[Cell], tests: Mapping[str, Cell]) -> Iterator[Cell]:
     waiting: Cell | None = None
     for cell in cells:
         if waiting is not None and (cell.kind == "markdown" or cell.role == "answer"):
@@ -120,10 +120,10 @@ def _only_imports(source: str) -> bool:
     return bool(body) and all(isinstance(node, ast.Import | ast.ImportFrom) for node in body)
 
 
-def _answered(source: str) -> str:
-    """Return the one target that a cell asks for."""
+def _target_of(source: str) -> str:
+    """Return the target that a cell defines."""
     targets = read_api(source).targets
     if len(targets) != 1:
-        named = ", ".join(targets) or "nothing"
-        raise CellsError(f"a cell with a solution region asks for {named}; it should ask for one thing")
+        listed = ", ".join(targets) or "nothing"
+        raise CellsError(f"a cell with a solution region defines {listed}. It must define exactly one target")
     return targets[0]

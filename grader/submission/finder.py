@@ -1,4 +1,4 @@
-"""The finder: which files at some paths are whose submission for which module."""
+"""The finder, which assigns the files at some paths to students and modules."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from grader.submission.released_cells import is_assignment
 from grader.submission.submission import Submission, SubmissionRef, SubmittedFile
 
 Policy = Literal["latest", "best"]
-SUBMITTED = "submitted"  # where nbgrader keeps what was handed in
+UNKNOWN_MODULE = "cannot tell which module it is for. Use --module"
+SEVERAL_FOLDERS = "if these are attempts, use --policy. If they are students, grade the folder that contains them"
+SUBMITTED = "submitted"  # nbgrader's folder of submissions
 
 
 @dataclass(frozen=True)
 class FoundSubmissions:
-    """What is to be graded at some paths; what could not be, and what was passed over, each with the reason."""
+    """The submissions found at some paths. Refused and skipped files have a reason each."""
 
     handed_in: tuple[SubmissionRef, ...]
     refused: tuple[tuple[str, str], ...]
@@ -30,23 +32,23 @@ class FoundSubmissions:
 
     @property
     def submissions(self) -> tuple[Submission, ...]:
-        """All of them, read: for a few, not for a class."""
+        """All submissions, read into memory. Use it for a few, not for a class."""
         return tuple(one.read() for one in self.handed_in)
 
 
 @dataclass
 class _Finder:
     course: Course
-    wanted: Module | None
+    requested: Module | None
     scratch: Path | None
-    alone: bool  # whether there is only one path
+    single_path: bool  # whether the command line has only one path
     root: int = 0
-    pieces: list[SubmittedFile] = field(default_factory=list)
+    files: list[SubmittedFile] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
-        """Take one path of the command line: a folder, a zip, a script or a notebook."""
+        """Add one path of the command line: a folder, a zip, a script or a notebook."""
         if path.is_dir() and path.suffix.lower() in (SCRIPT, NOTEBOOK, ARCHIVE):
             self.refused.append((str(path), "is a folder, not a file"))
         elif path.is_dir():
@@ -56,74 +58,73 @@ class _Finder:
         elif path.suffix.lower() == ARCHIVE:
             self.add_zip(path)
         else:
-            # The name an instructor gave may be a link of their own; a link handed in is refused in folders.
+            # A path from the instructor may be a link. Links inside folders were handed in and are refused.
             real = path.resolve()
             below = PurePosixPath(*real.parts[-2:])
-            module, fit = (self.wanted, 2) if self.wanted else self.module(below)
+            module, fit = (self.requested, 2) if self.requested else self.module(below)
             if module is None:
-                reason = "its name is not that of a module; say which it is with --module"
-                self.refused.append((str(path), reason))
+                self.refused.append((str(path), UNKNOWN_MODULE))
             else:
                 self.add_file(real, self.student_of_file(real), below, module, fit)
 
     def add_folder(self, folder: Path) -> None:
-        before = len(self.pieces)
+        before = len(self.files)
         try:
             for path in archive.walk(folder):
                 below = PurePosixPath(path.relative_to(folder).as_posix())
                 student = self.student(below, folder.resolve().name)
                 module, fit = self.module(below)
                 if path.suffix.lower() == ARCHIVE:
-                    # Whose it is, the folder says: what a student puts into a zip must not speak for another.
+                    # The folder says whose it is: the content of a zip must not act for another student.
                     self.add_archive(path, student)
                 elif module is None:
-                    self.passed_over.append((str(path), "its name is not that of a module"))
+                    self.passed_over.append((str(path), UNKNOWN_MODULE))
                 else:
                     self.add_file(path, student, below, module, fit)
         except UnreadableError as error:
             self.refused.append((str(folder), str(error)))
-        students = {piece.student for piece in self.pieces[before:]}
-        inside = sorted(path.name for path in folder.iterdir() if path.is_dir() and not _is_litter(path))
-        if students & set(inside):  # a class: whoever has a folder should have a submission
+        students = {file.student for file in self.files[before:]}
+        inside = sorted(path.name for path in folder.iterdir() if path.is_dir() and not _is_clutter(path))
+        if students & set(inside):  # a class: every student's folder should have a submission
             for name in (name for name in inside if name not in students and not self.is_module(name)):
-                self.refused.append((str(folder / name), "there is nothing to grade in it"))
+                self.refused.append((str(folder / name), "has nothing to grade"))
 
     def add_file(self, path: Path, student: str, below: PurePosixPath, module: Module, fit: int) -> None:
         modified = _modified(path)
         attempt = "/".join([part for part in below.parent.parts if not self.is_module(part)][1:])
-        # nbgrader notes beside <student>/<assignment>/<file> when it came; elsewhere anybody could have put that there.
-        stamp = _stamp(path) if len(below.parts) == 3 and path.parents[2].name == SUBMITTED else None
-        handed_in = stamp if stamp is not None else self.arrival(path)
+        # In submitted/<student>/<assignment>/, timestamp.txt is nbgrader's. Elsewhere a student could have written it.
+        nbgrader_time = _nbgrader_time(path) if len(below.parts) == 3 and path.parents[2].name == SUBMITTED else None
+        handed_in = nbgrader_time if nbgrader_time is not None else self.arrival(path)
         fit = 3 if below.name == module.notebook.name and _is_assignment(path) else fit
-        self.pieces.append(
+        self.files.append(
             SubmittedFile(student, module, below, path, False, modified, handed_in, attempt, self.root, fit)
         )
 
     def arrival(self, path: Path) -> float | None:
-        """Return when a file came, which is when it was last changed; of one unpacked here nobody knows."""
+        """Return when a file was handed in: its modification time, or None if it was unpacked here."""
         unpacked = self.scratch is not None and path.is_relative_to(self.scratch)
         return None if unpacked else _modified(path)
 
     def add_zip(self, path: Path) -> None:
-        """Take a zip of the command line: a student's, or if it is the only path perhaps a whole class."""
+        """Add a zip of the command line: one student's or, if it is the only path, perhaps a class."""
         names = archive.names_in(path)
         owners = {(module.name, self.student(name, "")) for name in names for module in [self.named(name)] if module}
         zips = {self.student(name, "") for name in names if name.suffix.lower() == ARCHIVE}
         if len(owners) <= len({name for name, _ in owners}) and len(zips) < 2:
             self.add_archive(path, path.stem)
-        elif not self.alone or self.scratch is None:
-            # Among several zips each is one student's, and must not speak for others.
-            self.refused.append((str(path), "holds the work of several students; grade it by itself"))
+        elif not self.single_path or self.scratch is None:
+            # Among several zips, each is one student's and must not act for others.
+            self.refused.append((str(path), "has the work of several students. Grade it on its own"))
         else:
             folder = self.scratch / path.stem
             folder.mkdir()
             self.refused += [(f"{path}/{name}", reason) for name, reason in archive.unpack(path, folder)]
             self.add_folder(folder)
-            for notes in (self.refused, self.passed_over):  # by the names that the instructor knows
+            for notes in (self.refused, self.passed_over):  # use the paths that the instructor knows
                 notes[:] = [(where.replace(str(folder), str(path)), reason) for where, reason in notes]
 
     def add_archive(self, path: Path, student: str) -> None:
-        """Take one student's zip."""
+        """Add one student's zip."""
         try:
             entries = archive.read_archive(archive.read_file(path))
         except UnreadableError as error:
@@ -135,50 +136,50 @@ class _Finder:
         found = [(module, fit, entry) for entry in entries for module, fit in [self.module(entry.path)] if module]
         when = self.arrival(path)
         for module, fit, entry in found:
-            # The file's time is what the student says; the zip's is when it came.
-            piece = SubmittedFile(
+            # The student sets the file's time. The zip's time is when it was handed in.
+            file = SubmittedFile(
                 student, module, entry.path, path, True, entry.modified, when, path.name, self.root, fit
             )
-            self.pieces.append(piece)
+            self.files.append(file)
         if not found:
-            self.refuse(path, student, "holds no file of a module")
+            self.refuse(path, student, "has no file for a module")
 
     def refuse(self, path: Path, student: str, reason: str) -> None:
-        """Keep a bad archive in the class list if its module is known, else say that it could not be graded."""
-        if self.wanted is None:
+        """Keep a bad archive in the class list if its module is known. Otherwise refuse it."""
+        if self.requested is None:
             self.refused.append((str(path), reason))
             return
         below, when, problem = PurePosixPath(path.name), self.arrival(path), f"{path.name} {reason}"
-        piece = SubmittedFile(student, self.wanted, below, path, False, 0.0, when, path.name, self.root, 0, problem)
-        self.pieces.append(piece)
+        file = SubmittedFile(student, self.requested, below, path, False, 0.0, when, path.name, self.root, 0, problem)
+        self.files.append(file)
 
     def named(self, path: PurePosixPath) -> Module | None:
         """Return the module that a file is named after."""
         return next((one for one in self.course.modules if path.stem in (one.name, one.slug)), None)
 
     def module(self, path: PurePosixPath) -> tuple[Module | None, int]:
-        """Return the module a path belongs to, by its own name or a folder's, and how well it fits."""
+        """Return the module of a path, by its own name or a folder's, and how well it fits."""
         for fit, names in ((2, (path.stem,)), (1, path.parent.parts[::-1])):
             for module in self.course.modules:
                 if module.name in names or module.slug in names:
                     return module, fit
-        return self.wanted, 0
+        return self.requested, 0
 
     def student(self, path: PurePosixPath, container: str) -> str:
-        """Return whose file this is: the first folder that is no module's, else the file or its container."""
+        """Return whose file this is: the first folder that is not a module's, or else the file or its container."""
         folders = [part for part in path.parent.parts if not self.is_module(part)]
         if folders:
             return folders[0]
         return container if path.parent.parts or self.is_module(path.stem) else path.stem
 
     def student_of_file(self, path: Path) -> str:
-        """Return whose file a single path is: `ana/01_softmax/softmax.py`, `ana/softmax.py` or `ana.py`."""
+        """Return whose file one path is: `ana/01_softmax/softmax.py`, `ana/softmax.py` or `ana.py`."""
         if not self.is_module(path.stem) or path.is_relative_to(self.course.root / "modules"):
             return path.stem
         return next((folder.name for folder in path.parents if not self.is_module(folder.name)), "") or path.stem
 
     def is_module(self, name: str) -> bool:
-        """Whether a folder or file is named after a module, or after a folder they are kept or handed in in."""
+        """Whether a name is that of a module, or of a folder that contains modules or submissions."""
         return name in ("modules", SUBMITTED) or any(
             name in (module.name, module.slug) for module in self.course.modules
         )
@@ -191,61 +192,61 @@ def find_submissions(
     policy: Policy | None = None,
     scratch: Path | None = None,
 ) -> FoundSubmissions:
-    """Return what is to be graded at some paths; with `module`, only that one, whatever its files' names.
+    """Return the submissions at some paths. With `module`, only those for it, whatever the names of the files.
 
-    Of several attempts of a student's the latest counts, or with the policy `best` all are to be graded. Without a
-    policy, what may be two people is told as a problem. The zip of a class is unpacked into `scratch`.
+    Of several attempts by one student the latest counts. With the policy `best`, all are graded. Without a policy,
+    files that could belong to two people are refused. The zip of a class is unpacked into `scratch`.
     """
     paths = list(paths)
-    finder = _Finder(course, module, scratch, alone=len(paths) == 1)
+    finder = _Finder(course, module, scratch, single_path=len(paths) == 1)
     for finder.root, path in enumerate(paths):
         finder.add(path)
-    students: dict[str, _Work] = {}
-    for piece in finder.pieces:
-        students.setdefault(piece.student, {}).setdefault(piece.module.name, []).append(piece)
+    students: dict[str, _FilesByModule] = {}
+    for file in finder.files:
+        students.setdefault(file.student, {}).setdefault(file.module.name, []).append(file)
     found: list[SubmissionRef] = []
     for student, work in students.items():
-        for name, pieces in work.items():
-            if policy is None and (several := _folders(pieces)):
+        for name, files in work.items():
+            if policy is None and (several := _several_folders(files)):
                 where = f"{student} has {name} in several folders ({', '.join(several[:4])})"
-                finder.refused.append((where, "attempts? Say --policy. Students? Name the folder above them"))
+                finder.refused.append((where, SEVERAL_FOLDERS))
                 continue
-            attempts = _attempts(pieces)
+            attempts = _counting_files(files)
             counting = attempts if policy == "best" else [_latest(attempts)]
-            for loser, winner in _losers(pieces, counting):
-                # Within one class folder that is the rule for drafts; across two it may be two people of one name.
+            for loser, winner in _superseded(files, counting):
+                # Within one class folder it is an older draft. Across two it may be two people with the same name.
                 apart = policy is None and loser.root != winner.root
                 reason = f"{winner.origin} counts for {loser.student} instead"
                 (finder.refused if apart else finder.passed_over).append((loser.origin, reason))
             if module is None or name == module.name:
                 labels = _labels(counting)
                 found += [
-                    SubmissionRef(one, _beside(one, work), len(attempts), label)
+                    SubmissionRef(one, _other_modules(one, work), len(attempts), label)
                     for one, label in zip(counting, labels, strict=True)
                 ]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
     return FoundSubmissions(tuple(found), tuple(finder.refused), tuple(finder.passed_over))
 
 
-_Work = dict[str, list[SubmittedFile]]  # of one student, by module
+_FilesByModule = dict[str, list[SubmittedFile]]  # one student's files, by module
 
 
-def _folders(pieces: list[SubmittedFile]) -> list[str]:
-    """Return the folders that one student's module lies in, if there are several and none is the student's own."""
-    folders = {piece.attempt for piece in pieces if not piece.member and not piece.problem}
+def _several_folders(files: list[SubmittedFile]) -> list[str]:
+    """Return the folders that have one student's module, if there are several and none is the student's own."""
+    folders = {file.attempt for file in files if not file.member and not file.problem}
     return sorted(folders) if len(folders) > 1 and "" not in folders else []
 
 
-def _attempts(pieces: list[SubmittedFile]) -> list[SubmittedFile]:
-    """Return what counts of each attempt: the file changed last, and of script and notebook of one time the script.
+def _counting_files(files: list[SubmittedFile]) -> list[SubmittedFile]:
+    """Return the file that counts of each attempt: the one changed last, or the script if both have the same time.
 
-    Badly named files are no attempts beside well named ones.
+    Badly named files do not count beside well named ones.
     """
-    fit = max(piece.fit for piece in pieces)
+    fit = max(file.fit for file in files)
     attempts: dict[tuple[int, str], list[SubmittedFile]] = {}
-    for piece in pieces:
-        if piece.fit == fit:
-            attempts.setdefault((piece.root, piece.attempt), []).append(piece)
+    for file in files:
+        if file.fit == fit:
+            attempts.setdefault((file.root, file.attempt), []).append(file)
     return [max(group, key=lambda it: (it.modified, _is_script(it))) for group in attempts.values()]
 
 
@@ -255,30 +256,30 @@ def _latest(attempts: list[SubmittedFile]) -> SubmittedFile:
 
 
 def _labels(counting: list[SubmittedFile]) -> list[str]:
-    """Return what to call each of several attempts, no two alike and none empty; one alone needs no name."""
+    """Return a different label for each of several attempts. A single attempt has an empty label."""
     if len(counting) == 1:
         return [""]
     labels: list[str] = []
-    for piece in counting:
-        name = plain_name(piece.attempt) or "own folder"
+    for file in counting:
+        name = plain_name(file.attempt) or "own folder"
         labels.append(name if name not in labels else f"{name} ({len(labels) + 1})")
     return labels
 
 
-def _losers(pieces: list[SubmittedFile], counting: list[SubmittedFile]) -> list[tuple[SubmittedFile, SubmittedFile]]:
-    """Return each file that does not count, with the one that does instead."""
-    losers = [piece for piece in pieces if not any(piece is one for one in counting)]
+def _superseded(files: list[SubmittedFile], counting: list[SubmittedFile]) -> list[tuple[SubmittedFile, SubmittedFile]]:
+    """Return each file that does not count, with the file that counts instead."""
+    losers = [file for file in files if not any(file is one for one in counting)]
     best = _latest(counting)
     return [(loser, next((one for one in counting if _same_attempt(one, loser)), best)) for loser in losers]
 
 
-def _beside(piece: SubmittedFile, work: _Work) -> tuple[SubmittedFile, ...]:
-    """Return the student's other modules: those of the same attempt, else their latest."""
+def _other_modules(file: SubmittedFile, work: _FilesByModule) -> tuple[SubmittedFile, ...]:
+    """Return the student's other modules: of the same attempt, or else the latest."""
     beside = []
-    for name, pieces in work.items():
-        if name != piece.module.name:
-            together = [one for one in pieces if _same_attempt(one, piece)]
-            beside.append(_latest(_attempts(together or pieces)))
+    for name, files in work.items():
+        if name != file.module.name:
+            together = [one for one in files if _same_attempt(one, file)]
+            beside.append(_latest(_counting_files(together or files)))
     return tuple(beside)
 
 
@@ -286,38 +287,38 @@ def _same_attempt(one: SubmittedFile, other: SubmittedFile) -> bool:
     return (one.root, one.attempt) == (other.root, other.attempt)
 
 
-def _is_script(piece: SubmittedFile) -> bool:
-    return piece.below.suffix == SCRIPT
+def _is_script(file: SubmittedFile) -> bool:
+    return file.below.suffix == SCRIPT
 
 
-def _is_litter(folder: Path) -> bool:
-    """Whether a folder in a class is no student's: hidden, made by a Mac, or the results of a grading."""
+def _is_clutter(folder: Path) -> bool:
+    """Whether a folder in a class is not a student's: hidden, made by macOS, or results of a grading."""
     return folder.name.startswith(".") or folder.name == "__MACOSX" or (folder / "journal.jsonl").is_file()
 
 
 def _modified(path: Path) -> float:
     try:
-        return _sensible(path.lstat().st_mtime) or 0.0
-    except OSError:  # what is wrong with it is said when it is read
+        return _plausible(path.lstat().st_mtime) or 0.0
+    except OSError:  # reading the file later reports the problem
         return 0.0
 
 
-def _sensible(moment: float) -> float | None:
-    """Return a time that a calendar has; a student can write any number."""
+def _plausible(moment: float) -> float | None:
+    """Return a time if it is plausible: a student can set any number."""
     return moment if 0.0 <= moment < 4e9 else None
 
 
 def _is_assignment(path: Path) -> bool:
-    """Whether a notebook is nbgrader's: what was given out counts, and nothing that lies beside it."""
+    """Whether a notebook is from nbgrader. Then it counts, and no file beside it does."""
     try:
         return is_assignment(archive.read_file(path).data)
-    except (UnreadableError, OSError):  # which is said when it is read
+    except (UnreadableError, OSError):  # reading the file later reports the problem
         return False
 
 
-def _stamp(path: Path) -> float | None:
-    """Return when nbgrader says a file was handed in, which it keeps beside it."""
+def _nbgrader_time(path: Path) -> float | None:
+    """Return when a file was handed in, from nbgrader's timestamp file beside it."""
     try:
-        return _sensible(read_time(archive.read_file(path.parent / "timestamp.txt").data[:100].decode()).timestamp())
+        return _plausible(read_time(archive.read_file(path.parent / "timestamp.txt").data[:100].decode()).timestamp())
     except (UnreadableError, UnicodeDecodeError, TimeError, OSError, OverflowError, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""A student's own work on a module: a script, a notebook, or both."""
+"""The file with a student's own work on a module: a script or a notebook."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from grader.course.notebook import NotebookError, make_notebook, read_cells
 
 
 def own_file(module: Module) -> Path:
-    """Return the file that counts: script or notebook, whichever changed last."""
+    """Return the file that counts: the script or the notebook, whichever changed last."""
     files = [path for path in (module.stub, module.notebook) if path.is_file()]
     return max(files, key=lambda path: path.stat().st_mtime, default=module.stub)
 
 
 def own_sha256(module: Module) -> str:
-    """Return the hash of the file that counts; empty if there is none."""
+    """Return the hash of the file that counts; empty if there is no file."""
     path = own_file(module)
     return sha256(path.read_bytes()) if path.is_file() else ""
 
 
 def is_untouched(module: Module) -> bool:
-    """Whether nothing has been written yet."""
+    """Whether the student has not changed anything yet."""
     path = own_file(module)
     if path == module.stub:
         return own_sha256(module) == read_golden(module).stub_sha256
@@ -30,7 +30,7 @@ def is_untouched(module: Module) -> bool:
 
 
 def stale_twin(module: Module) -> Path | None:
-    """Return the older of script and notebook, if there are both and their code differs."""
+    """Return the older of script and notebook, if both exist and their code differs."""
     if not (module.stub.is_file() and module.notebook.is_file()):
         return None
     script = module.stub.read_text(encoding="utf-8", errors="replace")
@@ -40,16 +40,16 @@ def stale_twin(module: Module) -> Path | None:
 
 
 def _code_of_script(module: Module, script: str) -> list[str]:
-    return _bare(read_cells(make_notebook(script, module.slug).encode("utf-8", "replace")))
+    return _code_lines(read_cells(make_notebook(script, module.slug).encode("utf-8", "replace")))
 
 
 def _code_of_notebook(path: Path) -> list[str]:
     try:
-        return _bare(read_cells(path.read_bytes()))
+        return _code_lines(read_cells(path.read_bytes()))
     except NotebookError:
         return []
 
 
-def _bare(cells: tuple[str, ...]) -> list[str]:
-    """Return the lines that say something: how code is shared out among cells makes no difference."""
+def _code_lines(cells: tuple[str, ...]) -> list[str]:
+    """Return the lines that are not empty: the split into cells makes no difference."""
     return [line.rstrip() for cell in cells for line in cell.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Submissions: what one student handed in for one module, where it lies and as it is read."""
+"""Submissions: the work that one student handed in for one module."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.submission.archive import NOTEBOOK, FileContent, UnreadableError
 from grader.submission.own_file import own_file
 from grader.submission.released_cells import given_to_students, is_assignment
 
-# What a script may declare: plain encodings, none of those that transform text or take their time over it.
+# The encodings that a script may declare: plain ones only, none that transform text or are slow.
 ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso-8859-1", "latin-1", "cp1252")
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file of a student's: the cells of a notebook, or a script as its only cell."""
+    """One file of a student: the cells of a notebook, or a script as one cell."""
 
     file: str
     cells: tuple[str, ...]
@@ -32,9 +32,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in for one module, with their other modules beside it (slug → source).
+    """The work of one student for one module, with the student's other modules (slug → source).
 
-    `lost` says what became of the machine that should have graded it, where that is to be told instead of a verdict.
+    `problem` says why the work cannot be read. `lost` says why the machine could not grade it: then there is no grade.
     """
 
     student: str
@@ -45,34 +45,34 @@ class Submission:
     lost: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data, for `submission_from`."""
+        """Return plain data that `submission_from` reads."""
         sources = {slug: [one.file, one.cells, one.notebook] for slug, one in self.sources.items()}
         return {**vars(self), "sources": sources}
 
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """One file whose student and module are known, not read yet; or the reason it cannot be."""
+    """One file that is not read yet, with its student and module, or the reason why it cannot be read."""
 
     student: str
     module: Module
-    below: PurePosixPath  # its path below the folder or archive
+    below: PurePosixPath  # its path in the folder or archive
     place: Path  # the file, or the zip it is in
     member: bool  # whether it is in a zip
     modified: float
-    handed_in: float | None  # None if nobody knows: the times inside a zip are the word of whoever made it
-    attempt: str  # what tells it from other work of the student's for the module
+    handed_in: float | None  # None if unknown: the maker of a zip chooses the times inside it
+    attempt: str  # tells it apart from the student's other attempts at the module
     root: int  # which path of the command line it was found at
-    fit: int  # 3: nbgrader's notebook, 2: a file named after the module, 1: its folder is, 0: only --module says so
+    fit: int  # 3: nbgrader's notebook, 2: the file has the module's name, 1: its folder has, 0: only --module says so
     problem: str = ""
 
     @property
     def origin(self) -> str:
-        """Where it is, in words."""
+        """Its path, for messages."""
         return f"{self.place}/{self.below}" if self.member else str(self.place)
 
     def read(self) -> Source:
-        """Return its content, or say for the student why there is none."""
+        """Return its content. UnreadableError tells the student why that is not possible."""
         if self.problem:
             raise UnreadableError(self.problem)
         try:
@@ -83,21 +83,21 @@ class SubmittedFile:
             raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
         if not found:
             raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
-        return _source(found[0], self.module)
+        return _read_source(found[0], self.module)
 
 
 @dataclass(frozen=True)
 class SubmissionRef:
-    """A submission where it lies: light, so that a whole class can be held; read when its turn comes."""
+    """A submission that is not read yet, so that a whole class fits in memory."""
 
     piece: SubmittedFile
     beside: tuple[SubmittedFile, ...]  # the student's other modules
-    attempts: int = 1  # how many the student has for this module
-    attempt: str = ""  # set where several are to be graded
+    attempts: int = 1  # the student's attempts at this module
+    attempt: str = ""  # its label, if several attempts are graded
 
     @property
     def student(self) -> str:
-        """Whose it is."""
+        """The student's name."""
         return self.piece.student
 
     @property
@@ -106,7 +106,7 @@ class SubmissionRef:
         return self.piece.module.name
 
     def read(self) -> Submission:
-        """Return the submission with all its sources that can be read."""
+        """Read the submission, with all of its sources that can be read."""
         sources: dict[str, Source] = {}
         problem = lost = ""
         for piece in (*self.beside, self.piece):
@@ -114,33 +114,37 @@ class SubmissionRef:
                 sources[piece.module.slug] = piece.read()
             except UnreadableError as error:
                 problem = str(error) if piece is self.piece else problem
-            except OSError as error:  # of the disk or the network: nobody's verdict, and no reason to stop the class
+            except (
+                OSError
+            ) as error:  # a disk or network error: not the student's fault, and no reason to stop the class
                 lost = f"{piece.origin} cannot be read: {error.strerror or error}"
         return Submission(self.student, self.module, self.piece.below.name, sources, problem, lost)
 
 
 def submission_from(data: dict[str, Any]) -> Submission:
-    """Return the submission that some plain data was made of."""
+    """Return the submission from the plain data of `as_json`."""
     sources = {slug: Source(file, tuple(cells), notebook) for slug, (file, cells, notebook) in data["sources"].items()}
     return Submission(**{**data, "sources": sources})
 
 
 def own_submission(course: Course, module: Module) -> Submission:
-    """Return a student's own work in their course or bundle: one module, with their others beside it."""
+    """Return a student's own work on one module of their course or bundle, with their other modules."""
     files = {other.name: path for other in course.modules if (path := own_file(other)).is_file()}
     if module.name not in files:
-        mend = f"`attn reset {module.slug}` puts the stub back"
-        raise CourseError(module.stub, "", "is not there, or is no file", mend, usage=True)
-    pieces = {other.name: _own_piece(other, files[other.name]) for other in course.modules if other.name in files}
+        fix = f"Run `attn reset {module.slug}` to restore the stub"
+        raise CourseError(module.stub, "", "is missing or is not a file", fix, usage=True)
+    pieces = {
+        other.name: _own_submitted_file(other, files[other.name]) for other in course.modules if other.name in files
+    }
     piece = pieces.pop(module.name)
     return SubmissionRef(piece, tuple(pieces.values())).read()
 
 
-def _own_piece(module: Module, path: Path) -> SubmittedFile:
+def _own_submitted_file(module: Module, path: Path) -> SubmittedFile:
     return SubmittedFile("you", module, PurePosixPath(path.name), path.resolve(), False, 0.0, 0.0, "", 0, 2)
 
 
-def _source(entry: FileContent, module: Module) -> Source:
+def _read_source(entry: FileContent, module: Module) -> Source:
     name = entry.path.name
     try:
         if entry.path.suffix.lower() == NOTEBOOK:
@@ -153,4 +157,4 @@ def _source(entry: FileContent, module: Module) -> Source:
     except NotebookError as error:
         raise UnreadableError(f"{name}: {error}") from None
     except (SyntaxError, UnicodeError, LookupError):
-        raise UnreadableError(f"{name} is not UTF-8 text; save it as UTF-8") from None
+        raise UnreadableError(f"{name} is not UTF-8 text. Save it as UTF-8") from None

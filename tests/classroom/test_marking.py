@@ -205,7 +205,7 @@ def test_the_roster_gives_names_and_who_is_missing(grade: Grade, tmp_path: Path)
     [
         (["--resume"], "say which with --to"),
         (["--late-penalty", "10%/day"], "say --due"),
-        (["--due", "soon"], "is no point in time"),
+        (["--due", "soon"], "is not a date"),
         (["--due", "softmax=2026-10-01"], "there is no module 'softmax'"),
         (["--due", "2026-10-01", "--late-penalty", "10"], "is no late penalty"),
         (["--roster", "bad.csv"], "line 2: there is no id"),

@@ -1,4 +1,4 @@
-"""The one comparison: its order, its messages, and the lies it must not believe."""
+"""The comparison: its order, its messages, and the values it must not trust."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPECTED = np.array([[0.25, 0.75], [0.5, 0.5]])
     ("actual", "expected"),
     [
         (EXPECTED.copy(), EXPECTED),
-        (EXPECTED.astype(np.float32), EXPECTED),  # dtype is a check of its own; these values are exact
+        (EXPECTED.astype(np.float32), EXPECTED),  # a separate check compares dtypes; these values are exact
         (EXPECTED + 1e-13, EXPECTED),
         (np.array([1, 0]), np.array([True, False])),
         (np.array([np.nan, np.inf, -np.inf]), np.array([np.nan, np.inf, -np.inf])),
@@ -45,7 +45,7 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
     [
         # type
         (None, EXPECTED, "expected a NumPy array of shape (2, 2), got None"),
-        (EXPECTED.tolist(), EXPECTED, "got a list of 2"),
+        (EXPECTED.tolist(), EXPECTED, "got a list of length 2"),
         ("0.25", EXPECTED, "got '0.25'"),
         (np.array([["a", "b"], ["c", "d"]]), EXPECTED, "real numbers"),
         (EXPECTED + 0j, EXPECTED, "real numbers"),
@@ -53,8 +53,8 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
         (np.ones(2), torch.ones(2), "expected a tensor of shape (2,), got an array"),
         (True, 1, "expected a number, got True"),
         (1, True, "expected True, got 1"),
-        ((EXPECTED,), (EXPECTED, EXPECTED), "expected a tuple of 2, got a tuple of 1"),
-        ([1, 2], (1, 2), "expected a tuple of 2, got a list of 2"),
+        ((EXPECTED,), (EXPECTED, EXPECTED), "expected a tuple of length 2, got a tuple of length 1"),
+        ([1, 2], (1, 2), "expected a tuple of length 2, got a list of length 2"),
         ({"a": 1}, {"b": 1}, "keys ['b']"),
         # shape
         (np.zeros((0, 1, 1)), EXPECTED, "3 dimensions instead of 2"),
@@ -67,7 +67,7 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
             EXPECTED,
             "4 of 4 values are NaN and should not be; first at [0, 0]: got nan",
         ),
-        (np.array([1.0]), np.array([np.nan]), "1 values should be NaN"),
+        (np.array([1.0]), np.array([np.nan]), "1 of 1 values should be NaN"),
         (np.array([np.inf, 1]), np.array([1.0, 1]), "1 of 2 values are infinite and should not be"),
         (np.array([np.inf]), np.array([-np.inf]), "sign of an infinity"),
         (math.nan, 0.5, "values are NaN"),
@@ -92,13 +92,13 @@ def test_equal_values_have_no_difference(actual: Any, expected: Any) -> None:
         ({"w": 2.0}, {"w": 1.0}, "entry 'w': the value is off"),
     ],
 )
-def test_the_first_difference_is_named(actual: Any, expected: Any, words: str) -> None:
+def test_difference_names_the_first_one(actual: Any, expected: Any, words: str) -> None:
     found = difference(actual, expected)
     assert found is not None
     assert words in found
 
 
-def test_the_tolerance_follows_the_expected_dtype_not_the_students() -> None:
+def test_tolerance_follows_the_expected_dtype() -> None:
     rough = EXPECTED + 1e-6
     assert difference(rough, EXPECTED.astype(np.float32)) is None
     assert difference(rough.astype(np.float32), EXPECTED) is not None
@@ -110,11 +110,11 @@ def test_integers_and_booleans_must_be_exact() -> None:
     assert difference(np.array([0.9999999]), np.array([True])) is not None
 
 
-def test_a_tolerance_can_be_given() -> None:
+def test_explicit_tolerance_is_used() -> None:
     assert difference(np.array([1.05]), np.array([1.0]), Tolerance(0.0, 0.1)) is None
     assert difference(np.array([1.05]), np.array([1.0]), Tolerance(0.0, 0.01)) is not None
 
 
-def test_an_expected_value_that_cannot_be_compared_is_the_authors_mistake() -> None:
+def test_expected_value_that_cannot_be_compared_raises_type_error() -> None:
     with pytest.raises(TypeError):
         difference(1, object())

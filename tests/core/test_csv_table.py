@@ -1,4 +1,4 @@
-"""CSV: every text comes back as it was, and none is a formula to a spreadsheet."""
+"""CSV tables: every text survives writing and reading, and no spreadsheet runs one as a formula."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAMES = [
 ]
 
 
-def test_every_name_comes_back_and_none_is_run() -> None:
+def test_every_name_survives_and_none_is_a_formula() -> None:
     text = csv_text(["id", "name"], [[f"s{i}", name] for i, name in enumerate(NAMES)])
     for row in list(csv.reader(io.StringIO(text, newline="")))[1:]:
         assert len(row) == 2
@@ -40,7 +40,7 @@ def test_every_name_comes_back_and_none_is_run() -> None:
 
 
 @pytest.mark.parametrize("name", ["\t=1+1", " =1+1", "\n=1", "\r-1"])
-def test_blanks_before_a_formula_do_not_hide_it(name: str) -> None:
+def test_formula_after_blanks_is_escaped(name: str) -> None:
     text = csv_text(["name"], [[name]])
     (row,) = list(csv.reader(io.StringIO(text, newline="")))[1:]
     assert row == [f"'{name}"]
@@ -62,15 +62,15 @@ def test_numbers_stay_numbers() -> None:
         "id,name\nana,José,\n".encode(),
     ],
 )
-def test_sheets_as_spreadsheets_save_them(data: bytes) -> None:
+def test_reads_files_saved_by_spreadsheets(data: bytes) -> None:
     assert read_csv(data) == [(2, {"id": "ana", "name": "José"})]
 
 
-def test_what_stands_before_the_table_is_skipped() -> None:
+def test_lines_before_the_table_are_skipped() -> None:
     assert [row for _, row in read_csv("\nsep=;\nid;name\nana;José\n".encode())] == [{"id": "ana", "name": "José"}]
 
 
-def test_a_row_with_a_newline_in_it_has_the_line_it_begins_in() -> None:
+def test_multiline_row_has_the_number_of_its_first_line() -> None:
     rows = read_csv(b'id,name\nana,"A\nS"\nben,B\n')
     assert [line for line, _ in rows] == [2, 4]
 
@@ -79,11 +79,11 @@ def test_a_row_with_a_newline_in_it_has_the_line_it_begins_in() -> None:
     ("data", "words"),
     [
         ("id,name\nana,José\n".encode("latin-1"), "not UTF-8"),
-        (b'id,name\nana,"open\n', "no CSV"),
+        (b'id,name\nana,"open\n', "not a CSV"),
         (b"id,id\na,b\n", "two columns named 'id'"),
         (b"id\na,b\n", "line 2 has 2 fields"),
     ],
 )
-def test_what_is_no_table_is_said(data: bytes, words: str) -> None:
+def test_bad_table_raises_csv_error(data: bytes, words: str) -> None:
     with pytest.raises(CsvError, match=words):
         read_csv(data)

@@ -1,4 +1,4 @@
-"""The report: its published names, its file, and the text in it."""
+"""Reports: their JSON keys, their file, and the text in them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def report() -> Report:
     )
 
 
-def test_the_json_has_the_names_of_schema_1(grade_source: GradeSource) -> None:
+def test_json_has_the_keys_of_schema_1(grade_source: GradeSource) -> None:
     data = json.loads(report_text(grade_source(EXITING)))
     assert list(data) == SCHEMA_1[""].split()
     assert data["schema"] == 1
@@ -66,7 +66,7 @@ def test_the_json_has_the_names_of_schema_1(grade_source: GradeSource) -> None:
     assert list(data["timing"]) == SCHEMA_1["timing"].split()
 
 
-def test_points_earned_are_the_score(grade_source: GradeSource) -> None:
+def test_score_is_the_sum_of_earned_points(grade_source: GradeSource) -> None:
     report = grade_source("REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 88\n")
     assert report.score == sum(check.earned or 0.0 for check in report.checks) == 0.5
     costs = sum(cost.points for cost in report.costs)
@@ -92,7 +92,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:10])
-def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Report, tmp_path: Path, name: str) -> None:
+def test_report_stays_in_its_folder_for_any_student_name(report: Report, tmp_path: Path, name: str) -> None:
     named = dataclasses.replace(report, submission=plain_name(name))
     key, basis = ReportKey("01_softmax", named.submission), Provenance("", "", "", {})
     with Results(tmp_path / "out") as results:
@@ -102,7 +102,7 @@ def test_a_report_stays_in_its_folder_whatever_the_student_is_called(report: Rep
     assert json.loads(path.read_text())["submission"] == named.submission
 
 
-def test_no_two_students_share_a_file() -> None:
+def test_different_students_get_different_files() -> None:
     names = [*NAMES, "x" * 5001, "%2e", ".%2e", "a%2fb", "0xdeadbeef", "0xcafebabe", "a\nb", "a\\nb", "NUL", "nul.txt"]
     shown = [plain_name(name) for name in names]
     assert len(set(shown)) == len(names)
@@ -110,7 +110,7 @@ def test_no_two_students_share_a_file() -> None:
     assert not any(file_name(name).lower() in ("nul", "con") for name in shown)
 
 
-def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.json"
     write_atomically(path, "old")
 
@@ -138,32 +138,32 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
         ("line\r\noverwritten", "line\\u{d}\noverwritten"),
     ],
 )
-def test_printable_text_moves_no_cursor_and_fits_every_encoding(text: str, shown: str) -> None:
+def test_printable_text_is_safe_for_terminals_and_encodings(text: str, shown: str) -> None:
     assert printable(text) == shown
     printable(text).encode()
 
 
-def test_long_text_is_cut_and_says_so() -> None:
+def test_long_text_is_cut_with_a_note() -> None:
     assert printable("x" * 5_000).endswith("… (1000 more characters)")
     assert one_line("a\nb") == "a\\nb"
 
 
 class TestScreens:
-    """Plain text for people: words for every status."""
+    """The plain-text screens: every status has words."""
 
-    def test_a_whole_report(self, grade_source: GradeSource) -> None:
+    def test_full_report(self, grade_source: GradeSource) -> None:
         screen = report_screen(grade_source(EXITING))
         assert "ana · 01_softmax · softmax.py" in screen
         assert "FAILED" in screen
         assert "softmax ended the Python process" in screen
         assert f"score 0 / 46 (graded, sandbox: {tier_here()})" in screen
 
-    def test_one_that_does_not_import(self, grade_source: GradeSource) -> None:
+    def test_submission_that_does_not_import(self, grade_source: GradeSource) -> None:
         screen = report_screen(grade_source("import nothing_like_it\n"))
         assert "No module named 'nothing_like_it'" in screen
-        assert "not run" not in screen  # the reason once, not once a check
+        assert "not run" not in screen  # the reason appears once, not for every check
 
-    def test_a_fault_of_ours_has_no_score(self, report: Report) -> None:
+    def test_grader_fault_has_no_score(self, report: Report) -> None:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
         table = class_table(BatchResult((summary_of(fault), summary_of(report)), (), (), ()))
         assert "– / 20  grader fault" in table

@@ -1,4 +1,4 @@
-"""The single source: stubs and notebooks made from a solution."""
+"""Stubs and notebooks, made from a solution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOLUTION = (
 )
 
 
-def test_regions_become_work_to_do_and_the_rest_stays_byte_for_byte() -> None:
+def test_stub_replaces_regions_and_keeps_the_rest_byte_for_byte() -> None:
     assert make_stub(SOLUTION) == (
         "# %% [markdown]\r\n# # Títle\r\n\r\n# %%\r\nimport numpy\t\r\n\r\n\r\ndef f(x):\r\n"
         '    """Doc."""\r\n    y = x\r\n    raise NotImplementedError\r\n\r\n\r\n'
@@ -30,7 +30,7 @@ def test_regions_become_work_to_do_and_the_rest_stays_byte_for_byte() -> None:
     )
 
 
-def test_a_stub_can_be_imported_and_raises_where_work_is_left() -> None:
+def test_stub_can_be_imported_and_its_functions_raise() -> None:
     names: dict[str, object] = {}
     exec(make_stub(SOLUTION).replace("import numpy\t", ""), names)
     assert names["ANSWER"] is None
@@ -56,18 +56,18 @@ def test_a_stub_can_be_imported_and_raises_where_work_is_left() -> None:
         ("### BEGIN SOLUTION now\n### END SOLUTION\n", 1, "alone on its line"),
     ],
 )
-def test_markers_that_do_not_pair_up_are_an_error(text: str, line: int, words: str) -> None:
+def test_bad_markers_raise_stub_error(text: str, line: int, words: str) -> None:
     with pytest.raises(StubError, match=words) as caught:
         make_stub(text)
     assert caught.value.line == line
 
 
-def test_every_stub_of_the_course_is_what_its_solution_gives(course: Course) -> None:
+def test_every_stub_matches_its_solution(course: Course) -> None:
     for module in course.modules:
         assert module.stub.read_bytes().decode() == course.stub_text(module)
 
 
-def test_building_mends_an_edited_stub_and_says_so(tiny: Course) -> None:
+def test_build_restores_an_edited_stub_and_reports_it(tiny: Course) -> None:
     (module,) = tiny.modules
     assert build_module(tiny, module) == []
     module.stub.write_text("edited by hand")
@@ -75,7 +75,7 @@ def test_building_mends_an_edited_stub_and_says_so(tiny: Course) -> None:
     assert build_module(tiny, module) == []
 
 
-def test_unbalanced_markers_name_the_file_and_the_line(course_copy: Course) -> None:
+def test_unbalanced_markers_name_file_and_line(course_copy: Course) -> None:
     (module, *_) = course_copy.modules
     solution = course_copy.solution(module)
     solution.write_text(solution.read_text().replace("    ### END SOLUTION\n", "", 1))
@@ -84,7 +84,7 @@ def test_unbalanced_markers_name_the_file_and_the_line(course_copy: Course) -> N
     assert caught.value.file == solution
 
 
-def test_the_notebook_of_a_script_is_valid_and_has_its_cells(course: Course) -> None:
+def test_notebook_of_every_stub_is_valid_and_complete(course: Course) -> None:
     for module in course.modules:
         text = make_notebook(module.stub.read_text(), module.slug)
         document = nbformat.reads(text, as_version=4)
@@ -98,12 +98,12 @@ def test_the_notebook_of_a_script_is_valid_and_has_its_cells(course: Course) -> 
         assert text == make_notebook(module.stub.read_text(), module.slug)
 
 
-def test_a_script_without_cells_is_one_cell() -> None:
+def test_script_without_cells_becomes_one_cell() -> None:
     assert read_cells(make_notebook("x = 1\ny = 2\n", "demo").encode()) == ("x = 1\ny = 2",)
     assert read_cells(make_notebook("", "demo").encode()) == ()
 
 
-def test_cells_of_a_notebook_are_those_of_the_script() -> None:
+def test_notebook_has_the_cells_of_the_script() -> None:
     script = (
         "x = 0\n\n# %% [markdown]\n# # Title\n#\n# Text\n\n# %% with a name\ny = 1\n\nz = 2\n# %%\n\n# %%\nw = '# %%'\n"
     )
@@ -134,6 +134,6 @@ def test_cells_of_a_notebook_are_those_of_the_script() -> None:
         ),
     ],
 )
-def test_what_is_no_notebook_is_refused(data: bytes, words: str) -> None:
+def test_bad_notebook_raises_notebook_error(data: bytes, words: str) -> None:
     with pytest.raises(NotebookError, match=words):
         read_cells(data)

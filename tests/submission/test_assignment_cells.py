@@ -1,4 +1,4 @@
-"""The cells of an assignment: what is locked, what is answered, what carries points, and what of it counts."""
+"""The cells of an nbgrader assignment: their roles, their points, and which of them count."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODULES = [module.name for module in read_course(ROOT).modules]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_target_has_one_answer_and_below_it_one_test_with_its_points(course: Course, name: str) -> None:
+def test_every_target_has_one_answer_and_one_test_with_its_points(course: Course, name: str) -> None:
     module = course.module(name)
     cells = assignment_cells(course, module)
     targets = course.api(module).targets
@@ -39,7 +39,7 @@ def test_every_target_has_one_answer_and_below_it_one_test_with_its_points(cours
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_tests_of_a_cell_know_right_from_wrong(course: Course, name: str) -> None:
+def test_test_cells_accept_the_solution_and_refuse_the_stub(course: Course, name: str) -> None:
     module = course.module(name)
     right: dict[str, object] = {"__name__": "right"}
     exec(course.solution(module).read_text(), right)
@@ -50,10 +50,10 @@ def test_the_tests_of_a_cell_know_right_from_wrong(course: Course, name: str) ->
         assert "visible checks pass" in check(f"{name} {target}", text, right)
         with pytest.raises(ChecksFailedError, match=r"not written yet|still None"):
             check(f"{name} {target}", text, stub)
-    assert set(right) == known  # nothing of a test is left among the student's names
+    assert set(right) == known  # the tests leave no names behind
 
 
-def test_a_check_in_a_notebook_says_what_is_wrong_and_changes_nothing(course: Course) -> None:
+def test_check_in_a_notebook_reports_failures_and_changes_nothing(course: Course) -> None:
     text = visible_checks(course.modules[0], course.api(course.modules[0]))["softmax"]
     names: dict[str, object] = {"__name__": "mine", "SCORES": "mine"}
     exec("import numpy as np\ndef softmax(x, axis=-1):\n    x[0] = 7\n    return x\n", names)
@@ -67,8 +67,8 @@ def test_a_check_in_a_notebook_says_what_is_wrong_and_changes_nothing(course: Co
     assert names["SCORES"] == "mine"
 
 
-def test_arguments_of_a_check_are_copies_as_in_grading() -> None:
-    """What a function does to its input is seen by a check that asks for it, and by no other."""
+def test_check_arguments_are_copies_as_in_grading() -> None:
+    """A check sees changes to its own inputs. Other checks do not."""
     text = """
 import numpy as np
 from grader.testing import assert_unmodified, worth
@@ -86,8 +86,8 @@ def test_again(student):
         check("01_softmax f", text, names)
 
 
-def test_what_a_student_returns_is_looked_at_as_in_grading(course: Course) -> None:
-    """It crosses the wire: an object that pretends to be an array is none."""
+def test_returned_values_cross_the_wire_as_in_grading(course: Course) -> None:
+    """An object that only pretends to be an array is not accepted."""
     text = visible_checks(course.modules[0], course.api(course.modules[0]))["softmax"]
     names: dict[str, object] = {}
     exec("class Yes:\n    def __eq__(self, other): return True\ndef softmax(x, axis=-1):\n    return Yes()\n", names)
@@ -95,13 +95,13 @@ def test_what_a_student_returns_is_looked_at_as_in_grading(course: Course) -> No
         check("01_softmax softmax", text, names)
 
 
-def test_the_open_question_is_the_lesson_s(course: Course) -> None:
+def test_open_question_comes_from_the_lesson(course: Course) -> None:
     assert all(open_question(module) for module in course.modules)
     assert open_question(course.modules[0]).startswith("Softmax never gives a weight of exactly 0 on paper. When")
     assert open_question(course.modules[0]).endswith("would you want it to?")
 
 
-def test_locked_cells_count_as_they_were_given(course: Course) -> None:
+def test_locked_cells_keep_their_original_text(course: Course) -> None:
     module = course.modules[0]
     document = json.loads(source_notebook(course, module))
     by_id = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in document["cells"]}
@@ -115,8 +115,8 @@ def test_locked_cells_count_as_they_were_given(course: Course) -> None:
     assert "import evil" in read_cells(json.dumps(document).encode())
 
 
-def test_a_copy_of_a_locked_cell_is_the_student_s_own(course: Course) -> None:
-    """As nbgrader has it: of two cells with one id, the last one is the given one."""
+def test_copy_of_a_locked_cell_is_the_students(course: Course) -> None:
+    """As in nbgrader: of two cells with the same id, the last one is the locked cell."""
     module = course.modules[0]
     document = json.loads(source_notebook(course, module))
     number = next(n for n, cell in enumerate(document["cells"]) if "import numpy" in "".join(cell["source"]))
@@ -125,7 +125,7 @@ def test_a_copy_of_a_locked_cell_is_the_student_s_own(course: Course) -> None:
     assert cells[1:3] == ("import math", "import numpy as np")
 
 
-def test_a_test_cell_that_lost_its_metadata_is_still_none_of_the_student_s_code(course: Course) -> None:
+def test_test_cell_without_metadata_is_not_student_code(course: Course) -> None:
     module = course.modules[0]
     (cell,) = [one for one in assignment_cells(course, module) if one.target == "softmax" and one.role == "test"]
     assert "SCORES" in cell.source
@@ -140,13 +140,13 @@ REGION = "    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
 @pytest.mark.parametrize(
     ("script", "problem"),
     [
-        (f"# %%\ndef f():\n{REGION}\n\ndef g():\n{REGION}", "asks for f, g; it should ask for one thing"),
-        (f"# %%\ndef _f():\n{REGION}", "asks for nothing"),
+        (f"# %%\ndef f():\n{REGION}\n\ndef g():\n{REGION}", "defines f, g. It must define exactly one target"),
+        (f"# %%\ndef _f():\n{REGION}", "defines nothing"),
         (f"# %%\ndef f():\n{REGION}\n# %%\ndef f():\n{REGION}", "two cells have a solution region for f"),
         ("# %%\ndef f():\n    return 1\n", "no cell has a solution region for f"),
     ],
 )
-def test_a_solution_that_cannot_be_an_assignment_says_why(script: str, problem: str) -> None:
+def test_bad_solution_raises_cells_error_with_the_reason(script: str, problem: str) -> None:
     from grader.submission.assignment_cells import Cell
 
     with pytest.raises(CellsError, match=problem):

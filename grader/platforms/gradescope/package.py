@@ -99,8 +99,8 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        mend = "An autograder needs the full course; run `attn dev build`, or restore it"
-        raise CourseError(path, "", f"cannot be read ({error.strerror})", mend) from None
+        fix = "An autograder needs the full course; run `attn dev build`, or restore it"
+        raise CourseError(path, "", f"cannot be read ({error.strerror})", fix) from None
 
 
 def _zip(files: dict[str, bytes]) -> bytes:

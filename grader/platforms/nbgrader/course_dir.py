@@ -73,8 +73,8 @@ c.HTMLExporter.filters = {{"markdown2html": "grader.platforms.nbgrader.safe_mark
 def require_nbgrader() -> None:
     """Say what to install where nbgrader is missing: it is an extra, for instructors."""
     if importlib.util.find_spec("nbgrader") is None:
-        mend = "In your clone, run: python -m pip install -c constraints.txt -e '.[instructor]'"
-        raise CourseDirError(f"nbgrader is not installed here. {mend}")
+        fix = "In your clone, run: python -m pip install -c constraints.txt -e '.[instructor]'"
+        raise CourseDirError(f"nbgrader is not installed here. {fix}")
 
 
 def init_course_dir(course: Course, root: Path, name: str = "", db: str = "", late: str = "") -> Path:

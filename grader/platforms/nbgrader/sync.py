@@ -99,8 +99,8 @@ class _GradebookWriter:
             self.assignment = book.find_assignment(module.name)
             self.known = released_cells(book, module.slug, module.name)
         except MissingEntry:
-            mend = f"attn release {module.slug} --to {coursedir.root}"
-            raise CourseDirError(f"{module.name} has not been released in {coursedir.root}: {mend}") from None
+            fix = f"attn release {module.slug} --to {coursedir.root}"
+            raise CourseDirError(f"{module.name} has not been released in {coursedir.root}: {fix}") from None
         folders = Path(coursedir.root, coursedir.submitted_directory).glob("*")
         self.students = {plain_name(path.name): path.name for path in folders if path.is_dir()}
 

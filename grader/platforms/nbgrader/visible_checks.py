@@ -26,8 +26,8 @@ def visible_checks(module: Module, api: Api) -> dict[str, str]:
     """Return, for each target, a text that defines its visible checks and nothing else."""
     tests = direct_tests(module.checks)
     if tests is None:
-        mend = "Let every visible check ask for `student` and `rng` alone"
-        raise CourseError(module.checks, "", "cannot be shared out among the cells of a notebook", mend)
+        fix = "Let every visible check ask for `student` and `rng` alone"
+        raise CourseError(module.checks, "", "cannot be shared out among the cells of a notebook", fix)
     parts = list(_parts(read_text(module.checks)))
     wanted: dict[str, list[str]] = {target: [] for target in api.targets}
     checks = read_checks([one.test for one in tests], {module.checks: "visible"}, api.targets)

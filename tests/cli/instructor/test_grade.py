@@ -61,7 +61,7 @@ def test_the_same_file_graded_by_two_processes_gives_the_same_bytes(attn: Attn, 
     ("arguments", "words"),
     [
         (["nowhere.py"], "there is no such file or folder"),
-        (["README.md"], "say which it is with --module"),
+        (["README.md"], "cannot tell which module it is for. Use --module"),
         ([], "Missing argument"),
         ([str(SOLUTION), "--module", "sotfmax"], "Did you mean softmax?"),
     ],
@@ -148,11 +148,11 @@ BAD_INPUT: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "not UTF-8": ("eve.py", lambda path: path.write_bytes(b"\xff\xfe"), "eve.py is not UTF-8 text"),
     "a syntax error": ("eve.py", lambda path: path.write_text("def f(:"), "SyntaxError"),
     "a notebook that is not JSON": ("eve.ipynb", lambda path: path.write_text("{"), "the notebook is not JSON"),
-    "a zip that leads out": ("eve.zip", zipped("../softmax.py", "x = 1"), "holds a path that leads out of it"),
-    "a zip with a link": ("eve.zip", linked, "holds a link"),
+    "a zip that leads out": ("eve.zip", zipped("../softmax.py", "x = 1"), "has a path that points outside the zip"),
+    "a zip with a link": ("eve.zip", linked, "has a link"),
     "a zip bomb": ("eve.zip", zipped("softmax.py", "#" * (200 << 20)), "is too large"),
     "a zip that is none": ("eve.zip", lambda path: path.write_text("PK"), "is not a zip"),
-    "50 MB": ("eve.py", giant, "the most for a .py file is 2 MB"),
+    "50 MB": ("eve.py", giant, "the limit for a .py file is 2 MB"),
 }
 
 

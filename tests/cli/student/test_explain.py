@@ -130,7 +130,7 @@ def test_what_is_missing_below_is_named(attn: Attn, bundle: Path, work: Work) ->
     ("module", "more", "told"),
     [
         (LOOPS, "\ndef attention_scores(Q, K):\n    return (Q @ K.T)[:4]\n", "has the shape (4, 5), expected (5, 5)"),
-        (LOOPS, "\ndef attention_scores(Q, K):\n    return [1] * 1000\n", "of shape (5, 5), got a list of 1000"),
+        (LOOPS, "\ndef attention_scores(Q, K):\n    return [1] * 1000\n", "of shape (5, 5), got a list of length 1000"),
         (LOOPS, "\ndef scale_factor(d_k):\n    return 0.0\n", "should be a number to divide by, got 0.0"),
         (LOOPS, "\ndef scale_factor(d_k):\n    return 1e-320\n", "holds 22 values that are NaN or infinite"),
         (LOOPS, "\ndef scale_factor(d_k):\n    return np.ones(d_k)\n", "to divide by, got an array of shape (4,)"),

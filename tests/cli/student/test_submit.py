@@ -285,12 +285,12 @@ def twice(root: Path, name: str, other: str) -> None:
 
 
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no module": (lambda root: shutil.rmtree(root / "modules"), "is no bundle"),
+    "no module": (lambda root: shutil.rmtree(root / "modules"), "is not a bundle"),
     "no golden file": (without("golden.json"), "modules/01_softmax has no golden.json"),
     "golden file cut short": (rewritten("01_softmax/golden.json", lambda text: text[:99]), "is missing or broken"),
     "of an older kind": (
         rewritten("01_softmax/golden.json", lambda text: text.replace('"schema": 2', '"schema": 1')),
-        "of an older kind",
+        "an older format",
     ),
     "module.toml": (rewritten("04_masks/module.toml", lambda text: text + "]"), "is not TOML"),
     "hints": (rewritten("04_masks/hints.toml", lambda text: text + "\n[x]\n"), "needs nudge, pointer, worked"),
@@ -300,7 +300,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
         "cannot be used",
     ),
     "the same name": (lambda root: twice(root, "04_masks", "14_masks"), "two modules called masks"),
-    "an older tool": (lambda root: (root / "attnlab-0.0.1-py3-none-any.whl").touch(), "is older than what you have"),
+    "an older tool": (lambda root: (root / "attnlab-0.0.1-py3-none-any.whl").touch(), "is older than your copy"),
     "solutions": (lambda root: (root / "solutions").mkdir(), "is a full course, not a bundle"),
 }
 
@@ -325,11 +325,11 @@ def linked(file: zipfile.ZipFile) -> None:
 
 
 BAD_ZIPS: dict[str, tuple[Callable[[zipfile.ZipFile], None], str]] = {
-    "leads out": (lambda file: file.writestr("../modules/01_softmax/module.toml", "x"), "leads out of it"),
-    "absolute": (lambda file: file.writestr("/modules/01_softmax/module.toml", "x"), "leads out of it"),
-    "a link": (linked, "holds a link"),
+    "leads out": (lambda file: file.writestr("../modules/01_softmax/module.toml", "x"), "points outside the zip"),
+    "absolute": (lambda file: file.writestr("/modules/01_softmax/module.toml", "x"), "points outside the zip"),
+    "a link": (linked, "has a link"),
     "a bomb": (lambda file: file.writestr("modules/01_softmax/README.md", "#" * (99 << 20)), "is too large"),
-    "something else": (lambda file: file.writestr("notes.txt", "hello"), "it holds no module"),
+    "something else": (lambda file: file.writestr("notes.txt", "hello"), "it has no modules"),
 }
 
 
@@ -352,8 +352,8 @@ def test_what_is_no_newer_bundle_is_said(attn: Attn, bundle: Path, course_copy: 
     for source, words in {
         ".": "is this course itself",
         "nowhere": "neither a folder nor a zip",
-        "torn.zip": "not a zip that can be read",
-        "modules/01_softmax": "is no bundle",
+        "torn.zip": "cannot be read as a zip",
+        "modules/01_softmax": "is not a bundle",
     }.items():
         done = attn("update", source, cwd=bundle)
         assert (done.returncode, words in done.stderr) == (2, True), done.stderr
@@ -527,7 +527,7 @@ def test_a_file_the_grader_would_refuse_is_refused_here(attn: Attn, bundle: Path
     script(bundle).write_text(SOLUTION + "#" * (3 << 20))
     done = attn("submit", "--student", "ana", "--anyway", cwd=bundle)
     assert done.returncode == 1
-    assert "the most for a .py file is 2 MB" in done.stderr
+    assert "the limit for a .py file is 2 MB" in done.stderr
     assert not (bundle / "ana.zip").exists()
 
 

@@ -165,7 +165,7 @@ def test_a_file_that_is_gone_can_be_brought_back(attn: Attn, bundle: Path) -> No
     (bundle / "modules" / "01_softmax" / "softmax.py").unlink()
     done = attn("test", "softmax", cwd=bundle)
     assert done.returncode == 2
-    assert "`attn reset softmax` puts the stub back" in done.stderr
+    assert "Run `attn reset softmax` to restore the stub" in done.stderr
     assert attn("reset", "softmax", "--yes", cwd=bundle).returncode == 0
     assert attn("test", "softmax", cwd=bundle).returncode == 1
 

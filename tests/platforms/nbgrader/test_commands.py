@@ -53,7 +53,7 @@ def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
         (["course", "init", "my course"], "cannot be a course's name"),
         (["course", "init", "modules/x"], "is inside the course itself"),
         (["course", "init", "nowhere", "--late-penalty", "10"], "is no late penalty"),
-        (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is no point in time"),
+        (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is not a date"),
         (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "a bundle has neither"),
         (["release", "softmax", "--to", "nowhere"], "make one with: attn course init nowhere"),
         (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
