@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -112,19 +111,10 @@ class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
         except Exception:  # noqa: BLE001 - what we cannot put a price on must not fail a call that went well
             meter.unpriced(meter.at, f"torch.ops.aten.{name}")
         for tensor in fresh:
-            self.hold(tensor.untyped_storage())
+            storage = tensor.untyped_storage()
+            if storage._cdata not in known:  # two results of one operation can share their memory
+                meter.allocated(meter.at, storage._cdata, storage, storage.nbytes())
         return result
-
-    def hold(self, storage: torch.UntypedStorage) -> None:
-        """Count memory that was not there before, until it is gone."""
-        meter, size = self.meter, storage.nbytes()
-        if storage._cdata in meter.known:  # two results of one operation can share it
-            return
-        key = storage._cdata
-        meter.known[key] = weakref.ref(storage, functools.partial(meter.freed, key, size))
-        meter.live += size
-        meter.peak = max(meter.peak, meter.live)
-        meter.memory_lines[meter.at] = max(meter.memory_lines[meter.at], size)
 
 
 def tensors_in(values: Iterable[Any]) -> list[torch.Tensor]:
