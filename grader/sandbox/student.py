@@ -13,7 +13,7 @@ from grader.sandbox.protocol.device_findings import (
     DeviceCall,
     GpuCost,
     MalformedFindingsError,
-    read_found,
+    read_device_call,
     read_gpu_cost,
 )
 from grader.sandbox.protocol.recipe import NOTHING, Recipe
@@ -184,7 +184,7 @@ class Handle:
             raised = error
         files = {one["file"] for one in self._session.program.files.values()}
         try:
-            found = read_found(answer, self._local(answer.get("value")), raised, files)
+            found = read_device_call(answer, self._local(answer.get("value")), raised, files)
         except MalformedFindingsError:
             raise self._malformed() from None
         if raised is not None and not found.findings:

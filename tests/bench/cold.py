@@ -37,7 +37,7 @@ class Near(Session):
         self.worker = Worker()
         seed_everything(0)
         files = {"files": program.files, "main": program.main, "names": list(program.names)}
-        assert not self.worker.do_load(files)["errors"]
+        assert not self.worker.answer({"op": "load", **files})["ok"]["errors"]
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
         reply = self.worker.answer(self.with_earlier(message))

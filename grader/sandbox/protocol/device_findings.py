@@ -71,7 +71,9 @@ class MalformedFindingsError(Exception):
     """A worker's answer that is no account of a call on the device."""
 
 
-def read_found(answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]) -> DeviceCall:
+def read_device_call(
+    answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]
+) -> DeviceCall:
     """Return a worker's account of one call in these files; its value, or the exception, has been read already."""
     if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
         raise MalformedFindingsError

@@ -1,1 +1,1 @@
-"""Everything that runs in the same process as student code."""
+"""Code that runs in the same process as student code."""

@@ -1,4 +1,4 @@
-"""Gradients of a student's function, taken in the worker by torch's own autograd."""
+"""Gradients of a student's function, computed by autograd in the worker."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 def vjp(
     function: Callable[..., Any], owner: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any
 ) -> dict[str, Any]:
-    """Call with leaf tensors, then pull the cotangent back; None marks an input no gradient reached.
+    """Call with leaf tensors and return the vector-Jacobian product with a cotangent.
 
-    Gradients are taken with respect to the positional arguments and the owner's parameters.
+    Gradients are for the positional arguments and the owner's parameters. None means that no gradient reached an input.
     """
     import torch
 
@@ -26,8 +26,8 @@ def vjp(
     grads: dict[int, Any] = {}
     if outputs and leaves:
         outs, cots = zip(*outputs, strict=True)
-        found = torch.autograd.grad(outs, leaves, grad_outputs=cots, allow_unused=True)
-        grads = {id(leaf): grad for leaf, grad in zip(leaves, found, strict=True)}
+        gradients = torch.autograd.grad(outs, leaves, grad_outputs=cots, allow_unused=True)
+        grads = {id(leaf): grad for leaf, grad in zip(leaves, gradients, strict=True)}
     return {
         "value": value,
         "args": [grads.get(id(arg)) for arg in args],
@@ -44,7 +44,7 @@ def _leaf(arg: Any) -> Any:
 
 
 def _paired(value: Any, cotangent: Any) -> Iterator[tuple[Any, Any]]:
-    """Pair outputs with cotangents; a cotangent of None leaves its output out."""
+    """Pair outputs with cotangents. An output whose cotangent is None is left out."""
     if cotangent is None:
         return
     if isinstance(value, tuple | list) and isinstance(cotangent, tuple | list):

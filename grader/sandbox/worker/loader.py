@@ -1,4 +1,4 @@
-"""A student's sources as importable modules: the graded one, and their others as `mylab.<slug>`."""
+"""Import of a student's sources: the graded module, and their other modules as `mylab.<slug>`."""
 
 from __future__ import annotations
 import __future__
@@ -19,7 +19,7 @@ _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.a
 
 
 class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finder and loader of one student's modules, from memory: slug → {file, cells, notebook}."""
+    """Find and load one student's modules from memory: slug → {file, cells, notebook}."""
 
     def __init__(self, files: Mapping[str, Mapping[str, Any]]) -> None:
         self.files = files
@@ -31,7 +31,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         sys.meta_path.insert(0, self)
 
     def load(self, slug: str) -> list[BaseException]:
-        """Run the graded module; return what its cells raised (a script is one cell)."""
+        """Run the graded module. Return the exceptions of its cells; a script is one cell."""
         name = f"{PACKAGE}.{slug}"
         self.main = ModuleType(name)
         self.main.__package__ = PACKAGE
@@ -40,14 +40,14 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return list(self.run(self.main, slug))
 
     def run(self, module: ModuleType, slug: str) -> Iterator[BaseException]:
-        """Execute a module's cells; a notebook goes on after a cell that raises, as Jupyter may."""
+        """Execute a module's cells. A notebook continues after a cell that raises, as in Jupyter."""
         source = self.files[slug]
         names = vars(module)
         names.setdefault("get_ipython", _Shell)
         names |= self.injected()
         if source["notebook"]:
             names |= {"__name__": "__main__", "display": _Shell().display, "In": [""], "Out": {}, "_": None}
-        flags = 0  # a `from __future__` holds for the cells after it
+        flags = 0  # `from __future__` also applies to the cells after it
         for number, data in enumerate(source["cells"], 1):
             cell = data.decode("utf-8", "surrogatepass")
             filename = f"{source['file']}[{number}]" if source["notebook"] else source["file"]
@@ -65,18 +65,18 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 yield error
 
     def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
-        """Return the code of a cell."""
+        """Return the compiled code of a cell."""
         code: CodeType = compile_cell(cell, filename, flags, notebook=notebook)
         return code
 
     def injected(self) -> dict[str, Any]:
-        """Return the names a module has before it runs, besides Python's own."""
+        """Return extra names that a module has before it runs."""
         return {}
 
     def find_spec(
         self,
         fullname: str,
-        path: Sequence[str] | None,  # noqa: ARG002 - the import system's own signature
+        path: Sequence[str] | None,  # noqa: ARG002 - the import system fixes this signature
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
         package, _, slug = fullname.partition(".")
@@ -85,7 +85,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=not slug)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """Let the import system make an ordinary module."""
+        """Let the import system create an ordinary module."""
 
     def exec_module(self, module: ModuleType) -> None:
         slug = module.__name__.partition(".")[2]
@@ -96,23 +96,23 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def compile_cell(cell: str, filename: str, flags: int, *, notebook: bool) -> Any:
-    """Compile a cell, to a tree if the flags say so.
+    """Compile a cell, or parse it to a tree if the flags say so.
 
-    In a notebook, lines Python stumbles over that are IPython's are taken out one by one.
+    In a notebook, IPython lines that Python cannot parse are removed one by one.
     """
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
     while True:
         try:
             return compile(cell, filename, "exec", flags=flags, dont_inherit=True)
         except SyntaxError as error:
-            mended = without_magic(cell, error.lineno or 0) if notebook else None
-            if mended is None:
+            fixed = without_magic(cell, error.lineno or 0) if notebook else None
+            if fixed is None:
                 raise
-            cell = mended
+            cell = fixed
 
 
 class _Shell:
-    """What notebooks call IPython for: it answers everything with None."""
+    """A stand-in for IPython's shell. Every method returns None."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args, **kwargs: None  # noqa: ARG005

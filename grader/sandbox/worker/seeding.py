@@ -1,4 +1,4 @@
-"""Random numbers that are the same in every grading."""
+"""Seeding of every random generator."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 
 def seed_everything(seed: int) -> None:
-    """Make unseeded randomness repeatable: two gradings of one file must agree."""
+    """Make random numbers repeatable: two gradings of one file must agree."""
     random.seed(seed)
     np.random.seed(seed)
     np.random.bit_generator.randbits = random.Random(seed).getrandbits  # type: ignore[attr-defined] # default_rng()
     if (torch := sys.modules.get("torch")) is not None:
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed also writes a traceback for GPUs to come
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would also save a traceback for later GPU use

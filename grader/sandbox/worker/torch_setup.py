@@ -1,4 +1,4 @@
-"""Torch made ready in a process that workers are forked from."""
+"""Set-up of torch in the process that workers are forked from."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 
 
 def set_up_torch() -> None:
-    """Do once what every worker would do first, and keep torch to what a jail allows."""
+    """Do what every worker would do first, and turn off what a jail does not allow."""
     torch.set_num_threads(1)
     torch.compile = uncompiled
-    # The first operation claims its memory, and the first gradient imports half a second's worth of modules. It also
-    # counts the GPUs: a process that has done so has a thread more, and its children can have none of them.
+    # The first operation reserves memory, and the first gradient imports modules for half a second. With CUDA, the
+    # first gradient also counts the GPUs: that starts a thread, and forked children could then use no GPU.
     x = torch.ones(2, 2, requires_grad=True)
     if torch.version.cuda is None:
         torch.autograd.grad([x @ x], [x], grad_outputs=[x])
@@ -24,8 +24,8 @@ def set_up_torch() -> None:
 
 
 def uncompiled(model: Callable[..., Any] | None = None, **_: Any) -> Any:
-    """Stand in for torch.compile: there is no compiler in a jail, and the code means the same without."""
+    """Replace torch.compile: there is no compiler in a jail, and code gives the same results without it."""
     return model if model is not None else lambda function: function
 
 
-uncompiled.__module__ = "torch"  # where the meters look it up
+uncompiled.__module__ = "torch"  # so that the meters take it for a function of torch

@@ -1,4 +1,4 @@
-"""Imports that every worker would make, made once before it is forked."""
+"""Imports that every worker needs, made once before workers are forked."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 
 
 def warm_up(backend: str, *, meters: bool = True, gpu: bool = False) -> None:
-    """Import, once, what every worker would import: NumPy loads its random module only when first used."""
+    """Import what every worker would import. NumPy loads its random module only when it is first used."""
     from grader.sandbox.worker.seeding import seed_everything
 
     if meters:
-        import grader.sandbox.worker.meters.measure  # a jailed worker cannot find our folder again
+        import grader.sandbox.worker.meters.measure
 
     if backend == "torch":
         from grader.sandbox.worker.torch_setup import set_up_torch
@@ -25,11 +25,11 @@ def warm_up(backend: str, *, meters: bool = True, gpu: bool = False) -> None:
         sys.meta_path.insert(0, NoTorch())
     seed_everything(0)
     gc.collect()
-    gc.freeze()  # a collection in a worker would touch, and so copy, every page of these modules
+    gc.freeze()  # or a collection in a worker would touch, and so copy, every page of these modules
 
 
 class NoTorch:
-    """Says, in the words an honest `try: import torch` expects, that torch is not here."""
+    """An import hook that says torch is not installed, with the error that `try: import torch` expects."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         del path, target

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from grader.sandbox.protocol.device_findings import DeviceCall, read_found
+from grader.sandbox.protocol.device_findings import DeviceCall, read_device_call
 from grader.sandbox.worker.gpu.call import on_device
 from grader.sandbox.worker.gpu.labels import tensors_in
 from tests.sandbox.worker.gpu.cases import FILE, CallStyle, Case, cases, kinds_of, ways
@@ -122,7 +122,7 @@ def simulate(case: Case, way: CallStyle) -> tuple[DeviceCall, Outcome]:
         function = loaded(case)
         answer = on_device(function, None, way.args, way.kwargs, elsewhere=way.elsewhere, gpu=way.gpu, files={FILE})
     error = answer.pop("error", None)
-    found = read_found(answer, answer.get("value"), None, {FILE})
+    found = read_device_call(answer, answer.get("value"), None, {FILE})
     syncs = frozenset(one.line for one in found.findings if one.kind == "host_sync")
     kind, line = described(error)
     if kind == "unreadable":  # a sync for us, an error for torch

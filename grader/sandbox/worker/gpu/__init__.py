@@ -1,1 +1,1 @@
-"""The simulated GPU and the real one, inside the worker."""
+"""The simulated and the real GPU, inside the worker."""

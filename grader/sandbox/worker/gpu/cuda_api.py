@@ -1,4 +1,4 @@
-"""The machine: what torch.cuda says of it, with one GPU that is not there or, the other way round, with none."""
+"""Replacement of torch.cuda's functions, so that the machine seems to have one GPU, or none."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import torch.utils._device
 from grader.sandbox.worker.gpu.labels import GPU
 from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
-NAME = "a GPU that is not there"
+NAME = "a simulated GPU"
 _ABSENT = object()
 
 
 @contextlib.contextmanager
-def machine(pretence: SimulatedGpu) -> Iterator[None]:
-    """Have torch answer for the pretended machine; what a student sets for all of torch is undone."""
-    changes = [*answers(pretence), *(autocast() if pretence.gpu else ())]
+def simulated_cuda(simulated: SimulatedGpu) -> Iterator[None]:
+    """Make torch answer for the simulated machine. Undo global settings of torch that the student changes."""
+    changes = [*answers(simulated), *(autocast() if simulated.gpu else ())]
     before = [(owner, name, vars(owner).get(name, _ABSENT)) for owner, name, _ in changes]
     default = torch.utils._device.CURRENT_DEVICE
     for owner, name, value in changes:
@@ -36,19 +36,19 @@ def machine(pretence: SimulatedGpu) -> Iterator[None]:
             torch.set_default_device(default)
 
 
-def answers(pretence: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
-    """Yield what to put in place of what: the module, the name, the answer."""
-    count = int(pretence.gpu)
+def answers(simulated: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
+    """Yield the replacements: module, name and new value."""
+    count = int(simulated.gpu)
 
     def synchronize(*_: Any, **__: Any) -> None:
-        if pretence.gpu:
-            pretence.sync("synchronize")
+        if simulated.gpu:
+            simulated.sync("synchronize")
 
     class Stream:
-        """A stream, or an event on it: there is nothing to wait for, but waiting is noted."""
+        """A stream or an event. There is nothing to wait for, but waiting is noted."""
 
         def __init__(self, *_: Any, **__: Any) -> None:
-            pretence.device(GPU)
+            simulated.device(GPU)
 
         def __getattr__(self, name: str) -> Callable[..., Any]:
             if name.startswith("__"):
@@ -57,31 +57,31 @@ def answers(pretence: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
 
     cuda, accelerator = torch.cuda, torch.accelerator
     compiled = cuda._is_compiled()
-    # A student may have imported `is_available` by its name: what it asks answers, too. What else asks whether there
-    # is CUDA wants to import more of it.
+    # A student may have imported the original `is_available`, so what that calls must answer too. Any other caller of
+    # `_is_compiled` would go on to import more of CUDA, so it gets the true answer.
     asking = ("is_available", "device_count")
     yield cuda, "_is_compiled", lambda: sys._getframe(1).f_code.co_name in asking or compiled
     yield cuda, "_cached_device_count", count
     yield torch._C, "_cuda_getDeviceCount", lambda: count
-    yield cuda, "_lazy_init", lambda: pretence.device(GPU)
+    yield cuda, "_lazy_init", lambda: simulated.device(GPU)
     yield cuda, "is_initialized", lambda: bool(count)
     for owner in (cuda, accelerator):
         yield owner, "is_available", lambda: bool(count)
         yield owner, "device_count", lambda: count
         yield owner, "synchronize", synchronize
     yield accelerator, "current_accelerator", lambda *_, **__: torch.device("cuda") if count else None
-    yield accelerator, "current_device_index", lambda: pretence.device(GPU).index
-    yield cuda, "current_device", lambda: pretence.device(GPU).index
-    yield cuda, "set_device", lambda device: pretence.device(device) and None
+    yield accelerator, "current_device_index", lambda: simulated.device(GPU).index
+    yield cuda, "current_device", lambda: simulated.device(GPU).index
+    yield cuda, "set_device", lambda device: simulated.device(device) and None
     yield cuda, "_exchange_device", lambda _: 0
     yield cuda, "_maybe_exchange_device", lambda _: 0
-    about = SimpleNamespace(name=NAME, major=8, minor=0, total_memory=16 << 30, multi_processor_count=1)
-    yield cuda, "get_device_properties", lambda device=None: pretence.device(device or GPU) and about
-    yield cuda, "get_device_name", lambda device=None: pretence.device(device or GPU) and NAME
-    yield cuda, "get_device_capability", lambda device=None: pretence.device(device or GPU) and (8, 0)
+    properties = SimpleNamespace(name=NAME, major=8, minor=0, total_memory=16 << 30, multi_processor_count=1)
+    yield cuda, "get_device_properties", lambda device=None: simulated.device(device or GPU) and properties
+    yield cuda, "get_device_name", lambda device=None: simulated.device(device or GPU) and NAME
+    yield cuda, "get_device_capability", lambda device=None: simulated.device(device or GPU) and (8, 0)
     yield cuda, "is_bf16_supported", lambda *_, **__: bool(count)
     yield cuda, "empty_cache", lambda: None
-    yield torch.Tensor, "record_stream", lambda _, __: None  # there is but one stream
+    yield torch.Tensor, "record_stream", lambda _, __: None  # there is only one stream
     yield cuda, "Stream", Stream
     yield cuda, "Event", Stream
     yield cuda, "current_stream", Stream
@@ -91,7 +91,7 @@ def answers(pretence: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
 
 
 def autocast() -> Iterator[tuple[Any, str, Any]]:
-    """Yield what makes autocast of the GPU one of the CPU, in the GPU's own precision."""
+    """Yield the replacements that run GPU autocast on the CPU, in the GPU's precision."""
     kind = torch.amp.autocast_mode.autocast
     start, enter, leave = kind.__init__, kind.__enter__, kind.__exit__
 
@@ -100,8 +100,8 @@ def autocast() -> Iterator[tuple[Any, str, Any]]:
             device_type, dtype = "cpu", dtype or torch.get_autocast_dtype("cuda")
         start(self, device_type, dtype, *args, **kwargs)
 
-    def unseen(function: Callable[..., Any]) -> Callable[..., Any]:
-        """Under a mode for functions, autocast would import a tracer, which no jail lets it find."""
+    def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Hide a call from the function mode: under it, autocast imports a tracer, which a jail does not allow."""
 
         def run(*args: Any) -> Any:
             with torch._C.DisableTorchFunction():
@@ -110,5 +110,5 @@ def autocast() -> Iterator[tuple[Any, str, Any]]:
         return run
 
     yield kind, "__init__", start_on_cpu
-    yield kind, "__enter__", unseen(enter)
-    yield kind, "__exit__", unseen(leave)
+    yield kind, "__enter__", hidden(enter)
+    yield kind, "__exit__", hidden(leave)

@@ -1,4 +1,4 @@
-"""Functions of torch's under the pretence: those that ask for a device, name one, or take numbers out of a tensor."""
+"""Torch functions on the simulated GPU: those that ask for a device, name one, or read numbers out of a tensor."""
 
 from __future__ import annotations
 
@@ -11,194 +11,196 @@ from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, Label, memory_of, tensors_in
 from grader.sandbox.worker.gpu.simulated import SimulatedGpu
-from grader.sandbox.worker.gpu.transfers import TransferRequest, move, wish_of
+from grader.sandbox.worker.gpu.transfers import TransferRequest, move, request_of
 
 DeviceHandler = Callable[[SimulatedGpu, Any, Any, dict[str, Any]], Any]
-OF_DATA = {"tensor": 0, "as_tensor": 0, "asarray": 0, "new_tensor": 1}  # which argument of them is numbers, or a tensor
+OF_DATA = {"tensor": 0, "as_tensor": 0, "asarray": 0, "new_tensor": 1}  # the position of the data argument
 UNREADABLE = (
     "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 )
 
 
 class SimulatedFunctions(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
-    """Answers for the GPU that is not there."""
+    """The function mode: gives the answers of a GPU."""
 
-    def __init__(self, pretence: SimulatedGpu) -> None:
+    def __init__(self, simulated: SimulatedGpu) -> None:
         super().__init__()
-        self.pretence = pretence
+        self.simulated = simulated
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if self.pretence.paused:
+        if self.simulated.paused:
             return function(*args, **kwargs)
-        # By equality: each look at `torch.Tensor.device.__get__` makes a new object.
+        # Looked up by equality: each access to `torch.Tensor.device.__get__` makes a new object.
         if (handler := HANDLERS.get(function)) is not None:
-            with self.pretence.within(function, None):
-                return handler(self.pretence, function, args, kwargs)
+            with self.simulated.within(function, None):
+                return handler(self.simulated, function, args, kwargs)
         asked = kwargs.get("device") is not None or kwargs.get("pin_memory")
         if asked or function in torch.utils._device._device_constructors():
-            return made(self.pretence, function, args, kwargs)
-        return self.pretence.run(function, args, kwargs)
+            return made(self.simulated, function, args, kwargs)
+        return self.simulated.run(function, args, kwargs)
 
 
-def made(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Make a tensor where it was asked for; of numbers that are copied there, if it is made of Python's."""
+def made(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Make a tensor on the device that was asked for. Python numbers count as a copy to that device."""
     name = str(getattr(function, "__name__", ""))
     kwargs = dict(kwargs)
     given = tensors_in((args, kwargs))
     at = OF_DATA.get(name)
     if at is not None and len(args) > at and isinstance(args[at], torch.Tensor):
-        return of_tensor(pretence, function, args, kwargs, at)
+        return of_tensor(simulated, function, args, kwargs, at)
     if (spec := kwargs.get("device")) is not None:
-        device = pretence.device(spec)
+        device = simulated.device(spec)
     elif name.startswith("new_") or name.endswith("_like"):
-        device = pretence.labels.of(args[0] if args else given[0]).device
+        device = simulated.labels.of(args[0] if args else given[0]).device
     else:
-        device = pretence.default()
+        device = simulated.default()
     if device.type not in ("cpu", "cuda"):
-        return pretence.run(function, args, kwargs)
+        return simulated.run(function, args, kwargs)
     if spec is not None or function in torch.utils._device._device_constructors():
         kwargs["device"] = CPU
     pinned = bool(kwargs.pop("pin_memory", False))
     if at is not None:
-        if any(map(pretence.labels.on_gpu, tensors_in(args[at:]))):
-            pretence.sync(name)
-        result = pretence.run(function, args, kwargs, device)
+        if any(map(simulated.labels.on_gpu, tensors_in(args[at:]))):
+            simulated.sync(name)
+        result = simulated.run(function, args, kwargs, device)
         if device == GPU:
-            pretence.copied(Label(), axes=0)
+            simulated.copied(Label(), axes=0)
     else:
-        result = pretence.run(function, args, kwargs, device)
+        result = simulated.run(function, args, kwargs, device)
     before = set(map(memory_of, given))
-    label = Label(device, frozenset({MADE}) if device == CPU else frozenset(), pretence.place(), pinned)
+    label = Label(device, frozenset({MADE}) if device == CPU else frozenset(), simulated.place(), pinned)
     for tensor in tensors_in((result,)):
         if memory_of(tensor) not in before:
-            pretence.labels.put(tensor, label)
+            simulated.labels.put(tensor, label)
     return result
 
 
-def of_tensor(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any], at: int) -> Any:
-    """Make a tensor of another one, where that one is if nothing else is said; some of these copy it, all the same."""
+def of_tensor(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any], at: int) -> Any:
+    """Make a tensor from another one, by default on the same device. Some of these functions always copy."""
     device = kwargs.pop("device", None)
     if device is None and at:
-        device = pretence.labels.of(args[0]).device
+        device = simulated.labels.of(args[0]).device
     elif device is None and torch.utils._device.CURRENT_DEVICE is not None:
-        device = pretence.default()
-    with pretence.within(function, None):
-        moved = move(pretence, args[at], TransferRequest(device))
+        device = simulated.default()
+    with simulated.within(function, None):
+        moved = move(simulated, args[at], TransferRequest(device))
     kwargs = {**kwargs, "device": CPU} if torch.utils._device.CURRENT_DEVICE is not None else kwargs
-    result = pretence.run(function, (*args[:at], moved, *args[at + 1 :]), kwargs)
+    result = simulated.run(function, (*args[:at], moved, *args[at + 1 :]), kwargs)
     if memory_of(result) != memory_of(moved):
-        pretence.labels.put(result, pretence.labels.of(moved))
+        simulated.labels.put(result, simulated.labels.of(moved))
     return result
 
 
-def answer_device(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> torch.device:
-    return pretence.labels.of(args[0]).device if args[0].device.type == "cpu" else function(*args, **kwargs)
+def answer_device(simulated: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> torch.device:
+    return simulated.labels.of(args[0]).device if args[0].device.type == "cpu" else function(*args, **kwargs)
 
 
-def answer_is_cuda(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> bool:
-    return pretence.labels.on_gpu(args[0])
+def answer_is_cuda(simulated: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> bool:
+    return simulated.labels.on_gpu(args[0])
 
 
-def answer_is_cpu(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> bool:
-    return bool(function(*args, **kwargs)) and not pretence.labels.on_gpu(args[0])
+def answer_is_cpu(simulated: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> bool:
+    return bool(function(*args, **kwargs)) and not simulated.labels.on_gpu(args[0])
 
 
-def answer_get_device(pretence: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> int:
-    return 0 if pretence.labels.on_gpu(args[0]) else -1
+def answer_get_device(simulated: SimulatedGpu, function: Any, args: Any, kwargs: Any) -> int:
+    return 0 if simulated.labels.on_gpu(args[0]) else -1
 
 
-def make_device(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return a device; a number alone is one of the GPU's."""
+def make_device(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return a device. A number alone is the index of a GPU."""
     if len(args) == 1 and type(args[0]) is int and not kwargs:
-        return pretence.device(args[0])
+        return simulated.device(args[0])
     return function(*args, **kwargs)
 
 
-def to(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    wish = wish_of(pretence, args[1:], kwargs)
-    return move(pretence, args[0], wish)
+def to(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    request = request_of(simulated, args[1:], kwargs)
+    return move(simulated, args[0], request)
 
 
-def to_cpu(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    return move(pretence, args[0], TransferRequest(CPU, memory_format=kwargs.get("memory_format")))
+def to_cpu(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    return move(simulated, args[0], TransferRequest(CPU, memory_format=kwargs.get("memory_format")))
 
 
-def to_cuda(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    words = kwargs | dict(zip(("device", "non_blocking"), args[1:], strict=False))
-    wish = TransferRequest(
-        GPU if words.get("device") is None else words["device"], non_blocking=words.get("non_blocking", False)
+def to_cuda(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    options = kwargs | dict(zip(("device", "non_blocking"), args[1:], strict=False))
+    request = TransferRequest(
+        GPU if options.get("device") is None else options["device"], non_blocking=options.get("non_blocking", False)
     )
-    pretence.device(GPU)  # where there is none, this says so
-    return move(pretence, args[0], wish)
+    simulated.device(GPU)  # raises if there is no GPU
+    return move(simulated, args[0], request)
 
 
-def type_as(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-    return move(pretence, args[0], wish_of(pretence, args[1:], kwargs))
+def type_as(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    return move(simulated, args[0], request_of(simulated, args[1:], kwargs))
 
 
-def to_type(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return the name of a tensor's type, or the tensor as one of another: the old types name a device, too."""
+def to_type(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return the name of a tensor's type, or convert the tensor. The old type names include a device."""
     wanted = kwargs.get("dtype", args[1] if len(args) > 1 else None)
     if wanted is None:
         name = str(function(args[0]))
-        return name.replace("torch.", "torch.cuda.", 1) if pretence.labels.on_gpu(args[0]) else name
+        return name.replace("torch.", "torch.cuda.", 1) if simulated.labels.on_gpu(args[0]) else name
     if isinstance(wanted, torch.dtype):
-        return pretence.run(function, args, kwargs)
+        return simulated.run(function, args, kwargs)
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
-    moved = move(pretence, args[0], TransferRequest(GPU if ".cuda." in name else CPU))
-    return pretence.run(function, (moved, name.replace(".cuda.", ".")), {})
+    moved = move(simulated, args[0], TransferRequest(GPU if ".cuda." in name else CPU))
+    return simulated.run(function, (moved, name.replace(".cuda.", ".")), {})
 
 
-def numpy(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Refuse what torch refuses: NumPy cannot read the memory of a GPU."""
-    if not pretence.labels.on_gpu(args[0]):
-        return pretence.run(function, args, kwargs)
-    pretence.sync()
+def numpy(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Refuse, as torch does: NumPy cannot read GPU memory."""
+    if not simulated.labels.on_gpu(args[0]):
+        return simulated.run(function, args, kwargs)
+    simulated.sync()
     raise TypeError(UNREADABLE)
 
 
-def read(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Note a sync that no operation tells of."""
-    if pretence.labels.on_gpu(args[0]):
-        pretence.sync()
-    with pretence.pause():
+def read(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Note a sync that shows in no operation."""
+    if simulated.labels.on_gpu(args[0]):
+        simulated.sync()
+    with simulated.pause():
         return function(*args, **kwargs)
 
 
-def deep_copy(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    with pretence.pause():
+def deep_copy(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    with simulated.pause():
         copy = function(*args, **kwargs)
-    pretence.labels.put(copy, pretence.labels.of(args[0]))
+    simulated.labels.put(copy, simulated.labels.of(args[0]))
     return copy
 
 
-def pin(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+def pin(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
     tensor: torch.Tensor = args[0]
-    label = pretence.labels.of(tensor)
-    if not pretence.gpu:
+    label = simulated.labels.of(tensor)
+    if not simulated.gpu:
         raise NotImplementedError("Cannot access accelerator device when none is available.")
     if label.device == GPU:
-        raise RuntimeError(f"cannot pin '{to_type(pretence, torch.Tensor.type, (tensor,), {})}' only dense CPU tensors")
+        raise RuntimeError(
+            f"cannot pin '{to_type(simulated, torch.Tensor.type, (tensor,), {})}' only dense CPU tensors"
+        )
     if label.pinned:
         return tensor
-    copy: torch.Tensor = pretence.run(torch.Tensor.clone, (tensor,), {})
-    pretence.labels.put(copy, Label(CPU, label.origins, label.place, pinned=True))
+    copy: torch.Tensor = simulated.run(torch.Tensor.clone, (tensor,), {})
+    simulated.labels.put(copy, Label(CPU, label.origins, label.place, pinned=True))
     return copy
 
 
-def is_pinned(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> bool:
-    return pretence.labels.of(args[0]).pinned
+def is_pinned(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> bool:
+    return simulated.labels.of(args[0]).pinned
 
 
-def one_hot(pretence: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Look away from what torch looks up on a CPU only: with the number of classes given, a GPU does not wait."""
+def one_hot(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Ignore a check that torch makes only on a CPU: with `num_classes` given, a GPU does not wait."""
     classes = kwargs.get("num_classes", args[1] if len(args) > 1 else -1)
-    if classes == -1 or not pretence.labels.on_gpu(args[0]):
-        return pretence.run(function, args, kwargs)
-    with pretence.pause():
+    if classes == -1 or not simulated.labels.on_gpu(args[0]):
+        return simulated.run(function, args, kwargs)
+    with simulated.pause():
         result = function(*args, **kwargs)
-    pretence.labels.put(result, Label(GPU, place=pretence.place()))
+    simulated.labels.put(result, Label(GPU, place=simulated.place()))
     return result
 
 

@@ -1,7 +1,7 @@
-"""Labels: where the memory of each tensor pretends to live.
+"""Labels: the simulated device of each tensor's memory.
 
-The numbers are all on the CPU. Memory is labelled, not tensors: a view lives where its base lives, and a parameter
-that is given other memory (as `module.to` does) moves with it. What has no label is on the CPU.
+All numbers are really on the CPU. Labels belong to memory, not to tensors: a view is on the device of its base, and a
+parameter that gets other memory (as `module.to` does) moves with it. Memory without a label is on the CPU.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import torch
 
 CPU = torch.device("cpu")
 GPU = torch.device("cuda", 0)
-MADE = "made"  # an origin: by the student's own call, on the CPU
+MADE = "made"  # an origin: made on the CPU by the student's code
 BACK = "back"  # an origin: copied from the GPU
 FileLine = tuple[str, int]
 NOWHERE: FileLine = ("", 0)
-MAX_DEPTH = 24  # of a student's lists and dicts: one may hold itself
+MAX_DEPTH = 24  # of a student's lists and dicts: a list may contain itself
 
 
 @dataclass(frozen=True)
 class Label:
-    """Where memory pretends to live, what it was computed from (on the CPU), and where in the code it was made."""
+    """The simulated device of some memory, what it was computed from (on the CPU), and the line that made it."""
 
     device: torch.device = CPU
     origins: frozenset[object] = frozenset()
@@ -34,7 +34,7 @@ class Label:
 
 
 class Labels:
-    """The labels of all memory that is still there; they outlive a call, as what a student keeps does."""
+    """Labels of all memory that still exists. They outlive a call, because a student may keep tensors."""
 
     def __init__(self) -> None:
         self.known: dict[int | None, tuple[Any, Label]] = {}
@@ -42,21 +42,21 @@ class Labels:
 
     def of(self, tensor: torch.Tensor) -> Label:
         key = memory_of(tensor)
-        if key not in self.known:  # not made by an operation that was seen, so an origin of its own
+        if key not in self.known:  # no operation that we saw made it, so it is a new origin
             self.put(tensor, Label(origins=frozenset({next(self.numbers)})))
         return self.known[key][1] if key in self.known else Label()
 
     def put(self, tensor: torch.Tensor, label: Label) -> None:
         if (key := memory_of(tensor)) is not None:
-            gone = weakref.ref(tensor.untyped_storage(), lambda _: self.known.pop(key, None))
-            self.known[key] = (gone, label)
+            reference = weakref.ref(tensor.untyped_storage(), lambda _: self.known.pop(key, None))
+            self.known[key] = (reference, label)
 
     def on_gpu(self, tensor: torch.Tensor) -> bool:
         return bool(self.of(tensor).device == GPU)
 
 
 def memory_of(tensor: torch.Tensor) -> int | None:
-    """Return what tells the memory of one tensor from another's; a sparse tensor has none of its own."""
+    """Return a key for a tensor's memory; None for a sparse tensor, which has no memory of its own."""
     try:
         return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError):
@@ -64,7 +64,7 @@ def memory_of(tensor: torch.Tensor) -> int | None:
 
 
 def tensors_in(values: Iterable[Any], depth: int = 0) -> list[torch.Tensor]:
-    """Return the tensors of arguments or results, also those in lists, tuples and dicts."""
+    """Return the tensors in arguments or results, including those in lists, tuples and dicts."""
     found: list[torch.Tensor] = []
     for value in values:
         if isinstance(value, torch.Tensor):

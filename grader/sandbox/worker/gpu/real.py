@@ -1,6 +1,6 @@
-"""The real GPU, in a worker: opened before any student code is read, and calls that are made on it.
+"""Calls of student functions on a real GPU, which the worker opens before it reads any student code.
 
-What is found of a call has the form that the pretence has for it, so that a suite asks the same of both.
+The answers have the same form as those of the simulated GPU, so that one suite can use both.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from grader.sandbox.worker.gpu.labels import tensors_in
 SYNC = "called a synchronizing CUDA operation"
 MIXED = "same device"
 WARM_CALLS = 3
-# As they are before a student's code could put others in their place.
+# Saved here, before a student's code can replace them.
 _stats, _reset, _wait = torch.cuda.memory_stats, torch.cuda.reset_peak_memory_stats, torch.cuda.synchronize
 _Event, _debug = torch.cuda.Event, torch.cuda.set_sync_debug_mode
 FileLine = tuple[str, int]
 
 
 def open_gpu() -> None:
-    """Load what the first operations of a kind load: that takes seconds, while the worker before is still at work."""
+    """Load the GPU kernels. This takes seconds, while the previous worker is still busy."""
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         x = torch.ones(1, 1, 64, 64, device="cuda", dtype=dtype)
         torch.softmax((x @ x).masked_fill(x == 0, 0.0), dim=-1)
@@ -46,7 +46,7 @@ def on_gpu(
     elsewhere: Collection[int | str] = (),
     files: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Call with every tensor on the GPU but those of the arguments named; an exception is a part of the answer."""
+    """Call with every tensor on the GPU, except in the arguments that `elsewhere` names. Return an exception, too."""
     args = [arg if place in elsewhere else moved(arg) for place, arg in enumerate(args)]
     kwargs = {name: arg if name in elsewhere else moved(arg) for name, arg in kwargs.items()}
     answer: dict[str, Any] = {}
@@ -55,7 +55,7 @@ def on_gpu(
     with watch.watching():
         try:
             answer["value"] = function(*args, **kwargs)
-        except BaseException as error:  # noqa: BLE001 - the student's, SystemExit and the like among them
+        except BaseException as error:  # noqa: BLE001 - the student's SystemExit and KeyboardInterrupt, too
             answer["error"] = error
     results = list(sendable(answer.get("value")))
     findings = watch.findings()
@@ -70,12 +70,13 @@ def on_gpu(
 
 
 def cost_on_gpu(function: Callable[..., Any], args: Sequence[Any], *, repeats: int, keep: bool) -> dict[str, Any]:
-    """Return the most bytes alive during one call, beyond its arguments, and the milliseconds of many more.
+    """Return the peak memory of one call beyond its arguments, and the times of `repeats` more calls.
 
-    The bytes are those asked for, without what the allocator rounds up; the clock is the GPU's own.
+    Memory is the number of bytes requested, before the allocator rounds up. Times are in milliseconds, by the GPU's
+    own clock.
     """
     args = [moved(arg) for arg in args]
-    function(*args)  # what its first call loads is not its memory
+    function(*args)  # the first call also loads kernels, which is not its own memory
     _wait()
     _reset()
     before = _stats()["requested_bytes.all.current"]
@@ -97,7 +98,7 @@ def cost_on_gpu(function: Callable[..., Any], args: Sequence[Any], *, repeats: i
 
 
 def moved(value: Any, device: str = "cuda") -> Any:
-    """Return a value with every tensor in it on a device."""
+    """Return a value with all its tensors moved to a device."""
     if isinstance(value, torch.Tensor):
         return value.detach().to(device)
     if isinstance(value, list):
@@ -110,7 +111,7 @@ def moved(value: Any, device: str = "cuda") -> Any:
 
 
 class Watch:
-    """Counts, line by line, how often the CPU waited, and how often it had a reason: a copy to the GPU."""
+    """Counts, per line, how often the CPU waited, and the copies to the GPU that explain a wait."""
 
     def __init__(self, files: Collection[str]) -> None:
         self.files = files
@@ -133,12 +134,12 @@ class Watch:
             self.waits[self.place()] += 1
 
     def copied(self, *, waited: bool) -> None:
-        """Note a copy to the GPU in the line that is at work."""
+        """Note a copy to the GPU in the line that is running."""
         if len(self.copies) < MAX_NOTES:
             self.copies.append([not waited, *self.place()])
 
     def place(self) -> FileLine:
-        """Return the line of the student's that is at work."""
+        """Return the line of the student's code that is running."""
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
             frame = frame.f_back  # type: ignore[assignment] # the outermost has none
@@ -150,7 +151,7 @@ class Watch:
 
 
 class _Makings(TorchFunctionMode):  # type: ignore[misc]
-    """Notes every tensor made on the GPU from numbers: the copy inside `torch.tensor` is no operation of its own."""
+    """Notes every tensor made on the GPU from Python numbers: `torch.tensor` copies without a separate operation."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
@@ -169,7 +170,7 @@ class _Makings(TorchFunctionMode):  # type: ignore[misc]
 _MAKERS = (torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor)
 
 
-class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for it
+class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch gives it no types
     """Notes every copy from the CPU to the GPU."""
 
     def __init__(self, watch: Watch) -> None:
@@ -178,7 +179,7 @@ class _Copies(TorchDispatchMode):  # type: ignore[misc] # torch has no types for
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return False  # or the first use imports torch's compiler, which takes seconds in every worker
+        return False  # or the first use would import torch's compiler, which takes seconds in every worker
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -198,7 +199,7 @@ def on_the_gpu(value: Any) -> bool:
 
 
 def place_in(error: BaseException, files: Collection[str]) -> FileLine:
-    """Return the line of the student's from which an error came."""
+    """Return the line of the student's code that an error came from."""
     place, tb = ("", 0), error.__traceback__
     while tb is not None:
         if tb.tb_frame.f_code.co_filename in files:

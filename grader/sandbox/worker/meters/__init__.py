@@ -1,1 +1,1 @@
-"""Cost meters, inside the worker."""
+"""Meters that count what student code costs, inside the worker."""

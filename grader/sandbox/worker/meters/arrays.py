@@ -10,7 +10,7 @@ import numpy as np
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays of a result: itself, or those of a pair or a list."""
+    """Yield the arrays of a result: the result itself, or the items of a tuple or list."""
     if isinstance(value, np.ndarray):
         yield value
     elif type(value) in (tuple, list):
@@ -20,7 +20,7 @@ def arrays_in(value: Any) -> Iterator[np.ndarray]:
 
 
 def owner_of(array: np.ndarray) -> np.ndarray:
-    """Return the array that owns the memory of a view, also behind the stand-ins of stride tricks."""
+    """Return the array that owns the memory of a view, also for views made by stride tricks."""
     while array.base is not None:
         base = array.base if isinstance(array.base, np.ndarray) else getattr(array.base, "base", None)
         if not isinstance(base, np.ndarray):

@@ -1,4 +1,4 @@
-"""Measuring in the worker: a student's module loaded once more, under a meter."""
+"""Measurement of calls: the student's module is loaded again, rewritten to call a meter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
 
 class MeteredModules(StudentModules):
-    """A student's modules with hooks in them; rewritten once in the life of a worker."""
+    """A student's modules with hooks. Each file is rewritten once per worker."""
 
     meter = Meter(price_of, handler_of)
     compiled: ClassVar[dict[str, CodeType]] = {}
@@ -36,9 +36,9 @@ class MeteredModules(StudentModules):
 
 
 def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
-    """Make calls of one function or method of a module just loaded, and return what each counted up to.
+    """Load the module again, call one function or method of it, and return the counts of each call.
 
-    A place in the student's code is a number: that of the file, a million times, and the line.
+    A line of the student's code is one number: the index of its file times a million, plus the line number.
     """
     modules = MeteredModules(files)
     meter = modules.meter
@@ -46,21 +46,21 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
     if errors and not files[main]["notebook"]:
         raise errors[0]
     results = []
-    for way, args in calls:
+    for recipe, args in calls:
         function = getattr(modules.main, path[0])
         if len(path) > 1:
-            function = getattr(make(function, way), path[1])
+            function = getattr(make(function, recipe), path[1])
         meter.reset(tuple(args))
         with _watching(meter, tuple(args)):
             value = function(*args)
-        # Copies: the next constructor may call something before the meter is reset.
-        found = {"counts": meter.counts(), "unknown": dict(meter.unknown), "events": dict(meter.events)}
-        results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **found})
+        # Copies: the next constructor may call hooks before the meter is reset.
+        counted = {"counts": meter.counts(), "unknown": dict(meter.unknown), "events": dict(meter.events)}
+        results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **counted})
     return {"files": meter.files, "calls": results}
 
 
 def _watching(meter: Meter, args: tuple[Any, ...]) -> AbstractContextManager[None]:
-    """Look on while torch works, in a worker that has it."""
+    """Count torch operations too, in a worker that has torch."""
     if "torch" not in sys.modules:
         return nullcontext()
     from grader.sandbox.worker.meters.torch_meter import watching

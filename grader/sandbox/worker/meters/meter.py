@@ -1,7 +1,7 @@
-"""The meter: what the hooks of rewritten code call, and the counts they keep.
+"""The meter: the hooks that rewritten student code calls.
 
-It runs in the worker, beside the student's code. It decides nothing, and nothing it says is trusted further
-than the student's own results are.
+It runs in the worker, next to the student's code. It decides nothing, and its numbers are trusted no more than the
+student's own results.
 """
 
 from __future__ import annotations
@@ -9,94 +9,57 @@ from __future__ import annotations
 import collections
 import functools
 import types
-import weakref
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader.sandbox.worker.meters.arrays import arrays_in, name_of, owner_of
+from grader.sandbox.worker.meters.arrays import name_of
+from grader.sandbox.worker.meters.counts import Counts
+from grader.sandbox.worker.meters.number_types import FLOATS, NUMBERS
 from grader.sandbox.worker.meters.operators import BINARY, COMPARE, IN_PLACE, UNARY
 
-# A product of these is one multiplication. Whole numbers are counted apart: they are indices more often than data.
-FLOATS = frozenset({float, complex, np.float64, np.float32, np.float16, np.longdouble, Decimal, Fraction})
-NUMBERS = FLOATS | {int, bool, np.bool_, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint8}
 SEQUENCES = (list, tuple, str, bytes)
 PRODUCTS = ("*", "**")
-STUDENT = "mylab"  # the package a student's modules belong to; a notebook is __main__
+STUDENT = "mylab"  # the package of a student's modules; a notebook is __main__
 STUDENT_MODULES = ("__main__", STUDENT)
 CONTAINERS = (list, tuple, str, bytes, bytearray, dict, set, frozenset, collections.deque)
 SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, collections.deque, type({}.values()))
-# A class of the student's that is one of these runs code that is not theirs.
-DISGUISES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
+# A student's subclass of one of these runs library code, which does not count itself.
+LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
 
 
-# What a call has cost, and the way in which the meter makes some calls itself; each is handed the meter.
+# A price adds up the cost of a call that was made. A handler makes the call itself. Both get the meter.
 PriceOf = Callable[[Any], "Callable[[Meter, int, Any, tuple[Any, ...], dict[str, Any], Any], None] | None"]
 HandlerOf = Callable[[Any], "Callable[[Meter, int, Any, tuple[Any, ...], dict[str, Any]], Any] | None"]
 
 
-class Meter:
-    """Counts of one call, by the place in the student's file where they arose."""
+class Meter(Counts):
+    """The hooks of rewritten code. Each one does what the student wrote, and counts it.
+
+    Hooks and counts are one object: a hook runs for every operator, and one more attribute lookup would be slow.
+    """
 
     def __init__(self, price_of: PriceOf, handler_of: HandlerOf) -> None:
+        super().__init__()
         self.price_of = price_of
         self.handler_of = handler_of
-        self.files: list[str] = []  # of the student, each known to the hooks by its place here
-        self.reset()
+        self.files: list[str] = []  # the student's files; a hook knows a file by its index here
 
-    def reset(self, inputs: tuple[Any, ...] = ()) -> None:
-        """Begin to count anew; the arrays of the input are not the student's memory."""
-        self.live = self.peak = 0
-        self.at = 0  # the place of the last hook: what torch does is told by torch, and happens there
-        self.step_lines: defaultdict[int, int] = defaultdict(int)
-        self.scalar_lines: defaultdict[int, int] = defaultdict(int)
-        self.product_lines: defaultdict[int, int] = defaultdict(int)
-        self.flop_lines: defaultdict[int, int] = defaultdict(int)
-        self.work_lines: defaultdict[int, int] = defaultdict(int)
-        self.memory_lines: defaultdict[int, int] = defaultdict(int)
-        self.sum_lines: defaultdict[int, int] = defaultdict(int)
-        self.unknown: dict[str, int] = {}
-        self.events: dict[str, int] = {}
-        self.known: dict[int, Any] = {}
-        self.products: dict[int, Any] = {}
-        for array in arrays_in(inputs):
-            owner = owner_of(array)
-            self.known[id(owner)] = owner
-
-    def counts(self) -> dict[str, int]:
-        """Return what was counted, by meter."""
-        sums = {name: sum(lines.values()) for name, lines in self.lines().items()}
-        return sums | {"mem": self.peak}
-
-    def lines(self) -> dict[str, dict[int, int]]:
-        """Return the counts of each place; for memory, the largest array that was made there."""
-        return {
-            "steps": self.step_lines,
-            "smul": self.scalar_lines,
-            "mul": self.product_lines,
-            "flops": self.flop_lines,
-            "work": self.work_lines,
-            "mem": self.memory_lines,
-            "sums": self.sum_lines,
-        }
-
-    # what rewritten code calls ---------------------------------------------------------------------------
+    # hooks ------------------------------------------------------------------------------------------------
 
     def tick(self, at: int) -> None:
-        """One step: a function entered, a loop's body begun."""
+        """Count one step: a function was entered, or the body of a loop began."""
         self.step_lines[at] += 1
 
     def tock(self, at: int) -> bool:
-        """One step, inside a comprehension."""
+        """Count one step of a comprehension."""
         self.step_lines[at] += 1
         return True
 
     def binary(self, at: int, name: str, a: Any, b: Any) -> Any:
-        if type(a) in NUMBERS and type(b) in NUMBERS:  # the short way: most operators of a loop are between numbers
+        """Apply a binary operator."""
+        if type(a) in NUMBERS and type(b) in NUMBERS:  # the fast path: most operators in a loop are between numbers
             if name in PRODUCTS and (type(a) in FLOATS or type(b) in FLOATS):
                 self.product_lines[at] += 1
                 self.scalar_lines[at] += 1
@@ -106,37 +69,8 @@ class Meter:
         self.operated(at, name, a, b, result)
         return result
 
-    def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
-        self.at = at
-        result = IN_PLACE[name](a, b)
-        self.operated(at, name, a, b, result)
-        return result
-
-    def held(self, at: int, owner: Any, index: Any) -> tuple[Any, Any, Any]:
-        """Return an item with its place, as Python holds both while it computes what is added to it."""
-        return owner, index, self.item(at, owner, index)
-
-    def augment_item(self, at: int, name: str, held: tuple[Any, Any, Any], value: Any) -> None:
-        owner, index, item = held
-        self.place(at, owner)[index] = self.augment(at, name, item, value)
-
-    def held_attribute(self, _at: int, owner: Any, attribute: str) -> tuple[Any, str, Any]:
-        return owner, attribute, getattr(owner, attribute)
-
-    def augment_attribute(self, at: int, name: str, held: tuple[Any, str, Any], value: Any) -> None:
-        owner, attribute, old = held
-        setattr(owner, attribute, self.augment(at, name, old, value))
-
-    def hatched(self, at: int, name: str) -> None:
-        """Code that is made while it runs is about to run: it is not counted."""
-        self.event(at, name)
-        self.unpriced(at, name)
-
-    def spread(self, at: int, iterable: Any) -> Any:
-        """Count what is unpacked by a star."""
-        return self.counted(at, iterable)
-
     def unary(self, at: int, name: str, a: Any) -> Any:
+        """Apply a unary operator."""
         self.at = at
         result = UNARY[name](a)
         if isinstance(result, np.ndarray):
@@ -145,6 +79,7 @@ class Meter:
         return result
 
     def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
+        """Apply a comparison, `in` or `not in`."""
         self.at = at
         result = COMPARE[name](a, b)
         if isinstance(result, np.ndarray):
@@ -159,7 +94,33 @@ class Meter:
             self.walked(at, min(len(a), len(b)))
         return result
 
+    def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
+        """Apply an operator in place, as in `a += b`."""
+        self.at = at
+        result = IN_PLACE[name](a, b)
+        self.operated(at, name, a, b, result)
+        return result
+
+    def held(self, at: int, owner: Any, index: Any) -> tuple[Any, Any, Any]:
+        """Return an item with its owner and index: Python evaluates these before the right-hand side."""
+        return owner, index, self.item(at, owner, index)
+
+    def augment_item(self, at: int, name: str, held: tuple[Any, Any, Any], value: Any) -> None:
+        """Apply an operator in place to an item that `held` returned."""
+        owner, index, item = held
+        self.place(at, owner)[index] = self.augment(at, name, item, value)
+
+    def held_attribute(self, _at: int, owner: Any, attribute: str) -> tuple[Any, str, Any]:
+        """Return an attribute with its owner and name, as `held` does for an item."""
+        return owner, attribute, getattr(owner, attribute)
+
+    def augment_attribute(self, at: int, name: str, held: tuple[Any, str, Any], value: Any) -> None:
+        """Apply an operator in place to an attribute that `held_attribute` returned."""
+        owner, attribute, old = held
+        setattr(owner, attribute, self.augment(at, name, old, value))
+
     def item(self, at: int, owner: Any, index: Any) -> Any:
+        """Return `owner[index]`."""
         self.at = at
         result = owner[index]
         if type(result) in NUMBERS:
@@ -172,12 +133,21 @@ class Meter:
         return result
 
     def place(self, at: int, owner: Any) -> Any:
-        """Return what to assign items of: the thing itself, or a stand-in that counts."""
+        """Return the object to assign items of: `owner`, or a wrapper that counts the assignment."""
         self.at = at
         return _AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
 
+    def spread(self, at: int, iterable: Any) -> Any:
+        """Count what a star unpacks."""
+        return self.counted(at, iterable)
+
+    def hatched(self, at: int, name: str) -> None:
+        """Note that exec or eval is about to run code that is not counted."""
+        self.event(at, name)
+        self.unpriced(at, name)
+
     def call(self, at: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call anything, and count what it does if it is not the student's own, which counts itself."""
+        """Call any function. Count what it does, unless it is the student's own: that counts itself."""
         if self.is_own(function):
             return function(*args, **kwargs)
         handler = self.handler_of(function)
@@ -192,41 +162,31 @@ class Meter:
             if price is None:
                 raise LookupError
             price(self, at, function, args, kwargs, result)
-        except Exception:  # noqa: BLE001 - what we cannot put a price on must not fail a call that went well
+        except Exception:  # noqa: BLE001 - a call that went well must not fail because we cannot price it
             self.unpriced(at, name_of(function))
         self.made(at, result)
         return result
 
-    # what prices call ------------------------------------------------------------------------------------
+    # what hooks, prices and handlers share ----------------------------------------------------------------
 
     def is_own(self, function: Any) -> bool:
-        """Whether this is code of the student's, rewritten like the rest, and not the library's in its clothes."""
+        """Whether this is the student's code, which is rewritten and counts itself, and not library code."""
         kind = type(function)
         if kind is types.FunctionType:
             if function.__code__.co_filename in self.files or function.__code__.co_filename == __file__:
                 return True
-            inner = function.__dict__.get("__wrapped__")  # what a decorator of the library's made of it
+            inner = function.__dict__.get("__wrapped__")  # the student's function inside a library decorator
             return inner is not None and self.is_own(inner)
         if kind is types.MethodType or kind is staticmethod:
             return self.is_own(function.__func__)
         if isinstance(function, type):
-            return _is_students(function) and not issubclass(function, DISGUISES)
+            return _is_students(function) and not issubclass(function, LIBRARY_BASES)
         if _is_students(kind):
             return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
 
-    def unpriced(self, at: int, name: str) -> None:
-        """Note a call whose cost is not known: the counts are no longer the whole truth."""
-        self.unknown.setdefault(name, at)
-
-    def copied(self, at: int, array: np.ndarray) -> None:
-        """Count the entries of an array that was not there before; a view is free."""
-        owner = owner_of(array)
-        if id(owner) not in self.known:
-            self.worked(at, min(array.size, owner.size))
-
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
-        """Count an operator between two values that gave this result."""
+        """Count an operator between two values, given its result."""
         kind_a, kind_b = type(a), type(b)
         if kind_a in NUMBERS and kind_b in NUMBERS:
             if name in PRODUCTS and (kind_a in FLOATS or kind_b in FLOATS):
@@ -242,92 +202,25 @@ class Meter:
             self.walked(at, len(result))
 
     def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
-        """Count an operation on each entry; one on numbers alone is a single step of Python's."""
+        """Count an operation on every entry. On numbers alone it is a single Python operation."""
         size = max(int(np.size(result)), *(int(np.size(one)) for one in operands))
         scalar = all(np.ndim(one) == 0 for one in operands)
         if product:
             self.multiplied(at, size, scalar=scalar)
             if isinstance(result, np.ndarray) and sum(_is_data(one) for one in operands) > 1:
-                self.products[id(result)] = weakref.ref(result, functools.partial(self.forget, id(result)))
+                self.remember_product(result)
         if not scalar:
             self.computed(at, size)
 
     def matrix_product(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
-        """Count a product that sums over an index: one multiplication for each entry of the result and each place."""
+        """Count a product that sums over an index: a multiplication per entry of the result and per summand."""
         length = np.shape(a)[-1] if np.ndim(a) else 1
         if np.ndim(a) == 0 or np.ndim(b) == 0:
             length = 1
         self.contracted(at, name, int(np.size(result)) * length)
 
-    def contracted(self, at: int, name: str, size: int) -> None:
-        """Count a product of so many multiplications, made outside Python."""
-        self.event(at, name)
-        self.multiplied_and_added(at, size)
-
-    def multiplied_and_added(self, at: int, size: int) -> None:
-        """So many products were made, and each was added to a sum."""
-        self.multiplied(at, size, scalar=False)
-        self.worked(at, size)
-        self.flop_lines[at] += 2 * size
-
-    def summed(self, at: int, name: str, array: Any) -> None:
-        """Note where the entries of a product of two arrays are added up: that may be a dot product by another name."""
-        size = int(np.size(array))
-        while isinstance(array, np.ndarray):
-            if id(array) in self.products:
-                self.event(at, name)
-                self.sum_lines[at] += size
-                return
-            array = array.base
-
-    def multiplied(self, at: int, size: int, *, scalar: bool) -> None:
-        self.product_lines[at] += size
-        if scalar:
-            self.scalar_lines[at] += size
-
-    def worked(self, at: int, size: int) -> None:
-        """So many entries of arrays were read or written by one operation."""
-        self.work_lines[at] += size
-
-    def computed(self, at: int, size: int) -> None:
-        """So many entries of arrays were computed, each by one operation of arithmetic."""
-        self.work_lines[at] += size
-        self.flop_lines[at] += size
-
-    def walked(self, at: int, length: int) -> None:
-        """So many elements were gone through by something written in C."""
-        self.step_lines[at] += length
-
-    def event(self, at: int, name: str) -> None:
-        """Note a call by name, for the rules of what is allowed."""
-        self.events.setdefault(name, at)
-
-    def made(self, at: int, result: Any) -> None:
-        """Count the memory of arrays in a result that were not there before, until they are gone."""
-        if type(result) in NUMBERS:
-            return
-        for array in arrays_in(result):
-            owner = owner_of(array)
-            key = id(owner)
-            if key in self.known:
-                continue
-            size = owner.nbytes
-            self.known[key] = weakref.ref(owner, functools.partial(self.freed, key, size))
-            self.live += size
-            self.peak = max(self.peak, self.live)
-            self.memory_lines[at] = max(self.memory_lines[at], size)
-
-    def freed(self, key: int, size: int, reference: Any) -> None:
-        if self.known.get(key) is reference:
-            del self.known[key]
-            self.live -= size
-
-    def forget(self, key: int, reference: Any) -> None:
-        if self.products.get(key) is reference:
-            del self.products[key]
-
     def watched(self, at: int, function: Any) -> Any:
-        """Return a function for others to call, so that what it does is counted, too."""
+        """Return a function for library code to call, wrapped so that its cost is counted."""
         if not callable(function):
             return function
         if self.is_own(function):
@@ -340,23 +233,23 @@ class Meter:
         return counted
 
     def counted(self, at: int, iterable: Any) -> Any:
-        """Return something to be gone through in C: what has a length is charged at once, the rest as it comes."""
+        """Return an iterable for C code to go through. Count it now if it has a length, else as it is used."""
         if isinstance(iterable, np.ndarray):
             self.walked(at, len(iterable) if iterable.ndim else 1)
             return iterable
         if hasattr(type(iterable), "__len__"):
             self.walked(at, len(iterable))
             return iterable
-        return self.ticking(at, iterable)
+        return self._ticking(at, iterable)
 
-    def ticking(self, at: int, iterable: Any) -> Iterator[Any]:
+    def _ticking(self, at: int, iterable: Any) -> Iterator[Any]:
         for element in iterable:
             self.tick(at)
             yield element
 
 
 class _AssignmentTarget:
-    """Stands in for an array or a list on the left of `=`."""
+    """Replaces an array or list on the left of `=`, to count the assignment."""
 
     __slots__ = ("at", "meter", "owner")
 
@@ -383,7 +276,7 @@ def _is_students(kind: type) -> bool:
 
 
 def _is_data(operand: Any) -> bool:
-    """Whether this is an array of real numbers, and neither a mask nor a scale."""
+    """Whether this is an array of real numbers: not a mask, and not a scale factor."""
     return isinstance(operand, np.ndarray) and operand.size > 1 and operand.dtype.kind == "f"
 
 

@@ -1,4 +1,4 @@
-"""Python's operators as functions, by the signs that stand for them."""
+"""Python's operators as functions, by symbol."""
 
 from __future__ import annotations
 

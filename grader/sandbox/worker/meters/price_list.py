@@ -1,7 +1,7 @@
-"""The price list: which function of NumPy, of Python and of its library has which price.
+"""Prices and handlers of the functions of NumPy, Python and its standard library.
 
-Every name here is one whose work follows from the sizes of its arguments and results; whatever is missing makes a
-measurement inconclusive, never wrong.
+The cost of every function here follows from the sizes of its arguments and results. A function that is missing makes
+a measurement inconclusive, never wrong.
 """
 
 from __future__ import annotations
@@ -40,39 +40,39 @@ from grader.sandbox.worker.meters.prices import (
 )
 from grader.sandbox.worker.meters.special_calls import Handler
 
-# Methods by which objects are made and looked at; whatever the student's class does in them counts itself.
+# Methods that create and inspect objects. A student's own version of them counts itself.
 _OBJECT = {"init", "new", "len", "setattr", "getattribute", "delattr", "repr", "str", "hash", "iter", "next", "bool"}
 _OBJECT |= {"float", "int", "index", "contains", "enter", "exit", "init_subclass", "class_getitem"}
 
 
 def handler_of(function: Any) -> Handler | None:
-    """Return the way in which the meter makes a call itself; None for most."""
-    found = _HANDLERS.get(id(function))
-    if found is not None:
-        return found[1]
+    """Return the handler of a function; None for most functions."""
+    entry = _HANDLERS.get(id(function))
+    if entry is not None:
+        return entry[1]
     kind = type(function)
     if kind is functools.partial:
-        return handlers.opened
+        return handlers.partial
     if kind is types.MethodDescriptorType:
         return handlers.unbound
     if kind is types.MethodWrapperType and function.__name__ == "__getitem__":
-        return handlers.indexed
+        return handlers.get_item
     if kind is types.BuiltinMethodType:
         return _method_handler(function)
     return None
 
 
 def price_of(function: Any) -> Price | None:
-    """Return the price of anything that can be called and is not the student's own."""
-    found = _PRICES.get(id(function))
-    if found is not None:
-        return found[1]
+    """Return the price of a callable that is not the student's own; None if it has none."""
+    entry = _PRICES.get(id(function))
+    if entry is not None:
+        return entry[1]
     if "torch" in sys.modules and prices.is_torch(function):
         return prices.by_torch
     kind = type(function)
     if kind is types.BuiltinMethodType:
         return _method_price(function)
-    if kind is np.ufunc:  # one that the student made of a function, or one that hides a product
+    if kind is np.ufunc:  # one that the student made, or one that hides a product
         return elementwise if function.signature is None else prices.unmeasured_product
     if kind is types.MethodWrapperType or kind is types.WrapperDescriptorType:
         name = function.__name__.strip("_")
@@ -86,7 +86,7 @@ def price_of(function: Any) -> Price | None:
     if kind is types.MethodType and isinstance(function.__self__, np.ma.MaskedArray):
         return moved if function.__name__ == "filled" else _ARRAY_METHODS.get(function.__name__)
     if kind is types.MethodType and isinstance(function.__self__, tuple):
-        return free  # what a namedtuple has besides its items
+        return free  # a method of a namedtuple
     if kind is types.FunctionType or kind is types.MethodType:
         return free if function.__module__ in _FREE_MODULES else None
     if kind.__module__ == "numpy.ma.core":  # the masked forms of ufuncs
@@ -97,16 +97,16 @@ def price_of(function: Any) -> Price | None:
 def _method_handler(function: Any) -> Handler | None:
     owner, name = function.__self__, function.__name__
     if isinstance(owner, list | collections.deque) and name not in ("append", "appendleft", "popleft", "clear"):
-        return handlers.indexed if name == "__getitem__" else handlers.list_method
+        return handlers.get_item if name == "__getitem__" else handlers.list_method
     if isinstance(owner, set | frozenset | dict | tuple) and name not in _QUICK:
-        return handlers.many
+        return handlers.walk_all
     if isinstance(owner, str | bytes):
-        return handlers.walk if name == "join" else handlers.many
-    return handlers.many if owner is dict and name == "fromkeys" else None
+        return handlers.walk if name == "join" else handlers.walk_all
+    return handlers.walk_all if owner is dict and name == "fromkeys" else None
 
 
 def _method_price(function: Any) -> Price | None:
-    """Return the price of a method written in C, by what it is a method of."""
+    """Return the price of a method written in C, by the type of its object."""
     owner, name = function.__self__, function.__name__
     if isinstance(owner, np.ndarray):
         return _ARRAY_METHODS.get(name)
@@ -148,7 +148,7 @@ _ARRAY_METHODS: dict[str, Price] = {
 
 
 def _numpy_prices() -> Iterator[tuple[Any, Price]]:
-    """Yield the functions of NumPy with their prices, those that this version has."""
+    """Yield the NumPy functions that this version has, with their prices."""
     tables: dict[Price, str] = {
         reduction: """sum mean max min amax amin prod any all argmax argmin std var median cumsum cumprod nansum nanmax
             nanmin nanmean nanprod nanstd nanvar nanargmax nanargmin count_nonzero ptp trace cumulative_sum
@@ -180,13 +180,13 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
             if hasattr(np, name):
                 yield getattr(np, name), price
     for name in vars(np):
-        found = getattr(np, name)
+        ufunc = getattr(np, name)
         if (
-            isinstance(found, np.ufunc)
-            and found.signature is None
+            isinstance(ufunc, np.ufunc)
+            and ufunc.signature is None
             and name not in ("matmul", "vecdot", "matvec", "vecmat")
         ):
-            yield found, elementwise
+            yield ufunc, elementwise
     yield from ((one, prices.unmeasured_product) for one in (np.ma.dot, np.ma.inner, np.polyval, np.bincount))
     yield from ((one, moved) for one in (np.asmatrix, np.mask_indices))
     yield from ((one, read) for one in (np.ma.masked_invalid, np.ma.max, np.ma.min, np.ma.masked_less))
@@ -207,14 +207,14 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
 
 
 def _python_prices() -> Iterator[tuple[Any, Price]]:
-    """Yield the builtins and the functions of Python's library with their prices."""
+    """Yield the builtins and standard library functions with their prices."""
     names = """add iadd sub isub mul imul truediv itruediv floordiv ifloordiv mod imod pow ipow matmul imatmul and_
         or_ xor lt le gt ge eq ne neg pos abs invert inv concat iconcat"""
     yield from ((getattr(operator, name), prices.operation) for name in names.split())
     yield from ((one, prices.operation) for one in (pow, abs))
     for name in vars(math):
-        if callable(found := getattr(math, name)) and not isinstance(found, type):
-            yield found, {"prod": reduction, "sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
+        if callable(function := getattr(math, name)) and not isinstance(function, type):
+            yield function, {"prod": reduction, "sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
     plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next iter print round divmod
         ord chr bin hex __import__ type vars"""
     yield from ((getattr(builtins, name), free) for name in plain.split())
@@ -225,21 +225,22 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
 
 
 def _handlers() -> Iterator[tuple[Any, Handler]]:
-    """Yield what the meter calls in its own way."""
+    """Yield the functions that have handlers."""
     walkers = (max, min, any, all, sorted, list, tuple, set, frozenset, dict, bytes, bytearray, math.fsum, math.hypot)
     more = (collections.deque, collections.Counter, collections.OrderedDict)
     yield from ((one, handlers.walk) for one in (*walkers, *more))
-    highers = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
+    calling = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
     arrays = (np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize, np.frompyfunc)
-    yield from ((one, handlers.higher) for one in (*highers, itertools.filterfalse, functools.cmp_to_key, *arrays))
-    yield from ((one, handlers.spelled) for one in (str, repr, format))
-    yield from ((one, handlers.deep) for one in (copy.copy, copy.deepcopy))
-    yield sum, handlers.total
+    calling += (itertools.filterfalse, functools.cmp_to_key)
+    yield from ((one, handlers.calls_its_argument) for one in (*calling, *arrays))
+    yield from ((one, handlers.to_text) for one in (str, repr, format))
+    yield from ((one, handlers.copy_object) for one in (copy.copy, copy.deepcopy))
+    yield sum, handlers.sum_up
     yield functools.reduce, handlers.reduce
-    yield operator.getitem, handlers.indexed
-    yield from ((one, handlers.hatch) for one in (exec, eval, compile))
+    yield operator.getitem, handlers.get_item
+    yield from ((one, handlers.runs_code) for one in (exec, eval, compile))
 
 
-# With the functions themselves, so that no other can ever have their number.
+# The functions are kept too: no other object can then get the same id.
 _PRICES = {id(function): (function, price) for function, price in (*_python_prices(), *_numpy_prices())}
 _HANDLERS = {id(function): (function, handler) for function, handler in _handlers()}

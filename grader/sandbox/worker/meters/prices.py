@@ -1,6 +1,6 @@
-"""Prices: what a call of a function that is not the student's own has cost, told to the meter once it was made.
+"""Prices: functions that tell the meter what a library call has cost.
 
-A price follows from the sizes of arguments and results alone.
+A price depends only on the sizes of the arguments and the result.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ DUNDERS = {
     **dict.fromkeys(("truediv", "rtruediv", "itruediv", "floordiv", "mod", "and", "or", "xor"), "/"),
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"), "/"),
 }
-LEAVING = {"tolist", "numpy", "__array__"}
+CONVERSIONS = {"tolist", "numpy", "__array__"}
 REFLECTED = ("__rmul__", "__rpow__", "__rmatmul__", "__radd__", "__rsub__", "__rtruediv__")
 
 
 def subject_of(function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """Return what a call is about: the array whose method it is, its first argument, or the array given by name."""
+    """Return the main array of a call: the array whose method it is, the first argument, or an array keyword."""
     if isinstance(getattr(function, "__self__", None), np.ndarray):
         return function.__self__
     return args[0] if args else next((one for one in kwargs.values() if isinstance(one, np.ndarray)), 0)
 
 
 def operands_of(function: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Any]:
-    """Return the two factors of a product, however they were given."""
+    """Return the two factors of a product, whether positional, by keyword, or the method's array."""
     owner = [function.__self__] if isinstance(getattr(function, "__self__", None), np.ndarray) else []
     first, second, *_ = (*owner, *args, *kwargs.values())
     return first, second
 
 
 def by_torch(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """What torch does is counted operation by operation; only what leaves it for Python or NumPy is counted here."""
+    """Functions of torch: torch_meter counts their operations. Only conversions to Python or NumPy are counted here."""
     owner = getattr(function, "__self__", None)
-    if owner is not None and getattr(function, "__name__", "") in LEAVING and hasattr(owner, "numel"):
+    if owner is not None and getattr(function, "__name__", "") in CONVERSIONS and hasattr(owner, "numel"):
         meter.worked(at, int(owner.numel()))
-    if "Script" in type(function).__name__:  # compiled from the text: its loops run unseen, but its graph can be read
+    if "Script" in type(function).__name__:  # compiled: its loops cannot be counted, but its graph can be read
         meter.unpriced(at, "torch.jit")
         if name := attention_in(str(getattr(function, "inlined_graph", ""))):
             meter.event(at, f"{PREFIX}{name.strip('_')}")
 
 
 def is_torch(function: Any) -> bool:
-    """Whether something is torch's: a function, an operation, a method of a tensor, a layer, a class of layers."""
+    """Whether this belongs to torch: a function, an operation, a tensor method, a layer or a layer class."""
     module = getattr(function, "__module__", None)
     if type(module) is str and module.startswith("torch"):
         return True
@@ -80,20 +80,20 @@ def _is_of_torch(kind: type) -> bool:
 
 
 def free(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """What costs the same for every size."""
+    """Functions whose cost does not depend on size."""
     if isinstance(result, type) and result.__module__.startswith(__package__):
-        result.__module__ = "__main__"  # a class made by a call is of the module that called: the student's
+        result.__module__ = "__main__"  # a class gets its caller's module, which is ours; it is really the student's
 
 
 def elementwise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """An operation on each entry of the arrays, broadcast together."""
+    """Operations on every entry of arrays that are broadcast together."""
     operands = args[: function.nin] if isinstance(function, np.ufunc) else args
-    whole = result[0] if isinstance(result, tuple) else result
-    meter.elementwise(at, getattr(function, "__name__", "") in PRODUCTS, operands or (0,), whole)
+    output = result[0] if isinstance(result, tuple) else result
+    meter.elementwise(at, getattr(function, "__name__", "") in PRODUCTS, operands or (0,), output)
 
 
 def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """Every entry of the first argument is looked at once."""
+    """Functions that read every entry of the first argument once."""
     subject = subject_of(function, args, kwargs)
     meter.computed(at, int(np.size(subject)))
     if function.__name__ in ADDING:
@@ -101,48 +101,48 @@ def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, 
 
 
 def moved(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """A new arrangement of entries: nothing if the result is a view, its size if it is new."""
+    """Functions that rearrange entries: free if the result is a view, else its size."""
     for array in arrays_in(result):
         meter.copied(at, array)
 
 
 def read(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """Every entry is read once, whatever becomes of it."""
+    """Functions that read every entry once."""
     sizes = [np.size(one) for one in (subject_of(function, args, kwargs), *args, result) if isinstance(one, np.ndarray)]
     meter.worked(at, max(sizes, default=1))
 
 
 def sorting(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """A sort looks at each entry about as often as its length has binary digits."""
+    """Sorts: each entry is read about log2(size) times."""
     size = int(np.size(subject_of(function, args, kwargs)))
     meter.worked(at, size * size.bit_length())
 
 
 def product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """matmul, dot, inner and the like: they sum over the last index of the first argument."""
+    """matmul, dot, inner and similar: a sum over the last index of the first argument."""
     meter.matrix_product(at, name_of(function), *operands_of(function, args, kwargs), result)
 
 
 def flat_product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """vdot: all entries of both."""
+    """vdot: a product for every entry."""
     meter.contracted(at, name_of(function), int(np.size(operands_of(function, args, kwargs)[0])))
 
 
 def tensordot(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """Both factors hold the indices that are summed over."""
+    """tensordot: the length of the sum follows from the sizes of factors and result."""
     a, b = operands_of(function, args, kwargs)
     length = isqrt(int(np.size(a)) * int(np.size(b)) // max(1, int(np.size(result))))
     meter.contracted(at, name_of(function), int(np.size(result)) * length)
 
 
 def sliding(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """convolve and correlate: every entry with every other."""
+    """convolve and correlate: every entry of one times every entry of the other."""
     a, b = operands_of(function, args, kwargs)
     meter.contracted(at, name_of(function), int(np.size(a)) * int(np.size(b)))
 
 
 def einsum(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """As many products as there are combinations of all indices."""
+    """einsum: a product for every combination of all indices."""
     operands = args[1:]
     if type(args[0]) is not str or (len(operands) > 2 and kwargs.get("optimize", False)):
         meter.event(at, name_of(function))
@@ -170,7 +170,7 @@ def _combinations(subscripts: str, shapes: list[tuple[int, ...]]) -> int:
 
 
 def ufunc_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """reduce, accumulate, outer, at and reduceat of a ufunc."""
+    """Methods of a ufunc: reduce, accumulate, outer, at and reduceat."""
     ufunc = function.__self__
     if function.__name__ == "outer":
         meter.elementwise(at, ufunc.__name__ in PRODUCTS, args[:2], result)
@@ -187,7 +187,7 @@ def ufunc_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwarg
 
 
 def weighted(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """average: with weights, it is a sum of products."""
+    """average: with weights, a sum of products."""
     subject = subject_of(function, args, kwargs)
     if kwargs.get("weights") is not None or len(args) > 2:
         meter.contracted(at, name_of(function), int(np.size(subject)))
@@ -196,18 +196,18 @@ def weighted(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, r
 
 
 def unmeasured_product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """A product of matrices by a way of its own, whose cost does not follow from the sizes alone."""
+    """Matrix products whose cost does not follow from the sizes alone."""
     meter.event(at, name_of(function))
     meter.unpriced(at, name_of(function))
 
 
 def sumprod(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """sumprod and dist of the math module: one multiplication for each pair, made in C."""
+    """math.sumprod and math.dist: a multiplication for each pair, made in C."""
     meter.contracted(at, name_of(function), len(args[0]))
 
 
 def operation(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """A function of the operator module, or pow and abs: the operator it stands for."""
+    """Functions of the operator module, pow and abs: the same as the operator."""
     if len(args) == 1:
         elementwise(meter, at, function, args, kwargs, result)
     else:
@@ -216,7 +216,7 @@ def operation(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, 
 
 
 def dunder(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """`a.__mul__(b)` and `float.__mul__(a, b)`."""
+    """Operator methods: `a.__mul__(b)` and `float.__mul__(a, b)`."""
     operands = args if type(function) is types.WrapperDescriptorType else (function.__self__, *args)
     if function.__name__ in REFLECTED:
         operands = operands[::-1]

@@ -1,7 +1,7 @@
-"""Rewriting: the student's own syntax tree, with every step, operator, call and index led past a meter.
+"""Rewriting of student code so that every step, operator, call and index goes through a meter.
 
-The code does what it did before; the meter only looks on. It is known to the code by one name, and to each
-hook by the place in the file it was called from.
+The code still does what it did before. It reaches the meter by one global name, and passes to each hook the line that
+the hook was called from.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-SLICE = "attn_slice"  # `slice`, whatever the student calls so
-METER = "attn_meter"  # no leading underscores: inside a class, Python would mangle the name
-# These look at the frame of their caller, which must stay the student's.
+SLICE = "attn_slice"  # `slice`, even if the student reuses that name
+METER = "attn_meter"  # no leading underscores: Python would mangle the name inside a class
+# These look at their caller's frame, so the student's code must call them directly.
 _FRAME_BOUND = {"super", "locals", "globals", "vars", "dir"}
-_HATCHES = {"exec", "eval"}
+_CODE_RUNNERS = {"exec", "eval"}
 _OPERATORS = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -43,13 +43,13 @@ _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
 def rewrite(tree: ast.Module, file: int) -> ast.Module:
-    """Return the tree with hooks; `file` is the number under which the meter knows this cell."""
+    """Return the tree with hooks; `file` is the index of this file or cell in the meter's list."""
     tree = _Rewriter(file).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
 def place(file: int, line: int) -> int:
-    """Return the number that stands for a line of a file."""
+    """Return the number for a line of a file."""
     return file * 1_000_000 + line
 
 
@@ -59,12 +59,13 @@ class _Rewriter(ast.NodeTransformer):
         self.classes: list[str] = []
 
     def hook(self, name: str, node: Any, *args: ast.expr) -> ast.Call:
-        """Return the call of a hook, at the place of a node."""
-        where = ast.Constant(place(self.file, getattr(node, "lineno", 0)))
+        """Return a call of a hook, at the line of a node."""
+        line = ast.Constant(place(self.file, getattr(node, "lineno", 0)))
         meter = ast.Attribute(ast.Name(METER, ast.Load()), name, ast.Load())
-        return ast.copy_location(ast.Call(meter, [where, *args], []), node)
+        return ast.copy_location(ast.Call(meter, [line, *args], []), node)
 
-    def ticking(self, body: list[ast.stmt], node: ast.AST) -> list[ast.stmt]:
+    def with_tick(self, body: list[ast.stmt], node: ast.AST) -> list[ast.stmt]:
+        """Return a body that counts one step first; a docstring stays in front."""
         tick = ast.copy_location(ast.Expr(self.hook("tick", node)), node)
         documented = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
         return [*body[:1], tick, *body[1:]] if documented else [tick, *body]
@@ -73,12 +74,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
-        node.body = self.ticking(node.body, node)
+        node.body = self.with_tick(node.body, node)
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         self.generic_visit(node)
-        node.body = self.ticking(node.body, node)
+        node.body = self.with_tick(node.body, node)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
@@ -88,17 +89,17 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.AST:
         self.generic_visit(node)
-        node.body = self.ticking(node.body, node)
+        node.body = self.with_tick(node.body, node)
         return node
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)
-        node.body = self.ticking(node.body, node)
+        node.body = self.with_tick(node.body, node)
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
-        node.ifs.insert(0, self.hook("tock", node.target))  # an element that is filtered out is a step, too
+        node.ifs.insert(0, self.hook("tock", node.target))  # an element that is filtered out is also a step
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -107,7 +108,7 @@ class _Rewriter(ast.NodeTransformer):
         self.classes.pop()
         return node
 
-    # annotations and patterns are not run as code that costs anything
+    # annotations and patterns cost nothing, so they get no hooks
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.target = self.visit(node.target)
         if node.value is not None:
@@ -129,9 +130,9 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         self.generic_visit(node)
-        if name in _HATCHES:  # in the frame they are in, with a note beside them
-            noted = self.hook("hatched", node, ast.Constant(name))
-            return ast.copy_location(ast.BoolOp(ast.Or(), [noted, node]), node)
+        if name in _CODE_RUNNERS:  # called directly, because they use the caller's frame; the hook only notes it
+            note = self.hook("hatched", node, ast.Constant(name))
+            return ast.copy_location(ast.BoolOp(ast.Or(), [note, node]), node)
         if name in _FRAME_BOUND:
             return node
         call = self.hook("call", node, node.func, *node.args)
@@ -151,7 +152,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
         if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARISONS:
-            return node  # a chain is one of numbers: arrays have no truth value to chain by
+            return node  # a chained comparison is between numbers: an array has no truth value
         name = ast.Constant(_COMPARISONS[type(node.ops[0])])
         return self.hook("compare", node, name, node.left, node.comparators[0])
 
@@ -159,7 +160,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
             return self.hook("item", node, node.value, _index(node.slice))
-        node.value = self.hook("place", node, node.value)  # to be assigned to, or deleted
+        node.value = self.hook("place", node, node.value)  # assigned to, or deleted
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:
@@ -199,7 +200,7 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _index(node: ast.expr) -> ast.expr:
-    """Return an index as an expression that stands alone: `1:n` is only allowed in brackets."""
+    """Return an index as an ordinary expression: `1:n` is only allowed inside brackets."""
     if isinstance(node, ast.Slice):
         parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
         return ast.copy_location(ast.Call(ast.Name(SLICE, ast.Load()), parts, []), node)

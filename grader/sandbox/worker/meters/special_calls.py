@@ -1,4 +1,4 @@
-"""Handlers: calls that the meter makes in its own way, because what happens inside them must be seen."""
+"""Handlers: calls that the meter makes itself, to count what happens inside them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from grader.sandbox.worker.meters.meter import Meter
 
 Handler = Callable[["Meter", int, Any, Args, Kwargs], Any]
-# The keyword by which a function of NumPy's is given what it calls.
+# The keywords by which NumPy functions take a function to call.
 CALLED = {"func", "function", "func1d", "pyfunc"}
 
 
-def higher(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """Something that calls what it is given first: that must be counted, too."""
+def calls_its_argument(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Functions that call their first argument: those calls must be counted too."""
     args = (meter.watched(at, args[0]), *args[1:]) if args else args
     if function.__name__ == "accumulate":
         args = tuple(meter.watched(at, arg) if callable(arg) else arg for arg in args)
@@ -31,7 +31,7 @@ def higher(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> 
 
 
 def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A builtin that goes through its argument from one end to the other."""
+    """Builtins that go through their whole argument."""
     if kwargs.get("key") is not None:
         kwargs = kwargs | {"key": meter.watched(at, kwargs["key"])}
     if len(args) > 1 and function in (max, min, math.hypot):
@@ -45,8 +45,8 @@ def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
     return function(*args, **kwargs)
 
 
-def many(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A method or function that goes through what it belongs to and through every argument: union, fromkeys, copy."""
+def walk_all(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Methods that go through their object and every argument: union, fromkeys, copy."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, dict | set | frozenset | tuple | str | bytes):
         meter.walked(at, len(owner))
@@ -56,8 +56,8 @@ def many(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
     return function(*args, **kwargs)
 
 
-def deep(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A copy of anything: of an array its size, of a list its length."""
+def copy_object(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Copies: an array costs its size, a list its length."""
     result = function(*args, **kwargs)
     if isinstance(result, np.ndarray):
         meter.worked(at, result.size)
@@ -66,15 +66,15 @@ def deep(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
     return result
 
 
-def spelled(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """str, repr and format: of a list, as long as the list."""
+def to_text(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """str, repr and format: a list costs its length."""
     if args and isinstance(args[0], list | tuple | dict | set | np.ndarray):
         meter.walked(at, int(np.size(args[0])) if isinstance(args[0], np.ndarray) else len(args[0]))
     return function(*args, **kwargs)
 
 
-def total(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """sum: the additions of arrays and of lists are work of their own."""
+def sum_up(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """sum: adding arrays or lists costs more than one step."""
     subject, start = args[0], kwargs.get("start", args[1] if len(args) > 1 else 0)
     if isinstance(subject, np.ndarray) and subject.dtype != object:
         meter.summed(at, SUM, subject)
@@ -92,30 +92,30 @@ def total(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> A
 
 
 def reduce(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """functools.reduce, step by step."""
+    """functools.reduce, counted call by call."""
     if len(args) < 2:
-        return function(*args, **kwargs)  # which will say so
+        return function(*args, **kwargs)  # which raises the right error
     return function(meter.watched(at, args[0]), meter.counted(at, args[1]), *args[2:], **kwargs)
 
 
 def unbound(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """`np.ndarray.dot(a, b)`, `list.append(x, 1)`: the method of its first argument."""
+    """`np.ndarray.dot(a, b)`, `list.append(x, 1)`: a method of the first argument."""
     return meter.call(at, function.__get__(args[0]), *args[1:], **kwargs)
 
 
-def opened(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A functools.partial: what it holds, with all arguments."""
+def partial(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """functools.partial: the function inside it, with all arguments."""
     return meter.call(at, function.func, *function.args, *args, **(function.keywords | kwargs))
 
 
-def hatch(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """exec and eval under another name: what they run is not counted."""
+def runs_code(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """exec and eval under another name: the code they run is not counted."""
     meter.hatched(at, function.__name__)
     return function(*args, **kwargs)
 
 
 def list_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """A method that may go through the whole list, and through its argument."""
+    """List methods that may go through the complete list, and through their argument."""
     owner, name = function.__self__, function.__name__
     if name in ("extend", "extendleft", "update") and args:
         args = (meter.counted(at, args[0]), *args[1:])
@@ -128,7 +128,7 @@ def list_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
     return function(*args, **kwargs)
 
 
-def indexed(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """operator.getitem and `x.__getitem__`: an index like any other."""
+def get_item(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """operator.getitem and `x.__getitem__`: the same as indexing."""
     owner = (function.__self__,) if type(getattr(function, "__self__", None)).__name__ != "module" else ()
     return meter.item(at, *owner, *args, **kwargs)

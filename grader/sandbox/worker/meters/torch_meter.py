@@ -1,14 +1,13 @@
-"""Tensors under the meter: every operation of torch that a call comes down to, counted where the student wrote it.
+"""Meter for torch: every operation that a call consists of, counted at the student's line.
 
-Two modes watch. The one for functions gives readable names, and by being there it keeps torch from taking short cuts
-that nobody could see into. The one for operations is the authority: whatever door a call came in by, it ends there.
+Two modes are active. The function mode gives readable names, and keeps torch from taking fast paths that hide
+operations. The operation mode does the counting: every call ends there, however it was made.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,17 +22,17 @@ from grader.sandbox.worker.meters.torch_prices import OperationDone, TorchPrice,
 
 @contextlib.contextmanager
 def watching(meter: Meter, inputs: tuple[Any, ...]) -> Iterator[None]:
-    """Count what torch does meanwhile; the tensors of the input are not the student's memory."""
-    noted = TorchCalls(meter)
+    """Count the torch operations inside a `with` block. The input tensors do not count as the student's memory."""
+    calls = TorchCalls(meter)
     for tensor in tensors_in(inputs):
         storage = tensor.untyped_storage()
         meter.known[storage._cdata] = storage
-    with FunctionMeter(noted), OperationMeter(noted):
+    with FunctionMeter(calls), OperationMeter(calls):
         yield
 
 
 class TorchCalls:
-    """The uses of torch that the rules of a module may be about: attention ready-made once a line, the rest once."""
+    """Notes of torch calls, for modules that forbid some: ready-made attention once per line, other calls once."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
@@ -51,84 +50,75 @@ class TorchCalls:
 
 
 class FunctionMeter(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
-    """Notes by its name what may not be called."""
+    """Notes the name of every torch function that is called."""
 
-    def __init__(self, noted: TorchCalls) -> None:
+    def __init__(self, calls: TorchCalls) -> None:
         super().__init__()
-        self.noted = noted
+        self.calls = calls
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(getattr(function, "__name__", ""))
-        if name != "__get__":  # to look at a shape is nobody's concern
-            self.noted.note(name, attention=is_attention(name))
+        if name != "__get__":  # reading an attribute such as a shape is always allowed
+            self.calls.note(name, attention=is_attention(name))
         return function(*args, **(kwargs or {}))
 
 
 @functools.cache
-def known_as(operation: Any) -> tuple[str, bool, TorchPrice | None]:
-    """Return an operation's name, whether it is attention ready-made, and its price."""
-    schema = getattr(operation, "_schema", None)  # one of a higher order, such as flex_attention, has none
+def name_and_price(operation: Any) -> tuple[str, bool, TorchPrice | None]:
+    """Return an operation's name, whether it is ready-made attention, and its price."""
+    schema = getattr(operation, "_schema", None)  # a higher-order operation, such as flex_attention, has none
     name = schema.name.partition("::")[2] if schema else str(operation.name())
     return name, is_attention(name), price_of(operation, name)
 
 
 class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
-    """Counts each operation by the sizes of its tensors, and follows the memory of its results until they are gone."""
+    """Counts each operation by the sizes of its tensors, and the memory of its results until they are freed."""
 
     supports_higher_order_operators = True
 
-    def __init__(self, noted: TorchCalls) -> None:
+    def __init__(self, calls: TorchCalls) -> None:
         super().__init__()
-        self.noted = noted
-        self.meter = noted.meter
+        self.calls = calls
+        self.meter = calls.meter
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nobody compiles this; the guard against it would import a compiler and double the cost of each operation."""
+        """Return False: the check would import a compiler and double the time of each operation."""
         return False
 
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        name, attention, price = known_as(operation)
-        self.noted.note(name, attention=attention)
-        # In inference mode, operations arrive whole.
+        name, attention, price = name_and_price(operation)
+        self.calls.note(name, attention=attention)
+        # In inference mode, composite operations arrive here undivided.
         if price is None and hasattr(operation, "_schema") and operation._can_decompose():
             with self:
                 return operation.decompose(*args, **kwargs)
         result = operation(*args, **kwargs)
         meter, known = self.meter, self.meter.known
-        made = [result] if isinstance(result, torch.Tensor) else tensors_in((result,))
-        fresh = [one for one in made if one.untyped_storage()._cdata not in known]
-        if not fresh and price is moved:  # a view, as most operations are
+        tensors = [result] if isinstance(result, torch.Tensor) else tensors_in((result,))
+        fresh = [one for one in tensors if one.untyped_storage()._cdata not in known]
+        if not fresh and price is moved:  # a view; most operations make one
             return result
         given = tensors_in(args)
-        if fresh:  # a view of a parameter, or of a constant of the student's, is of memory that was there before
+        if fresh:  # a view of a parameter or of a student's constant is not new memory
             before = {one.untyped_storage()._cdata for one in (*given, *tensors_in(kwargs.values()))}
             fresh = [one for one in fresh if one.untyped_storage()._cdata not in before]
         try:
             if price is None:
                 raise LookupError
             price(OperationDone(meter, meter.at, name, given, fresh, result))
-        except Exception:  # noqa: BLE001 - what we cannot put a price on must not fail a call that went well
+        except Exception:  # noqa: BLE001 - a call that went well must not fail because we cannot price it
             meter.unpriced(meter.at, f"torch.ops.aten.{name}")
         for tensor in fresh:
-            self.hold(tensor.untyped_storage())
+            storage = tensor.untyped_storage()
+            if storage._cdata not in known:  # two results of one operation can share their memory
+                meter.allocated(meter.at, storage._cdata, storage, storage.nbytes())
         return result
-
-    def hold(self, storage: torch.UntypedStorage) -> None:
-        """Count memory that was not there before, until it is gone."""
-        meter, size = self.meter, storage.nbytes()
-        if storage._cdata in meter.known:  # two results of one operation can share it
-            return
-        key = storage._cdata
-        meter.known[key] = weakref.ref(storage, functools.partial(meter.freed, key, size))
-        meter.live += size
-        meter.peak = max(meter.peak, meter.live)
-        meter.memory_lines[meter.at] = max(meter.memory_lines[meter.at], size)
 
 
 def tensors_in(values: Iterable[Any]) -> list[torch.Tensor]:
-    """Return the tensors of arguments or results, also those in lists of them."""
+    """Return the tensors in arguments or results, including those in lists and tuples."""
     found: list[torch.Tensor] = []
     for value in values:
         if isinstance(value, torch.Tensor):

@@ -1,7 +1,7 @@
-"""Prices of torch's operations, by the sizes of the tensors that go in and come out.
+"""Prices of torch operations, by the sizes of their input and output tensors.
 
-What torch itself marks as pointwise or as a reduction has its price by that mark; the rest is listed. An operation
-that is neither makes a measurement inconclusive, never wrong.
+torch tags many operations as pointwise or reduction; the tag gives their price. The others are listed here. An
+operation that is neither tagged nor listed makes a measurement inconclusive, never wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Tensors = list[torch.Tensor]
 
 
 class OperationDone(NamedTuple):
-    """An operation that was done: the tensors it was given, the result, and what of the result is not in old memory."""
+    """A finished operation: its input tensors, its result, and the tensors of the result that are new memory."""
 
     meter: Meter
     at: int
@@ -43,7 +43,7 @@ PRODUCTS = {"mul", "square", "pow", "addcmul", "addcdiv", "float_power", "lerp",
 
 
 def elementwise(done: OperationDone) -> None:
-    """Arithmetic on each entry of the tensors, broadcast together."""
+    """Arithmetic on every entry of tensors that are broadcast together."""
     size = max((one.numel() for one in (*done.given, *done.new)), default=1)
     done.computed(size)
     if done.name.strip("_") in PRODUCTS:
@@ -51,38 +51,38 @@ def elementwise(done: OperationDone) -> None:
 
 
 def reduction(done: OperationDone) -> None:
-    """Every entry of what is given is looked at once."""
+    """Operations that read every entry of the first tensor once."""
     elementwise(done._replace(given=done.given[:1]))
 
 
 def moved(done: OperationDone) -> None:
-    """A new arrangement of entries: nothing if the result is a view, its size if it is new."""
+    """Operations that rearrange entries: free if the result is a view, else its size."""
     done.moved(sum(one.numel() for one in done.new))
 
 
 def filled(done: OperationDone) -> None:
-    """All entries of a tensor, or of a part of one, are written anew."""
+    """Operations that overwrite every entry of a tensor or view."""
     done.moved(done.given[0].numel())
 
 
 def put(done: OperationDone) -> None:
-    """Some entries of a tensor are written: as many as there are places or values."""
+    """Operations that write some entries: as many as there are indices or values."""
     done.moved(max(one.numel() for one in done.given[1:]))
 
 
 def free(done: OperationDone) -> None:
-    """What costs the same for every size."""
+    """Operations whose cost does not depend on size."""
 
 
 def sorting(done: OperationDone) -> None:
-    """A sort looks at each entry about as often as its length has binary digits."""
+    """Sorts: each entry is read about log2(size) times."""
     size = done.given[0].numel()
     done.moved(size * size.bit_length())
 
 
 def product(done: OperationDone) -> None:
-    """mm, bmm, mv, dot: one multiply-add for each entry of the first factor and each column of the second."""
-    a, b = done.given[-2:]  # what is added comes first, or not at all
+    """mm, bmm, mv, dot: a multiply-add for each entry of the first factor and each column of the second."""
+    a, b = done.given[-2:]  # in addmm and similar, the tensor to add comes first
     columns = b.shape[-1] if b.ndim > 1 else 1
     done.multiplied_and_added(a.numel() * columns)
     if len(done.given) > 2:
@@ -90,7 +90,7 @@ def product(done: OperationDone) -> None:
 
 
 def convolution(done: OperationDone) -> None:
-    """Each entry of the result is a sum over one filter."""
+    """Convolutions: each entry of the result is a sum over one filter."""
     done.multiplied_and_added(done.result.numel() * done.given[1][0].numel())
 
 
@@ -100,13 +100,13 @@ def distance(done: OperationDone) -> None:
 
 
 def attention(done: OperationDone) -> None:
-    """Scores and output of attention; the scores are never in memory as a whole."""
+    """Fused attention: scores and output. All scores are never in memory at once."""
     q, k, v = done.given[:3]
     done.multiplied_and_added(q.numel() * k.shape[-2] + q[..., 0].numel() * k.shape[-2] * v.shape[-1])
 
 
 def multi_head_attention(done: OperationDone) -> None:
-    """Four projections and the attention of all heads, in one."""
+    """Multi-head attention as one operation: four projections and the attention of all heads."""
     q, k, _ = done.given[:3]
     width, queries, keys = q.shape[-1], q[..., 0].numel(), k[..., 0].numel()
     done.multiplied_and_added(2 * (queries + keys) * width**2 + 2 * q.numel() * k.shape[-2])
@@ -114,7 +114,7 @@ def multi_head_attention(done: OperationDone) -> None:
 
 @cache
 def price_of(operation: Any, name: str) -> TorchPrice | None:
-    """Return the price of an operation; None if it has none."""
+    """Return the price of an operation, or None."""
     if name in _FILLED:
         return filled
     if name in _PUT:
@@ -163,7 +163,7 @@ _PRICES: dict[str, TorchPrice] = {
     }.items()
     for name in names.split()
 }
-# In place, these write into what is there.
+# Operations that write in place.
 _FILLED = {"copy_", "fill_", "zero_"}
 _PUT = {"index_put_", "_index_put_impl_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_copy_"}
 _PUT |= {"masked_scatter_", "scatter_reduce_"}

@@ -13,7 +13,7 @@ from grader.sandbox.protocol.device_findings import (
     DeviceCopy,
     DeviceFinding,
     MalformedFindingsError,
-    read_found,
+    read_device_call,
 )
 from grader.testing import arguments, assert_disciplined
 from tests.conftest import StudentOf
@@ -210,12 +210,12 @@ ACCOUNT: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies
 )
 def test_what_is_no_account_is_refused(account: object) -> None:
     with pytest.raises(MalformedFindingsError):
-        read_found(account, None, None, {"work.py"})
+        read_device_call(account, None, None, {"work.py"})
 
 
 def test_words_of_the_workers_own_are_not_repeated() -> None:
     findings = [["host_sync", "x=[1.5]\x1b[31m", 0, "spied.py", 3], ["host_sync", "item", 0, "work.ipynb[2]", 3]]
-    found = read_found(ACCOUNT | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
+    found = read_device_call(ACCOUNT | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
     assert found.findings == (
         DeviceFinding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
         DeviceFinding("host_sync", ".item(): the CPU waits for the GPU", "work.ipynb[2]", 3),

@@ -1,0 +1,69 @@
+"""Description of an exception as plain data, for the trusted side."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from grader.core.safe_text import without_addresses
+from grader.sandbox.protocol.wire import UnsendableError
+
+MAX_TEXT = 4_000
+OUR_FILES = str(Path(__file__).parent.parent)  # left out of a traceback: a student's error is never in them
+
+
+class MissingError(Exception):
+    """The student's module, or one of its objects, has no attribute of this name."""
+
+
+def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
+    """Return an exception as plain text. `files` are the student's own.
+
+    str() of the exception is the student's code, and may raise again.
+    """
+    if isinstance(error, MissingError):
+        return {"kind": "missing", "name": str(error)}
+    if isinstance(error, UnsendableError):
+        return {"kind": "unsendable", "why": str(error)}
+    try:
+        message = without_addresses(str(error))[:MAX_TEXT]
+    except BaseException:  # noqa: BLE001
+        message = "(its message could not be read)"
+    file, line = student_line(error, files)
+    return {
+        "kind": "raised",
+        "types": [type_name(base) for base in type(error).__mro__],
+        "message": message,
+        "file": file,
+        "line": line,
+        "traceback": _traceback(error),
+    }
+
+
+def student_line(error: BaseException, files: Collection[str]) -> tuple[str, int]:
+    """Return the innermost of the student's files and lines that an error came through; ("", 0) if none."""
+    tb = error.__traceback__
+    if isinstance(error, SyntaxError) and error.filename in files:
+        return str(error.filename), int(error.lineno or 0)
+    place = ("", 0)
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename in files:
+            place = (tb.tb_frame.f_code.co_filename, tb.tb_lineno)
+        tb = tb.tb_next
+    return place
+
+
+def type_name(kind: type) -> str:
+    """Return the name of a type, with its module unless it is a builtin."""
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return f"{module}{kind.__qualname__}"[:200]
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-12)
+    except BaseException:  # noqa: BLE001
+        return "(the traceback could not be read)"
+    return without_addresses("".join(line for line in lines if OUR_FILES not in line))[-MAX_TEXT:]

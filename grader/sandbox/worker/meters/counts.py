@@ -1,0 +1,152 @@
+"""Counts of one metered call: steps, products, work and memory, by line of the student's code.
+
+Nothing here is trusted: it runs in the worker, and the student's code can change it.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from grader.sandbox.worker.meters.arrays import arrays_in, owner_of
+from grader.sandbox.worker.meters.number_types import NUMBERS
+
+
+class Counts:
+    """Keep and add up what one call costs.
+
+    `at` is the line that a count belongs to, as the number that `rewrite.place` gives it.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self, inputs: tuple[Any, ...] = ()) -> None:
+        """Start again from zero. The arrays of the input do not count as the student's memory."""
+        self.live = self.peak = 0
+        self.at = 0  # the line of the last hook: torch reports its operations later, and they belong to this line
+        self.step_lines: defaultdict[int, int] = defaultdict(int)
+        self.scalar_lines: defaultdict[int, int] = defaultdict(int)
+        self.product_lines: defaultdict[int, int] = defaultdict(int)
+        self.flop_lines: defaultdict[int, int] = defaultdict(int)
+        self.work_lines: defaultdict[int, int] = defaultdict(int)
+        self.memory_lines: defaultdict[int, int] = defaultdict(int)
+        self.sum_lines: defaultdict[int, int] = defaultdict(int)
+        self.unknown: dict[str, int] = {}  # calls without a price, with the first line of each
+        self.events: dict[str, int] = {}  # calls that a module may forbid, with the first line of each
+        self.known: dict[int, Any] = {}  # memory that was counted already, or is the input's
+        self.products: dict[int, Any] = {}  # arrays that are products of two arrays
+        for array in arrays_in(inputs):
+            owner = owner_of(array)
+            self.known[id(owner)] = owner
+
+    def counts(self) -> dict[str, int]:
+        """Return the total of each meter."""
+        sums = {name: sum(lines.values()) for name, lines in self.lines().items()}
+        return sums | {"mem": self.peak}
+
+    def lines(self) -> dict[str, dict[int, int]]:
+        """Return each meter's counts by line; for memory, the largest array made in that line."""
+        return {
+            "steps": self.step_lines,
+            "smul": self.scalar_lines,
+            "mul": self.product_lines,
+            "flops": self.flop_lines,
+            "work": self.work_lines,
+            "mem": self.memory_lines,
+            "sums": self.sum_lines,
+        }
+
+    # names ------------------------------------------------------------------------------------------------
+
+    def event(self, at: int, name: str) -> None:
+        """Note a call by name, for the rules of what a module allows."""
+        self.events.setdefault(name, at)
+
+    def unpriced(self, at: int, name: str) -> None:
+        """Note a call whose cost is unknown. The counts are then incomplete."""
+        self.unknown.setdefault(name, at)
+
+    # operations -------------------------------------------------------------------------------------------
+
+    def walked(self, at: int, length: int) -> None:
+        """Count the elements that code written in C went through: each is a step."""
+        self.step_lines[at] += length
+
+    def worked(self, at: int, size: int) -> None:
+        """Count the array entries that one operation read or wrote."""
+        self.work_lines[at] += size
+
+    def computed(self, at: int, size: int) -> None:
+        """Count the array entries that were computed, each by one arithmetic operation."""
+        self.work_lines[at] += size
+        self.flop_lines[at] += size
+
+    def multiplied(self, at: int, size: int, *, scalar: bool) -> None:
+        """Count multiplications; `scalar` if they were made one by one in Python."""
+        self.product_lines[at] += size
+        if scalar:
+            self.scalar_lines[at] += size
+
+    def multiplied_and_added(self, at: int, size: int) -> None:
+        """Count products that were each added to a sum."""
+        self.multiplied(at, size, scalar=False)
+        self.worked(at, size)
+        self.flop_lines[at] += 2 * size
+
+    def contracted(self, at: int, name: str, size: int) -> None:
+        """Count a named product of `size` multiplications, made outside Python."""
+        self.event(at, name)
+        self.multiplied_and_added(at, size)
+
+    def summed(self, at: int, name: str, array: Any) -> None:
+        """Note that the entries of a product of two arrays are added up: this may be a hidden dot product."""
+        size = int(np.size(array))
+        while isinstance(array, np.ndarray):
+            if id(array) in self.products:
+                self.event(at, name)
+                self.sum_lines[at] += size
+                return
+            array = array.base
+
+    def remember_product(self, array: np.ndarray) -> None:
+        """Remember that an array is the product of two arrays, until it is freed."""
+        self.products[id(array)] = weakref.ref(array, functools.partial(self._forget_product, id(array)))
+
+    def _forget_product(self, key: int, reference: Any) -> None:
+        if self.products.get(key) is reference:
+            del self.products[key]
+
+    # memory -----------------------------------------------------------------------------------------------
+
+    def made(self, at: int, result: Any) -> None:
+        """Count the memory of the new arrays in a result, until they are freed."""
+        if type(result) in NUMBERS:
+            return
+        for array in arrays_in(result):
+            owner = owner_of(array)
+            key = id(owner)
+            if key not in self.known:
+                self.allocated(at, key, owner, owner.nbytes)
+
+    def allocated(self, at: int, key: int, owner: Any, size: int) -> None:
+        """Count new memory until its owner is freed; `key` identifies it."""
+        self.known[key] = weakref.ref(owner, functools.partial(self._freed, key, size))
+        self.live += size
+        self.peak = max(self.peak, self.live)
+        self.memory_lines[at] = max(self.memory_lines[at], size)
+
+    def _freed(self, key: int, size: int, reference: Any) -> None:
+        if self.known.get(key) is reference:
+            del self.known[key]
+            self.live -= size
+
+    def copied(self, at: int, array: np.ndarray) -> None:
+        """Count the entries of an array that is new. A view is free."""
+        owner = owner_of(array)
+        if id(owner) not in self.known:
+            self.worked(at, min(array.size, owner.size))

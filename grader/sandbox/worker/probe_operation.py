@@ -1,0 +1,77 @@
+"""The probe operation: calls for a diagnosis, which go on after an error."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from grader.sandbox.protocol.recipe import make
+from grader.sandbox.worker.autograd import vjp
+from grader.sandbox.worker.objects import StudentObjects
+from grader.sandbox.worker.seeding import seed_everything
+from grader.sandbox.worker.snapshots import content_of, snapshot
+
+
+def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Make calls and keep their errors. A method is called on one object per recipe.
+
+    The objects are made first and used for all calls. Otherwise no probe could see what they keep from call to call,
+    or share with each other. An object that cannot be made, or does not have the given parameters, spoils only its
+    own calls.
+    """
+    name, *method = request["path"]
+    results: list[dict[str, Any]] = []
+    owners: list[Any] = []
+    not_made: dict[int, dict[str, Any]] = {}
+    for number, recipe in enumerate(request["objects"]):
+        try:
+            owners.append(make(objects.find([0, [name]]), recipe))
+        except BaseException as error:  # noqa: BLE001
+            owners.append(None)
+            not_made[number] = {"error": objects.describe(error)}
+    for number, args, kwargs, cotangent, device in request["calls"]:
+        if method and number in not_made:
+            results.append(not_made[number])
+            continue
+        try:
+            owner = owners[number] if method else None
+            function = getattr(owner, method[0]) if method else objects.find([0, [name]])
+            given = {str(position): arg for position, arg in enumerate(args, 1)} | kwargs
+            before = {key: content_of(arg) for key, arg in given.items()}
+            if "torch" in sys.modules:
+                seed_everything(0)  # dropout
+            if device is None:
+                value = _call(function, owner, args, kwargs, cotangent)
+            else:
+                value = _call_on_device(objects, function, owner, args, kwargs, device)
+            changed = {key: arg for key, arg in given.items() if content_of(arg) != before[key]}
+            results.append({"value": value, "changed": changed})
+        except BaseException as error:  # noqa: BLE001
+            results.append({"error": objects.describe(error)})
+    return results
+
+
+def _call(function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> Any:
+    """Return the value of a call; with a cotangent, also its gradients."""
+    if cotangent is None:
+        return snapshot(function(*args, **kwargs))
+    pulled = vjp(function, owner, args, kwargs, cotangent)
+    return {"value": pulled["value"], "grads": pulled["args"], "parameters": pulled["parameters"]}
+
+
+def _call_on_device(
+    objects: StudentObjects, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any], device: Any
+) -> Any:
+    """Return what a call on the simulated GPU gave. An error without a finding is raised like any other."""
+    from grader.sandbox.worker.gpu.call import on_device
+
+    gpu, elsewhere = device
+    answer = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=objects.filenames)
+    if (error := answer.get("error")) is not None and not answer["findings"]:
+        raise error
+    return {
+        "value": snapshot(answer.get("value")),
+        "devices": answer["devices"],
+        "findings": sorted({(finding[0], finding[1]) for finding in answer["findings"]}),
+        "waits": not all(copy[0] for copy in answer["copies"]),
+    }
