@@ -1,4 +1,4 @@
-"""The `attn` command. Each command imports what it needs when it runs, so that --help is quick."""
+"""The `attn` command and the table of its commands."""
 
 from __future__ import annotations
 
@@ -10,50 +10,71 @@ import sys
 import traceback
 
 import click
+from click.shell_completion import CompletionItem
 
 from cli.ui.colour import register_fallback, wants_colour
 
 EXIT_USAGE = 2
 EXIT_FAULT = 3
-EXIT_INTERRUPTED = 130  # as every shell has it
+EXIT_INTERRUPTED = 130  # as in every shell
 
-
-# Each command is imported when it is asked for: a student waits for every file that is read.
+# Each command, the file that holds it, and its line in `attn --help`. The help texts are here so that `attn --help`
+# and shell completion import no command. Each file can then import what it needs at its top.
 COMMANDS = {
-    "cli.student.start": ("start", "complete", "next"),
-    "cli.student.test": ("status", "test", "hint"),
-    "cli.student.watch": ("watch",),
-    "cli.student.profile": ("profile",),
-    "cli.student.explain": ("explain", "show"),
-    "cli.student.submit": ("reset", "submit", "update"),
-    "cli.instructor.grade": ("grade",),
-    "cli.instructor.stats": ("stats",),
-    "cli.instructor.doctor": ("doctor",),
-    "cli.instructor.release": ("release",),
-    "cli.instructor.course": ("course",),
-    "cli.instructor.gradebook": ("gradebook",),
-    "cli.instructor.export": ("export",),
-    "cli.author.dev": ("dev",),
+    # students
+    "status": ("cli.student.status", "Show how far you are with every module."),
+    "start": ("cli.student.start", "Begin a module: what to read, what to edit, what to run."),
+    "next": ("cli.student.start", "Begin the first module that is not complete yet."),
+    "test": ("cli.student.test", "Run the visible checks on your own file."),
+    "watch": ("cli.student.watch", "Run the visible checks whenever you save."),
+    "hint": ("cli.student.hint", "Get one hint about the first thing that fails."),
+    "profile": ("cli.student.profile", "Count what your code does, and show how that grows."),
+    "explain": ("cli.student.explain", "Follow one token through your own attention."),
+    "show": ("cli.student.show", "Show the attention map of your own code."),
+    "complete": ("cli.student.complete", "Finish a module and add it to your package `mylab`."),
+    "reset": ("cli.student.reset", "Put the original stub of a module back."),
+    "update": ("cli.student.update", "Take new lessons and modules from a newer bundle."),
+    "submit": ("cli.student.submit", "Test your modules and put them into one zip to hand in."),
+    # instructors
+    "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
+    "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
+    "doctor": ("cli.instructor.doctor", "Show how well this machine jails other people's code."),
+    "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
+    "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
+    "gradebook": ("cli.instructor.nbgrader", "Write grades into nbgrader's gradebook (for instructors)."),
+    "export": ("cli.instructor.export.group", "Export grades to other platforms (for instructors)."),
+    # authors
+    "dev": ("cli.author.dev", "Write and maintain modules (for course authors)."),
 }
 
 
 class _Commands(click.Group):
+    """The commands of the table; a command is imported only when it runs or shows its own help."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(name for names in COMMANDS.values() for name in names)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        for module, names in COMMANDS.items():
-            if cmd_name in names:
-                found = vars(importlib.import_module(module)).values()
-                return next(one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
-        return None
+        if cmd_name not in COMMANDS:
+            return None
+        found = vars(importlib.import_module(COMMANDS[cmd_name][0])).values()
+        return next(one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=COMMANDS[name][1]) for name in names), *options]
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="attnlab", prog_name="attn")
-@click.option("--plain", is_flag=True, help="No colours and no clearing of the screen; NO_COLOR does the same.")
+@click.option("--plain", is_flag=True, help="No colours, and never clear the screen; NO_COLOR does the same.")
 @click.pass_context
 def attn(context: click.Context, plain: bool) -> None:
     """Build attention piece by piece, and have every piece checked.
@@ -66,17 +87,17 @@ def attn(context: click.Context, plain: bool) -> None:
       attn watch softmax         run them whenever I save
       attn hint softmax          one more hint about the first thing that fails
       attn profile softmax       what does my code cost, and where?
-      attn explain cat           what does one token look at, by my own code?
+      attn explain cat           what does one token look at in my own code?
       attn show --svg map.svg    the attention map of the lesson's sentence
-      attn complete softmax      checks and costs; then it is in my package
+      attn complete softmax      finish a module and add it to my package
       attn next                  begin the next module
-      attn reset softmax         begin again; what I have is kept in a backup
+      attn reset softmax         begin again; a backup of my work is kept
       attn submit                test everything and make the zip to hand in
       attn update week2.zip      take new lessons and modules; my work is kept
     Instructors:
       attn doctor                how well is other people's code jailed here?
-      attn grade class/ -m 1     grade a class by the hidden checks too
-      attn stats reports         what does the class fail at, and believe?
+      attn grade class/ -m 1     grade a class, hidden checks included
+      attn stats reports         which checks fail, which misconceptions?
       attn release --bundle softmax --to week1
       attn course init ../attention             a course for nbgrader
       attn release softmax --to ../attention    an assignment in it
@@ -84,30 +105,28 @@ def attn(context: click.Context, plain: bool) -> None:
       attn export canvas reports --out grades.csv
     Authors:
       attn dev new rope          begin a module
-      attn dev check             prove the course sound
+      attn dev check             prove that the course is sound
     """
     context.color = wants_colour(plain=plain)
     if context.invoked_subcommand is None:
-        from cli.student.test import where_am_i
+        from cli.student.status import where_am_i  # here, so that `attn --help` does not import it
 
         where_am_i()
 
 
 def main() -> None:
-    """Run `attn`, and leave at once when it is done: to take all its modules down again takes Python a while."""
+    """Run `attn` and exit at once: Python would take a while to unload all modules."""
     code = run()
-    with contextlib.suppress(OSError, ValueError):  # nobody is listening any more
+    with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may have gone
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
 
 
 def run() -> int:
-    """Run `attn`; whatever goes wrong that is not a student's doing or a wrong command ends with status 3."""
-    from grader.course.module import CourseError
-
+    """Run `attn` and return its exit status; 3 is for what neither the student nor the command line caused."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character shows its number
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a replacement
             stream.reconfigure(errors=register_fallback())
     try:
         attn.main(prog_name="attn", standalone_mode=False)
@@ -118,12 +137,19 @@ def run() -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("attn: interrupted; what was written is whole", err=True)
+        click.echo("attn: interrupted; every file written is complete", err=True)
         return EXIT_INTERRUPTED
-    except (CourseError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
+        return _report_failure(error)
+
+
+def _report_failure(error: Exception) -> int:
+    """Print what went wrong and return the exit status."""
+    from grader.course.module import CourseError  # here, so that `attn --help` does not import it
+
+    if isinstance(error, CourseError | OSError):
         click.echo(f"attn: {error}", err=True)
         return EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT
-    except Exception:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
-        click.echo(traceback.format_exc(), err=True)
-        click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)
+    click.echo("".join(traceback.format_exception(error)), err=True)
+    click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)
     return EXIT_FAULT

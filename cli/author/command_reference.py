@@ -1,4 +1,4 @@
-"""The command reference as Markdown, made from the commands: python -m cli.author.command_reference."""
+"""The command reference as Markdown: `python -m cli.author.command_reference > docs/commands.md`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from cli.main import attn
 HEAD = """\
 # The commands
 
-Generated from `attn --help` and the like by `make docs`: change the commands, not this page. `--help` works on every
-command. The exit status is 0 if all is well, 1 if something that was asked about is not, 2 for a mistake in the command
-line, 3 for a fault of the grader or the machine, and 130 after Ctrl-C; each command says which of these mean what.
+Generated from the help texts by `make docs`: change the commands, not this page. `--help` works on every command. The
+exit status is 0 if all is well, 1 if something you asked about is not, 2 for a mistake in the command line, 3 for a
+fault of the grader or the machine, and 130 after Ctrl-C. Each command says what these mean for it.
 """
-_VERBATIM = "\b"  # click's mark of a paragraph whose lines stay as they are
+_VERBATIM = "\b"  # click's mark for a paragraph that is not rewrapped
 _NAME = re.compile(r"[^a-z0-9 -]")
 
 
 def reference() -> str:
-    """Return the page: a list of all commands, then each with its help and its options."""
+    """Return the page: a list of all commands, then the help and the options of each."""
     found = list(_commands(attn, click.Context(attn, info_name="attn")))
     index = [f"- [`{path}`](#{_NAME.sub('', path).replace(' ', '-')}): {_short(one)}" for path, one, _ in found[1:]]
     parts = [HEAD, *index, ""]

@@ -20,14 +20,14 @@ def dev() -> None:
 
     \b
     attn dev new rope     create the files of a new module
-    attn dev build        make stubs and golden files anew from the solutions
-    attn dev check        prove the course sound, or say what is not
+    attn dev build        rebuild stubs and golden files from the solutions
+    attn dev check        prove that the course is sound, or say what is not
     """
 
 
 @dev.command()
 @click.argument("slug")
-@click.option("--title", help="The title students see; by default made from the name.")
+@click.option("--title", help="The title that students see; by default made from the name.")
 def new(slug: str, title: str | None) -> None:
     """Create the files of a new module: small, sound, and yours to fill in.
 
@@ -51,7 +51,7 @@ def new(slug: str, title: str | None) -> None:
 @dev.command()
 @click.argument("modules", nargs=-1)
 def build(modules: tuple[str, ...]) -> None:
-    """Make stubs and golden files anew from the solutions and suites.
+    """Rebuild stubs and golden files from the solutions and suites.
 
     \b
     attn dev build              every module
@@ -71,12 +71,12 @@ def build(modules: tuple[str, ...]) -> None:
 @click.argument("modules", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
 def check(modules: tuple[str, ...], as_json: bool) -> None:
-    """Prove the course sound, or say what is not and how to mend it.
+    """Prove that the course is sound, or say what is not and how to fix it.
 
     \b
-    The stub is what the solution generates and scores 0; the solution gets full marks; every misconception is caught
-    by two checks, one of them a property; every check can fail; strange results trip no check; points are shared out
-    as they should be; golden files are fresh; what students receive gives nothing away.
+    The stub is what the solution generates, and it scores 0. The solution gets full marks. Two checks catch every
+    misconception, one of them a property. Every check can fail. Strange results crash no check. Points are divided
+    as they should be. Golden files are up to date. What students receive leaks nothing.
 
     Exit status: 0 sound, 1 not sound.
     """

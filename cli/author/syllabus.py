@@ -1,4 +1,4 @@
-"""The syllabus as Markdown, made from the modules: python -m cli.author.syllabus > docs/syllabus.md"""
+"""The syllabus as Markdown: `python -m cli.author.syllabus > docs/syllabus.md`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = """\
 # Syllabus
 
 Generated from `modules/` by `make docs`: change a module's `module.toml` or lesson, not this page. Minutes are
-what the author reckons with; points are those given automatically, on any machine.
+the author's estimate. Points are those given automatically, on any machine.
 
 | module | | minutes | points | builds on | library |
 |---|---|---|---|---|---|
@@ -24,7 +24,7 @@ LIBRARIES = {"numpy": "NumPy", "torch": "PyTorch"}
 
 
 def syllabus(course: Course) -> str:
-    """Return the page: a table of the modules, then what each is for."""
+    """Return the page: a table of the modules, then the objectives of each."""
     minutes = sum(module.minutes for module in course.modules)
     points = sum(module.points for module in course.modules)
     hours = f"{len(course.modules)} modules, about {round(minutes / 60)} hours"

@@ -1,36 +1,32 @@
-"""`attn doctor`: which jail this machine gives, why, and what would give a better one."""
+"""`attn doctor`: the jail of this machine, and how to get a better one."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from grader.sandbox.jail.tiers import TierAttempt
+from grader.core.versions import environment, gpu_name
+from grader.sandbox.jail.advice import advice
+from grader.sandbox.jail.tiers import TierAttempt, best, survey
+from grader.sandbox.jail.view import gpu_devices
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def doctor(as_json: bool) -> None:
-    """Say how well other people's code is jailed on this machine.
+    """Show how well this machine jails other people's code.
 
     \b
     strict      its own view of the file system, namespaces, Landlock, system call filter
     contained   Landlock and system call filter, for containers that refuse namespaces
-    none        a process with a deadline: only for code you trust
+    none        a process with a time limit: only for code you trust
 
-    Each is found by putting up a jail and trying to get out of it.
+    Each tier is tested: a jail is built, and then tried from the inside.
 
     Exit status: 0 strict or contained, 1 none.
     """
-    from grader.core.versions import environment, gpu_name
-    from grader.sandbox.jail.advice import advice
-    from grader.sandbox.jail.tiers import best, survey
-    from grader.sandbox.jail.view import gpu_devices
-
     versions = environment()
     attempts = survey("numpy")
     tier = best(attempts)
@@ -57,7 +53,7 @@ def _screen(
     lines = [f"This machine jails graded code in the tier: {tier}", ""]
     lines += [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in attempts]
     if todo:
-        lines += ["", "For a better one:", *(f"  - {line}" for line in todo)]
+        lines += ["", "For a better jail:", *(f"  - {line}" for line in todo)]
     lines += ["", ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())]
     return "\n".join(lines)
 

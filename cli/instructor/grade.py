@@ -8,20 +8,27 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
-from cli.author.dev import chosen
-
-if TYPE_CHECKING:
-    from grader.classroom.batch import Batch, BatchResult
-    from grader.classroom.marks import Marking
-    from grader.classroom.rules import Rules
-    from grader.submission.finder import FoundSubmissions
+from cli.ui.arguments import module_named
+from cli.ui.progress_line import Pace
+from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
+from grader.classroom.batch import Batch, BatchResult
+from grader.classroom.marks import Marking
+from grader.classroom.results import Results, ResultsError
+from grader.classroom.roster import normalize_name
+from grader.classroom.rules import Rules, RulesError, read_rules, write_rules
+from grader.core.safe_text import one_line
+from grader.course.course import find_course
+from grader.grading.pool import NoProcessError, usable_cores
+from grader.grading.workers import NoGpuError, NoJailError
+from grader.sandbox.jail.view import gpu_devices
+from grader.submission.finder import FoundSubmissions, find_submissions
 
 NO_JAIL = (
-    "NOT SANDBOXED: this machine gives no jail, so other people's code could read and change all that you can. "
+    "NOT SANDBOXED: this machine has no jail, so other people's code could read and change everything that you can. "
     "`attn doctor` says why and what to install. To grade code that you trust, add --allow-unjailed."
 )
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -31,20 +38,24 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Keep reports and grades.csv here.")
-@click.option("--resume", is_flag=True, help="Go on with --to: grade only what is not there, or no longer holds.")
+@click.option("--resume", is_flag=True, help="Continue in --to: grade only what is missing or out of date.")
 @click.option(
-    "--jobs", "-j", type=click.IntRange(1, 256), help="Grading processes side by side; one a core by default."
+    "--jobs", "-j", type=click.IntRange(1, 256), help="Grading processes side by side; by default one per core."
 )
 @click.option("--roster", type=_FILE, help="The class as CSV: id, name, section.")
 @click.option("--policy", type=click.Choice(["latest", "best"]), help="Which of several attempts counts.")
 @click.option("--due", multiple=True, metavar="[MODULE=]WHEN", help="Such as 2026-10-01 or 2026-10-01T12:00+02:00.")
 @click.option("--extensions", type=_FILE, help="Later due dates as CSV: id, until, and module if not for all.")
 @click.option("--times", type=_FILE, help="When work was handed in, as CSV: id, submitted, and module if not for all.")
-@click.option("--late-penalty", metavar="N[%]/PERIOD", help="10%/day: a tenth of the possible for each day begun.")
-@click.option("--grace", metavar="TIME", help="Not late until this long after it is due, such as 15m.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also the checks on a GPU.")
+@click.option(
+    "--late-penalty", metavar="N[%]/PERIOD", help="10%/day: a tenth of the possible points for each day begun."
+)
+@click.option("--grace", metavar="TIME", help="Not late until this much time after the due date, such as 15m.")
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also run the checks that need a GPU."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
-@click.option("--allow-unjailed", is_flag=True, help="Grade even where there is no jail: only for code you trust.")
+@click.option("--allow-unjailed", is_flag=True, help="Grade even without a jail: only for code you trust.")
 def grade(
     paths: tuple[Path, ...],
     module_name: str | None,
@@ -62,52 +73,43 @@ def grade(
     as_json: bool,
     allow_unjailed: bool,
 ) -> None:
-    """Grade submissions by the visible and the hidden checks.
+    """Grade submissions with the visible and the hidden checks.
 
     PATHS are scripts, notebooks, zips, or folders laid out as <student>/<module>/<file>.
 
     \b
-    attn grade ana/softmax.py                   the file's name says which module it is
-    attn grade ana.py --module 01_softmax       or you do
-    attn grade class/ --to reports              a whole class: one report file each, and grades.csv
+    attn grade ana/softmax.py                   the file name says which module it is
+    attn grade ana.py --module 01_softmax       or you say it
+    attn grade class/ --to reports              a class: one report file each, and grades.csv
     attn grade class/ --to reports --resume     after Ctrl-C or a crash: nothing is graded twice
     attn grade class/ --json > reports.json     the same as one JSON array
     attn grade class/ --to reports --roster class.csv --due 2026-10-01 --late-penalty 10%/day
-    attn stats reports                          what the class fails at, and whom to look at
+    attn stats reports                          what the class fails at, and which work to look at
 
-    Reports are written as they come. To grade again after a test was corrected, run the same command again: it says
-    whose grade changed, by which checks and why, and keeps what those reports were in reports/earlier. With --resume
-    only those are graded again for which something changed: the submission, the checks, or AttnLab.
+    Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
+    again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
+    With --resume, a submission is graded again only if something changed: the submission, the checks, or AttnLab.
 
-    A student may have several attempts: zips, or folders below their own (ana/try2/softmax.py). The latest counts, or
-    with --policy best the one with the highest mark after its own penalty. When work came, its file says: the zip's
-    time, the script's, or nbgrader's timestamp.txt; better say it with --times if the files were copied about.
+    A student may have several attempts: zips, or folders inside their own (ana/try2/softmax.py). The latest counts, or
+    with --policy best the one with the highest mark after its own penalty. The submission time is read from the files:
+    the time of the zip or the script, or nbgrader's timestamp.txt. If files were copied, give the times with --times.
 
-    With --device cuda, modules for the GPU are also graded on the one of this machine, one submission at a time: those
-    checks have points of their own on top. Without, they are in the reports as not run.
+    With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
+    checks have extra points of their own. Without it, the reports list them as not run.
 
-    Student code runs in a jail; the tier it has here is printed with the results, and `attn doctor` says more. Where
-    there is none, nothing is graded without --allow-unjailed.
+    Student code runs in a jail. Its tier is printed with the results, and `attn doctor` says more. Without a jail,
+    nothing is graded unless you add --allow-unjailed.
 
     Exit status: 0 all full marks, 1 some are not, 2 nothing to grade or no jail, 3 a fault of the grader.
     """
-    from grader.classroom.batch import Batch
-    from grader.classroom.results import Results, ResultsError
-    from grader.classroom.rules import Rules, RulesError, write_rules
-    from grader.course.course import find_course
-    from grader.grading.pool import NoProcessError, usable_cores
-    from grader.grading.workers import NoGpuError, NoJailError
-    from grader.sandbox.jail.view import gpu_devices
-    from grader.submission.finder import find_submissions
-
     if device == "cuda" and not gpu_devices():
         raise click.UsageError(
-            "this machine has no NVIDIA GPU; without --device, what needs one is reported as not run"
+            "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
     said = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
     rules = _rules(said, to, resume=resume)
     course = find_course(Path.cwd())
-    module = chosen(course, (module_name,))[0] if module_name else None
+    module = module_named(course, module_name) if module_name else None
     try:
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
@@ -120,13 +122,13 @@ def grade(
                 batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda")
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
                 settled = batch.settle()
-                whole = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-                _show(batch, settled, as_json=as_json, whole=whole)
+                alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
+                _show(batch, settled, as_json=as_json, alone=alone)
                 _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
     except NoGpuError as error:
-        raise click.UsageError(f"there is no GPU that a worker could use here: {error}") from None
+        raise click.UsageError(f"no worker can use a GPU here: {error}") from None
     except (ResultsError, RulesError) as error:
         raise click.UsageError(str(error)) from None
     except NoProcessError as error:
@@ -140,12 +142,10 @@ def _full(path: Path | None) -> str | None:
 
 
 def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
-    """Return the rules that hold: those said, and on resuming what was said before."""
-    from grader.classroom.rules import read_rules
-
+    """Return the rules to grade by: those given now, and with --resume those given before."""
     if to is None:
         if resume:
-            raise click.UsageError("--resume goes on with what is in a folder: say which with --to")
+            raise click.UsageError("--resume continues in a folder: name it with --to")
         return said
     before = read_rules(to)
     if resume:
@@ -156,37 +156,32 @@ def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
         return rules
     dropped = [name for name in before.said() if name not in said.said()]
     if dropped:
-        text = f"the last run into {to} had {', '.join(dropped)}, this one has not"
+        text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
         click.echo(f"attn: {text} (--resume would keep them)", err=True)
     return said
 
 
 def _tell(found: FoundSubmissions, marking: Marking) -> None:
-    """Say what is passed over, and who is not on the roster."""
-    from grader.classroom.roster import normalize_name
-    from grader.core.safe_text import one_line
-
+    """Print what is skipped, and who is not on the roster."""
     for path, reason in (*found.refused, *found.passed_over):
-        click.echo(one_line(f"attn: passed over {path}: {reason}", 1000), err=True)
+        click.echo(one_line(f"attn: skipped {path}: {reason}", 1000), err=True)
     students = {handed_in.student for handed_in in found.handed_in}
     known_names = {normalize_name(student) for student in students}
     for who in marking.deadlines.unknown(lambda name: name in known_names or marking.person(name) is not None):
         click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
     unknown = sum(handed_in.piece.handed_in is None for handed_in in found.handed_in)
     if unknown and marking.deadlines.due and not marking.deadlines.handed_in:
-        text = (
-            f"when {unknown} of {len(found.handed_in)} came is not known: nobody of them is late. Say it with --times"
-        )
+        text = f"submission time unknown for {unknown} of {len(found.handed_in)}: treated as on time. Use --times"
         click.echo(f"attn: {text}", err=True)
     if marking.roster is None:
         return
     for student in sorted(student for student in students if marking.person(student) is None):
-        click.echo(one_line(f"attn: {student} is not on the roster; graded all the same"), err=True)
+        click.echo(one_line(f"attn: {student} is not on the roster; graded anyway"), err=True)
 
 
 @contextlib.contextmanager
 def _folder(to: Path | None) -> Iterator[Path]:
-    """Give the folder for the results: a passing one if nobody wants to keep them."""
+    """Give the folder for the results: a temporary one without --to."""
     if to is not None:
         yield to
         return
@@ -195,16 +190,14 @@ def _folder(to: Path | None) -> Iterator[Path]:
 
 
 def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjailed: bool) -> None:
-    """Grade the class with its progress on the screen."""
-    from cli.ui.progress_line import Pace
-
+    """Grade the class and show the progress."""
     kept = batch.keep() if resume else 0
     total = len(batch.work)
     if batch.results.damaged:
-        lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut short or damaged"
-        click.echo(f"attn: {lines}: what they were about is graded again", err=True)
+        lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut off or damaged"
+        click.echo(f"attn: {lines}: those submissions are graded again", err=True)
     if resume:
-        click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
+        click.echo(f"{kept} of {total} are already in {to}/, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:
         with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed)) as all_graded:
@@ -212,37 +205,33 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
                 if total > 1:
                     pace.step(graded.report.submission)
     except OSError as error:
-        lost = f"attn: {error}. {kept + pace.done} of {total} are graded and kept"
-        click.echo(f"{lost}; make room, then go on with --resume" if to else lost, err=True)
+        lost = f"attn: {error}. {kept + pace.done} of {total} are graded and saved"
+        click.echo(f"{lost}; make room, then continue with --resume" if to else lost, err=True)
         raise SystemExit(3) from None
     except KeyboardInterrupt:
         if to is not None:
-            click.echo(f"attn: {kept + pace.done} of {total} are in {to}/; --resume goes on from there", err=True)
+            click.echo(f"attn: {kept + pace.done} of {total} are in {to}/; --resume continues from there", err=True)
         raise
     for key, (_, problem) in batch.unwritten.items():
-        click.echo(f"attn: the report of {key.student} could not be written, nor its grade: {problem}", err=True)
+        click.echo(f"attn: the report and the grade of {key.student} could not be written: {problem}", err=True)
 
 
-def _show(batch: Batch, settled: BatchResult, *, as_json: bool, whole: bool) -> None:
-    """Print the reports as JSON, as a class table, or the only one as a whole screen."""
-    from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
-
+def _show(batch: Batch, settled: BatchResult, *, as_json: bool, alone: bool) -> None:
+    """Print the reports as JSON, as a class table, or a single one in full."""
     if as_json:
-        # One after the other: a class of reports need not fit into memory.
+        # One at a time: the reports of a class may not fit into memory.
         for number, report in enumerate(batch.reports(settled)):
             click.echo("[" if number == 0 else ",", nl=number == 0)
             click.echo(json.dumps(report.as_json(), indent=1), nl=False)
         click.echo("\n]")
     else:
-        click.echo(report_screen(next(batch.reports(settled))) if whole else class_table(settled))
+        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(settled))
     for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 
 
 def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path | None) -> None:
-    """Say on the side what else there is to know."""
-    from grader.core.safe_text import one_line
-
+    """Print notes on standard error."""
     if any(summary.sandbox == "none" for summary in settled.summaries):
         click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
     if found.refused:
@@ -258,9 +247,9 @@ def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path
     left_out = batch.results.unmarked()
     if left_out:
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
-        text = "from a run that did not end: not in grades.csv until that run is repeated with --resume"
+        text = "from a run that did not finish: not in grades.csv until you repeat that run with --resume"
         click.echo(f"attn: {len(left_out)} report(s) in {to}/ are {text} ({names})", err=True)
-    click.echo(f"one report a submission, grades.csv and the class's misconceptions are in {to}/", err=True)
+    click.echo(f"one report per submission, grades.csv and the misconceptions of the class are in {to}/", err=True)
 
 
 def _exit_code(settled: BatchResult, *, refused: bool) -> int:

@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("modules", nargs=-1, required=True, shell_complete=modules_here)
-@click.option("--bundle", is_flag=True, help="A folder students unpack: stubs, lessons, visible checks, the tool.")
+@click.option("--bundle", is_flag=True, help="A folder for students to unpack: stubs, lessons, visible checks, attn.")
 @click.option(
-    "--to", required=True, type=click.Path(path_type=Path), help="A course directory; for a bundle a new one."
+    "--to", required=True, type=click.Path(path_type=Path), help="A course directory; for a bundle, a new folder."
 )
 @click.option("--due", metavar="WHEN", help="When an assignment is due: 2026-10-01, or 2026-10-01T12:00+02:00.")
-@click.option("--force", is_flag=True, help="Release an assignment again that students have handed in already.")
+@click.option("--force", is_flag=True, help="Release an assignment again although students have handed it in.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, force: bool, as_json: bool) -> None:
-    """Make what students receive of some modules; solutions and hidden suites stay here.
+    """Make what students receive, without solutions and hidden suites.
 
     \b
     attn release --bundle softmax --to ../week1                a folder to unpack, with the attn command
     attn release softmax --to ../attention --due 2026-10-01    an assignment for nbgrader: see attn course
 
-    An assignment is a notebook made from the solution: an answer cell for each function, below it a locked cell with
-    the visible checks that carries the function's points, and the lesson's open question, to be graded by hand.
-    nbgrader's own generate_assignment makes the students' version; they find it in release/.
+    An assignment is a notebook made from the solution. Each function has an answer cell and, below it, a locked cell
+    with the visible checks that carries the function's points. The lesson's open question is graded by hand. nbgrader's
+    own generate_assignment makes the students' version, in release/.
 
-    Only sound modules are released. The result is searched for lines of the solutions and for hidden checks before it
-    appears; if one is found, nothing is released, and what was there stays as it was.
+    Only sound modules are released. Before the result appears, it is searched for lines of the solutions and for hidden
+    checks. If one is found, nothing is released and existing files stay as they were.
 
-    Exit status: 0 made, 2 a folder or an option that cannot be used, 3 not sound, or it would give something away.
+    Exit status: 0 made, 2 a wrong folder or option, 3 not sound, or it would leak a solution or a hidden check.
     """
     from grader.course.course import find_course
 
     course = find_course(Path.cwd())
     wanted = chosen(course, modules)
     if bundle and (due or force):
-        raise click.UsageError("--due and --force are about assignments; a bundle has neither")
+        raise click.UsageError("--due and --force are for assignments, not for a bundle")
     made = _bundle(course, wanted, to) if bundle else _assignments(course, wanted, to, due, force=force)
     if as_json:
         click.echo(json.dumps(made, indent=1))
@@ -56,7 +56,7 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, f
         click.echo(f"{to}: {what}. Students start with its README.md.")
     else:
         for one in made:
-            points = f"{one['points']:g} points, and {one['open_points']:g} to be given by hand"
+            points = f"{one['points']:g} points, and {one['open_points']:g} to be graded by hand"
             click.echo(f"{one['folder']}: {points}; no solution, no hidden suite")
 
 
@@ -67,7 +67,7 @@ def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[
     if any(to.resolve().is_relative_to(folder) for folder in kept):
         raise click.UsageError(f"{to} is inside the course itself; name a folder elsewhere")
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise click.UsageError(f"{to} is there already; name a new folder, or remove it first")
+        raise click.UsageError(f"{to} already exists; name a new folder, or remove it first")
     _require_sound(course, modules)
     click.echo("building the wheel ...", err=True)
     try:
@@ -112,7 +112,7 @@ def _require_sound(course: Course, modules: tuple[Module, ...]) -> None:
         result = check_module(course, module)
         if result.problems:
             click.echo("\n".join(soundness_lines(result)), err=True)
-            _give_up("nothing was released: a module that is not sound is not for students")
+            _give_up("nothing was released: only sound modules go to students")
 
 
 def _give_up(problem: str) -> NoReturn:

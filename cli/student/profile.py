@@ -1,22 +1,27 @@
-"""`attn profile`: what a student's code costs, as the polynomial it really has, and where."""
+"""`attn profile`: what a student's code costs, and where."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import click
 
-from cli.author.dev import chosen
-from cli.ui.arguments import svg_file
-
-if TYPE_CHECKING:
-    from grader.course.course import Course
-    from grader.course.module import Module
-    from grader.workspace.own_costs import OwnCost
-    from grader.workspace.own_gpu import GpuMeasurement
+from cli.ui import cost_screens, gpu_screens
+from cli.ui.arguments import module_named, svg_file
+from grader.complexity.curves import growing
+from grader.complexity.plot import svg_plot
+from grader.core.atomic_file import write_atomically
+from grader.core.errors import StudentError
+from grader.core.safe_text import printable
+from grader.core.versions import environment, gpu_name
+from grader.course.course import Course, find_course
+from grader.course.module import Module
+from grader.grading.workers import NoGpuError
+from grader.workspace.own_costs import OwnCost, own_costs
+from grader.workspace.own_gpu import SIZES, GpuMeasurement, gpu_measurements
 
 
 @click.command()
@@ -31,45 +36,39 @@ if TYPE_CHECKING:
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: time and memory on a GPU.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def profile(module_name: str, function: str | None, svg: Path | None, device: str, as_json: bool) -> None:
-    """Count what your code does, without a clock, and show how that grows.
+    """Count what your code does, and show how that grows. No clock is used.
 
     \b
     attn profile loop_attention                       every function
-    attn profile 2 attention_scores --svg cost.svg    one of them, with a picture
+    attn profile 2 attention_scores --svg cost.svg    one function, with a picture
     attn profile gpu_path --device cuda               milliseconds and bytes on the GPU of this machine
 
-    Your functions are run at many small sizes and every step, multiplication and byte is counted. Counts are whole
-    numbers, so the polynomial behind them is exact: 2·n²·d is that, on every machine.
+    Your functions run at many small sizes, and every step, multiplication and byte is counted. Counts are whole
+    numbers, so the polynomial behind them is exact: 2·n²·d is the same on every machine.
 
     \b
-    steps   what Python itself does: loop bodies, calls, elements gone through
+    steps   what Python itself does: loop bodies, calls, elements visited
     smul    multiplications of single numbers, made by Python
-    mul     all multiplications, those inside NumPy included
+    mul     all multiplications, also those inside NumPy
     flops   two for each multiplication with an addition in a product, one for each entry of other arithmetic
     work    entries of arrays that were read or written
-    mem     the most bytes of arrays alive at one time
+    mem     the most bytes of arrays that exist at one time
 
-    Exit status: 0 every cost is within its law, 1 one is not, 2 no such module or function, 3 a fault of the grader.
+    Exit status: 0 every cost is OK, 1 one is not, 2 no such module or function, 3 a fault of the grader.
     """
-    from cli.ui.cost_screens import cost_lines
-    from grader.core.errors import StudentError
-    from grader.core.safe_text import printable
-    from grader.course.course import find_course
-    from grader.workspace.own_costs import own_costs
-
     course = find_course(Path.cwd())
+    module = module_named(course, module_name)
     if device == "cuda":
-        _on_gpu(course, chosen(course, (module_name,))[0], function, svg, as_json=as_json)
+        _on_gpu(course, module, function, svg, as_json=as_json)
         return
     found = []
     try:
-        for cost in own_costs(course, chosen(course, (module_name,))[0], function):
+        for cost in own_costs(course, module, function):
             found.append(cost)
             if not as_json:
-                click.echo("\n".join(cost_lines(cost)) + "\n")
+                click.echo("\n".join(cost_screens.cost_lines(cost)) + "\n")
     except StudentError as error:
-        click.echo(f"Your file could not be loaded: {printable(str(error))}\nMend this first.", err=True)
-        sys.exit(1)
+        _not_loaded(error)
     if as_json:
         click.echo(json.dumps([_as_json(cost) for cost in found], indent=1, ensure_ascii=False))
     if svg is not None:
@@ -78,16 +77,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
 
 
 def _on_gpu(course: Course, module: Module, function: str | None, svg: Path | None, *, as_json: bool) -> None:
-    """Measure on the GPU of this machine: nothing there is within or beyond a law, so there is no verdict."""
-    from cli.ui.gpu_screens import curves, gpu_lines
-    from grader.complexity.plot import svg_plot
-    from grader.core.atomic_file import write_atomically
-    from grader.core.errors import StudentError
-    from grader.core.safe_text import printable
-    from grader.core.versions import environment, gpu_name
-    from grader.grading.workers import NoGpuError
-    from grader.workspace.own_gpu import SIZES, gpu_measurements
-
+    """Measure on the GPU of this machine; these numbers are shown, not judged."""
     points: list[GpuMeasurement] = []
     try:
         for point in gpu_measurements(course, module, function):
@@ -95,20 +85,24 @@ def _on_gpu(course: Course, module: Module, function: str | None, svg: Path | No
                 click.echo(f"n = {point.n} of {SIZES[-1]}", err=True)
             points.append(point)
     except StudentError as error:
-        click.echo(f"Your file could not be loaded: {printable(str(error))}\nMend this first.", err=True)
-        sys.exit(1)
+        _not_loaded(error)
     except NoGpuError as error:
-        raise click.UsageError(f"there is no GPU that a worker could use here: {error}") from None
+        raise click.UsageError(f"no worker can use a GPU here: {error}") from None
     machine = f"{gpu_name() or 'a GPU'}, torch {environment()['torch']}"
     if as_json:
         found = {"machine": machine, "points": [point.as_json() for point in points]}
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
     else:
-        click.echo(printable("\n".join(gpu_lines(points, machine))))
+        click.echo(printable("\n".join(gpu_screens.gpu_lines(points, machine))))
     if svg is not None:
-        drawn = curves(points, lambda one: one.peak_bytes)
+        drawn = gpu_screens.curves(points, lambda one: one.peak_bytes)
         write_atomically(svg, svg_plot(drawn, "n", "bytes", f"{module.name}: memory on {machine}"))
         click.echo(f"drew the memory into {svg}", err=True)
+
+
+def _not_loaded(error: StudentError) -> NoReturn:
+    click.echo(f"Your file could not be loaded: {printable(str(error))}\nFix this first.", err=True)
+    sys.exit(1)
 
 
 def _as_json(own: OwnCost) -> dict[str, Any]:
@@ -134,12 +128,7 @@ def _as_json(own: OwnCost) -> dict[str, Any]:
 
 
 def _draw(found: list[OwnCost], path: Path) -> None:
-    from cli.ui.cost_screens import curves
-    from grader.complexity.curves import growing
-    from grader.complexity.plot import svg_plot
-    from grader.core.atomic_file import write_atomically
-
-    drawn = [(own, meter, lines) for own in found[-1:] for meter, lines in curves(own)]
+    drawn = [(own, meter, lines) for own in found[-1:] for meter, lines in cost_screens.curves(own)]
     if not drawn:
         click.echo("attn: there is no polynomial to draw", err=True)
         return

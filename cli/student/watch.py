@@ -1,4 +1,4 @@
-"""`attn watch`: the checks run whenever the file is saved, until somebody presses q."""
+"""`attn watch`: the checks run after every save, until q is pressed."""
 
 from __future__ import annotations
 
@@ -7,42 +7,43 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from cli.author.dev import chosen
-from cli.student.test import current_module, hint_lines, hint_text, next_up, noted
+from cli.student.current import module_or_current, next_up
+from cli.student.hint import hint_lines, hint_text
+from cli.student.own_checks import save_progress
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.keys import Keys
-
-if TYPE_CHECKING:
-    from grader.core.report import Report
-    from grader.course.course import Course
-    from grader.course.module import Module
-    from grader.submission.submission import Submission
+from cli.ui.report_screens import own_screen
+from grader.core.errors import StudentError
+from grader.core.report import Report
+from grader.core.safe_text import printable
+from grader.course.course import Course, find_course
+from grader.course.module import CourseError, Module
+from grader.sandbox.jail.tiers import begin_spawner
+from grader.submission.submission import Submission, own_submission
+from grader.workspace.progress import all_progress, next_hint, record_hint
 
 POLL_SECONDS = 0.01
 KEYS = "Keys: n next module, h hint, p profile, r run again, q quit"
-NO_KEYS = "There is no keyboard here: Ctrl-C ends it."
+NO_KEYS = "There is no keyboard here: Ctrl-C quits."
 
 
 @click.command()
 @click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
 def watch(module_name: str | None) -> None:
-    """Run the visible checks whenever you save, and show what got better.
+    """Run the visible checks whenever you save. Each run shows what got better and what got worse.
 
     \b
     attn watch            the module you are in, or the next one to do
     attn watch softmax    this one
 
-    While it waits: n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
+    Keys: n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
     """
-    from grader.course.course import find_course
-
     course = find_course(Path.cwd())
-    module: Module | None = chosen(course, (module_name,))[0] if module_name else current_module(course)
+    module: Module | None = module_or_current(course, module_name)
     with Keys() as keys:
         while module is not None:
             watching = _Watching(course, module, keys)
@@ -52,7 +53,7 @@ def watch(module_name: str | None) -> None:
 
 @dataclass
 class _Watching:
-    """One module being watched; `then` is the module to go on with."""
+    """One module that is watched; `then` is the module to go on with."""
 
     course: Course
     module: Module
@@ -61,12 +62,10 @@ class _Watching:
     before: Mapping[str, str] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Check the file now and after every change; the process that checks is kept warm in between."""
-        from grader.sandbox.jail.tiers import begin_spawner
-
+        """Check the file now and after every change; the process that checks stays warm in between."""
         begun = begin_spawner(self.module.backend)
         try:
-            from grader.grading.grade import check_own_files
+            from grader.grading.grade import check_own_files  # while the worker starts, as in `run_checks`
 
             click.echo(f"Watching {self.module.stub.parent.name}. Save your file to check it.")
             self.show_keys()
@@ -76,22 +75,19 @@ class _Watching:
                 begun.close()
 
     def states(self) -> Iterator[Submission]:
-        """Yield the student's work as it is, and again whenever a file of the module was saved."""
-        from grader.course.module import CourseError
-        from grader.submission.submission import own_submission
-
+        """Yield the student's work now, and again after every save."""
         seen = None
         while True:
             now = self.stamp()
             if seen is not None and any(seen) and not any(now):
-                click.echo(f"{self.module.stub.name} is gone. Waiting for it to come back ...")
+                click.echo(f"{self.module.stub.name} is missing. Waiting for it to come back ...")
                 seen = now
             if now != seen and any(now):
                 seen = now
-                click.echo("Checking ... (Ctrl-C stops it)")
+                click.echo("Checking ... (Ctrl-C stops)")
                 try:
                     yield own_submission(self.course, self.module)
-                except CourseError:  # an editor is between two steps of saving
+                except CourseError:  # the editor is not done with saving
                     seen = None
             match self.keys.wait(POLL_SECONDS):
                 case "q" | "\x04":
@@ -108,15 +104,12 @@ class _Watching:
                     self.profile()
 
     def stamp(self) -> tuple[tuple[int, int] | None, ...]:
-        """Return what changes when a file of the module is saved."""
+        """Return values that change when a file of the module is saved."""
         return tuple(_stamp(path) for path in (self.module.stub, self.module.notebook))
 
     def show(self, report: Report) -> None:
         """Print the report, and what is better and worse than before."""
-        from cli.ui.report_screens import own_screen
-        from grader.workspace.progress import record_report
-
-        noted(lambda: record_report(self.course, self.module, report))
+        save_progress(self.course, self.module, report)
         now = {check.property: check.outcome for check in report.checks}
         if sys.stdout.isatty() and click.get_current_context().color is not False:
             click.clear()
@@ -129,7 +122,7 @@ class _Watching:
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Say which keys there are."""
+        """Print the keys."""
         click.echo(KEYS if self.keys.is_open else NO_KEYS)
 
     def _changed(self, text: str, outcome: str, *, better: bool) -> bool:
@@ -137,40 +130,36 @@ class _Watching:
         return before is not None and before != outcome and (outcome == "passed") == better
 
     def hint(self) -> None:
-        from grader.workspace.progress import next_hint, record_hint
-
+        """Print the next hint."""
         given = next_hint(self.course, self.module)
-        told = None if given is None else hint_text(self.module, given)
-        if given is None or told is None:
+        found = None if given is None else hint_text(self.module, given)
+        if given is None or found is None:
             click.echo("There is no hint to give: nothing fails.")
             return
         record_hint(self.course, self.module, given)
-        click.echo("\n".join(hint_lines(self.module, given, *told)))
+        click.echo("\n".join(hint_lines(self.module, given, *found)))
 
     def profile(self) -> None:
+        """Print the costs of every function."""
+        # These import NumPy: at the top of the file they would delay the start of the worker.
         from cli.ui.cost_screens import cost_lines
-        from grader.core.errors import StudentError
-        from grader.core.safe_text import printable
-        from grader.course.module import CourseError
         from grader.workspace.own_costs import own_costs
 
         try:
             for cost in own_costs(self.course, self.module):
                 click.echo(paint("\n".join(cost_lines(cost))) + "\n")
         except (StudentError, CourseError) as error:
-            click.echo(f"It could not be measured: {printable(str(error))}")
+            click.echo(f"The costs could not be measured: {printable(str(error))}")
         self.show_keys()
 
     def following(self) -> Module | None:
-        """Return the first later module that is not complete, else the one behind this; None if it is locked."""
-        from grader.workspace.progress import all_progress
-
+        """Return the first later module that is not complete, else the one after this; None if it is locked."""
         later = [one for one in all_progress(self.course) if one.module.order > self.module.order]
         ahead = next_up(later) or (later[0] if later else None)
         if ahead is None:
             click.echo("This is the last module.")
         elif ahead.missing:
-            click.echo(f"{ahead.module.name} is locked: `attn complete {self.module.slug}` comes first.")
+            click.echo(f"{ahead.module.name} is locked. First run `attn complete {self.module.slug}`.")
             return None
         return ahead.module if ahead else None
 

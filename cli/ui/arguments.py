@@ -1,4 +1,4 @@
-"""Names that are typed: modules, for the Tab key, and files that may be drawn into."""
+"""Arguments of commands: modules by name, completed by the Tab key, and files to draw into."""
 
 from __future__ import annotations
 
@@ -6,30 +6,43 @@ from pathlib import Path
 
 import click
 
+from grader.course.course import Course, find_course
+from grader.course.module import CourseError, Module
 
-def svg_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse to draw over anything that is not a drawing."""
-    del context
-    if path is None:
-        return None
-    if path.suffix.lower() != ".svg":
-        raise click.BadParameter(f"{path} is no name of a drawing; it should end in .svg", param=parameter)
-    if not path.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {path.parent}", param=parameter)
-    if path.exists() and not path.read_bytes()[:200].lstrip().startswith((b"<svg", b"<?xml")):
-        raise click.BadParameter(f"{path} is there already, and is no drawing", param=parameter)
-    return path
+
+def chosen(course: Course, names: tuple[str, ...]) -> tuple[Module, ...]:
+    """Return the named modules, or all of them; an unknown name is a usage mistake."""
+    return tuple(module_named(course, name) for name in names) or course.modules
+
+
+def module_named(course: Course, name: str) -> Module:
+    """Return a module by its name, slug or number; an unknown one is a usage mistake."""
+    try:
+        return course.module(name)
+    except CourseError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def modules_here(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the modules of the course one is in that begin as typed."""
+    """Return the modules of the course in this folder that begin as typed."""
     del context, parameter
-    from grader.course.course import find_course
-    from grader.course.module import CourseError
-
     try:
         modules = find_course(Path.cwd()).modules
     except CourseError:
         return []
     names = [name for module in modules for name in (module.slug, module.name)]
     return [name for name in names if name.startswith(incomplete)]
+
+
+def svg_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse to overwrite anything that is not a drawing."""
+    del context
+    if path is None:
+        return None
+    if path.suffix.lower() != ".svg":
+        raise click.BadParameter(f"{path} must end in .svg", param=parameter)
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.parent}", param=parameter)
+    if path.exists() and not path.read_bytes()[:200].lstrip().startswith((b"<svg", b"<?xml")):
+        raise click.BadParameter(f"{path} already exists and is not a drawing", param=parameter)
+    return path

@@ -1,4 +1,4 @@
-"""Colours where a terminal has them: always beside the word they stand for, never in place of it."""
+"""Colours for verdicts; every colour goes with a word, so that nothing is lost without it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import click
 _WORDS = {
     "passed": "green",
     "complete": "green",
-    "within its law": "green",
+    "OK": "green",
     "FAILED": "red",
     "TOO MUCH": "red",
+    "TOO LITTLE": "red",
+    "NOT MEASURED": "red",
     "NOT ALLOWED": "red",
     "GRADER FAULT": "red",
     "held back": "yellow",
@@ -21,21 +23,21 @@ _WORDS = {
     "Likely:": "yellow",
 }
 _WORD = re.compile(rf"^(\s*)({'|'.join(map(re.escape, _WORDS))})(?=\s|:|$)", re.MULTILINE)
-# What a terminal without these characters shows instead.
+# What is shown instead on a terminal without these characters.
 _PLAIN = {"·": "*", "×": "x", "…": "...", "–": "-", "²": "^2", "³": "^3", "⁴": "^4", "−": "-", "█": "#", "→": "->"}
 
 
 def paint(text: str) -> str:
-    """Return a text with its verdicts in colour; `click.echo` takes that out again where it does not belong."""
+    """Return a text with its verdicts in colour; `click.echo` removes colours where they do not belong."""
     return _WORD.sub(lambda match: match[1] + click.style(match[2], fg=_WORDS[match[2]], bold=True), text)
 
 
 def wants_colour(*, plain: bool) -> bool | None:
-    """Return False if somebody said that they want none; None lets the terminal decide."""
+    """Return False if colours were turned off; None lets the terminal decide."""
     return False if plain or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
-def _instead(error: UnicodeError) -> tuple[str, int]:
+def _replacement(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
@@ -43,6 +45,6 @@ def _instead(error: UnicodeError) -> tuple[str, int]:
 
 
 def register_fallback() -> str:
-    """Return the name of what to do with characters that a terminal does not have: say it in others."""
-    codecs.register_error("attn", _instead)
+    """Return the name of the error handler that replaces characters which a terminal does not have."""
+    codecs.register_error("attn", _replacement)
     return "attn"

@@ -1,4 +1,4 @@
-"""Plain text views of what a function costs."""
+"""Plain text views of the costs of a function."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cli.ui.report_screens import cost_word
 from grader.complexity.curves import Row, curve, doubling, growing, table
 from grader.complexity.plot import Curve, text_plot
 
 if TYPE_CHECKING:
+    from grader.complexity.contract import CostLimit
     from grader.complexity.cost import Cost
     from grader.workspace.own_costs import OwnCost
 
 WIDTH = 80
-LEGEND = 34  # characters of a law that have their place beside two other curves
-_VERDICTS = {"pass": "within its law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+LEGEND = 34  # characters of a limit that fit into the legend beside two other curves
 _ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
 
 
 def cost_lines(own: OwnCost) -> list[str]:
-    """Return all that is known of one function's cost: polynomials, the line to look at, a plot and a table."""
+    """Return the costs of one function: polynomials, the line to look at, a plot and a table."""
     lines = [own.contract.function, ""]
     if not any(cost.measured for cost in own.measured.costs) and own.measured.costs:
         return [*lines, *_wrapped(own.measured.costs[0].message, "  ")]
@@ -43,33 +44,45 @@ def cost_lines(own: OwnCost) -> list[str]:
 
 
 def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
-    """Yield the curves of each meter that has a polynomial, those that fail first."""
+    """Yield the curves of each meter that has a polynomial, failing ones first."""
     fails = {cost.meter for cost in own.measured.costs if cost.verdict == "fail"}
-    for law in sorted(own.contract.limits, key=lambda law: (law.meter not in fails, _ORDER.index(law.meter))):
-        measured = own.measured.profile.exact.get(law.meter)
+    for limit in sorted(own.contract.limits, key=lambda one: (one.meter not in fails, _ORDER.index(one.meter))):
+        measured = own.measured.profile.exact.get(limit.meter)
         if measured is None:
             continue
         drawn = [curve("yours", "*", measured, own.contract)]
-        if law.meter in own.reference:
-            drawn.append(curve("the reference", "o", own.reference[law.meter], own.contract))
-        named = f"the law, {law.text}" if len(law.text) <= LEGEND else "the law"
-        drawn.append(curve(named, ".", law.bound, own.contract))
-        yield law.meter, drawn
+        if limit.meter in own.reference:
+            drawn.append(curve("the reference", "o", own.reference[limit.meter], own.contract))
+        named = f"the limit, {limit.text}" if len(limit.text) <= LEGEND else "the limit"
+        drawn.append(curve(named, ".", limit.bound, own.contract))
+        yield limit.meter, drawn
 
 
 def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
     yield cost.measured or "not measured"
-    yield f"{_VERDICTS[cost.verdict]}: {cost.law} is allowed"
+    limit = next(one for one in own.contract.limits if one.meter == cost.meter)
+    yield f"{cost_word(cost.verdict, cost.measured, too_little=cost.too_little)}: {_limit_words(limit)}"
     if cost.meter in own.reference:
         yield f"the reference: {own.reference[cost.meter]}"
     measured = own.measured.profile.exact.get(cost.meter)
     if measured is not None:
         names = " and ".join(growing(own.contract))
-        yield f"twice as many ({names}): {doubling(measured, own.contract):.3g} times as much"
+        plural = "" if len(growing(own.contract)) > 1 else "s"
+        yield f"if {names} double{plural}: {doubling(measured, own.contract):.3g} times as much"
     if cost.message:
         yield cost.message
     if cost.place and cost.place.line:
         yield f"look at line {cost.place.line}: {own.line(cost.place.file, cost.place.line)}"
+
+
+def _limit_words(limit: CostLimit) -> str:
+    """Return a limit as a phrase: how the count may grow, or what it must be."""
+    if limit.exact is None:
+        if limit.bound.degree == 0:
+            return "it must not grow with the input"
+        return f"it may grow like {limit.text} (constant factors are free)"
+    upper = "" if limit.exact == 1 else f", at most {limit.exact} times as much"
+    return f"it must be {limit.text}{upper} (smaller terms are free)"
 
 
 def _table_lines(own: OwnCost, meter: str) -> list[str]:
@@ -94,5 +107,5 @@ def _readable(size: float) -> str:
 
 
 def _wrapped(text: str, first: str) -> list[str]:
-    """Return a text as lines of a narrow terminal, the first of which begins as said."""
+    """Return a text as lines for a narrow terminal; the first begins with `first`."""
     return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * (len(first) + 2))

@@ -1,4 +1,4 @@
-"""Plain text views of what functions take of a GPU."""
+"""Plain text views of the time and memory that functions take on a GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHORT = {"attention_on_device": "manual", "half_precision_attention": "half", "f
 
 
 def gpu_lines(points: Sequence[GpuMeasurement], machine: str) -> list[str]:
-    """Return a table of times and memory by size, and a plot of each."""
+    """Return a table of time and memory by size, and a plot of each."""
     functions = list(dict.fromkeys(point.function for point in points))
     by_place = {(point.function, point.n): point for point in points}
     lines = [machine, "", f"  {'':>6}" + "".join(f"{_short(name):>18}" for name in functions)]
@@ -33,7 +33,7 @@ def gpu_lines(points: Sequence[GpuMeasurement], machine: str) -> list[str]:
 
 
 def curves(points: Sequence[GpuMeasurement], value: Callable[[GpuMeasurement], float | None]) -> list[Curve]:
-    """Return one curve a function, of those that have more than one point."""
+    """Return one curve per function with more than one point."""
     found = []
     for number, name in enumerate(dict.fromkeys(point.function for point in points)):
         places = [(one.n, value(one)) for one in points if one.function == name]

@@ -1,4 +1,4 @@
-"""Single keys of a terminal, without waiting for Enter; the terminal is put back whatever happens."""
+"""Single keys of a terminal, without waiting for Enter; the terminal is always restored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import TracebackType
 
 
 class Keys:
-    """Reads keys while it is open; nothing ever comes where there is no terminal."""
+    """Reads keys while it is open; without a terminal there are no keys."""
 
     def __init__(self) -> None:
         self._restore = contextlib.ExitStack()
@@ -27,7 +27,7 @@ class Keys:
         self._restore.close()
 
     def wait(self, seconds: float) -> str:
-        """Return the key that is pressed within so many seconds, else nothing."""
+        """Return the key that is pressed within this time, else an empty string."""
         if not self.is_open:
             time.sleep(seconds)
             return ""
@@ -53,7 +53,7 @@ else:
 
     @contextlib.contextmanager
     def _single_keys() -> Iterator[None]:
-        """Have keys come one by one and unseen; Ctrl-C stays what it is."""
+        """Deliver keys one by one, without echo; Ctrl-C works as usual."""
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
         changed = termios.tcgetattr(terminal)

@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: how far, how fast, how long still."""
+"""The progress of long work on standard error: how much is done, how fast, and the time left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.core.times import show_length
 
 
 class Pace:
-    """A line that is rewritten in a terminal, or one line after the other in a log."""
+    """A line that is rewritten in a terminal; in a log, a new line for each step."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -29,7 +29,7 @@ class Pace:
             click.echo("\r\033[K", err=True, nl=False)
 
     def step(self, name: str) -> None:
-        """Say that one more is done."""
+        """Show that one more is done."""
         self.done += 1
         text = f"graded {self.done} of {self.total}: {one_line(name)[:30]}{self._rate()}"
         if self._in_place:

@@ -1,4 +1,4 @@
-"""Plain text views of a report: words for every status, nothing that needs a colour or a wide terminal."""
+"""Plain text views of reports, for a terminal without colours that is 80 characters wide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 REMARK = 64
-LONGEST = 8  # lines about one check
+LONGEST = 8  # lines for one check
 _WORDS = {
     "passed": "passed",
     "failed": "FAILED",
@@ -31,11 +31,16 @@ _WORDS = {
     "grader_fault": "GRADER FAULT",
 }
 
-_VERDICTS = {"pass": "within law", "fail": "TOO MUCH", "inconclusive": "not decided"}
+
+def cost_word(verdict: str, measured: str, *, too_little: bool = False) -> str:
+    """Return the word for the verdict on one cost."""
+    if verdict == "fail":
+        return "NOT MEASURED" if not measured else "TOO LITTLE" if too_little else "TOO MUCH"
+    return {"pass": "OK", "inconclusive": "not decided"}[verdict]
 
 
 def class_table(settled: BatchResult) -> str:
-    """Return a class at a glance: one line a submission, the misconceptions, and a summary."""
+    """Return one line per submission, the misconceptions, and a summary."""
     reports = settled.summaries
     lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks if mark.late_s}
     rows = [
@@ -64,7 +69,7 @@ def _late(mark: Mark) -> str:
 
 
 def _missing(marks: Sequence[Mark]) -> list[str]:
-    """Return who on the roster handed in nothing."""
+    """Return the students on the roster who handed in nothing."""
     absent: dict[str, list[str]] = {}
     for mark in marks:
         if mark.status == "missing":
@@ -74,25 +79,25 @@ def _missing(marks: Sequence[Mark]) -> list[str]:
 
 
 def change_lines(changes: Sequence[GradeChange]) -> list[str]:
-    """Return whose grade is another than before, by which checks, and why."""
+    """Return which grades changed, through which checks, and why."""
     lines = []
     for change in (one for one in changes if one.is_of_grade):
         before, after = ("–" if score is None else f"{score:g}" for score in (change.before, change.after))
         lines.append(wrapped(f"{change.submission} {change.module}: {before} → {after}", "  "))
-        lines.append(wrapped("; ".join(change.why) or "nothing that it rests on has changed", " " * 6))
+        lines.append(wrapped("; ".join(change.why) or "none of its inputs has changed", " " * 6))
         shown = [f"{part.name}: {part.before} → {part.after} ({part.points:+g})" for part in change.parts]
         rest = len(shown) - LONGEST
         lines += [wrapped(text, " " * 6) for text in shown[:LONGEST]]
         lines += [f"      and {rest} more"] if rest > 0 else []
     others = sum(not one.is_of_grade for one in changes)
-    head = f"Changed since the last grading: {len(changes) - others} of the grades"
-    head += f" (and {others} only in words)" if others else ""
+    head = f"Grades that changed since the last run: {len(changes) - others}"
+    head += f" (and {others} only in their messages)" if others else ""
     return [f"{head}.", *lines] if changes else []
 
 
 def remark_lines(remarked: Sequence[tuple[Mark, Mark]]) -> list[str]:
-    """Return whose final mark is another though the report is the same: due dates or penalties changed."""
-    lines = ["Final marks that changed by lateness alone:"] if remarked else []
+    """Return which final marks changed although the report is the same: due dates or penalties changed."""
+    lines = ["Final marks that changed only because of lateness:"] if remarked else []
     for before, after in remarked:
         old, new = ("–" if mark.final is None else f"{mark.final:g}" for mark in (before, after))
         lines.append(wrapped(f"{after.submission} {after.module}: {old} → {new}", "  "))
@@ -100,8 +105,8 @@ def remark_lines(remarked: Sequence[tuple[Mark, Mark]]) -> list[str]:
 
 
 def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
-    """Return what a class believes that is not so, and who does."""
-    lines = ["What they believe that is not so:"] if shared else []
+    """Return the misconceptions of a class, and who has them."""
+    lines = ["Misconceptions:"] if shared else []
     for one in shared:
         who = ", ".join(one.submissions)
         lines.append(wrapped(f"{len(one.submissions)} × {one.module} {one.misconception}: {who}", "  "))
@@ -110,11 +115,11 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
 
 
 def own_screen(report: Report, *, first: bool = False) -> str:
-    """Return what a student sees of their own file: every visible check, or the first that fails, and what to mend."""
+    """Return a student's own report: every visible check, or the first that fails, and what to fix."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
         lines += [wrapped(report.message, "  "), *_printed(report)]
-        return "\n".join([*lines, "", "No check could run. Mend this first, then run it again."])
+        return "\n".join([*lines, "", "No check could run. Fix this first, then run it again."])
     shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
     for check in shown:
         lines.append(wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
@@ -131,7 +136,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 def _first_diagnosis(report: Report) -> list[str]:
-    """Return the first thing to mend: one at a time, the rest comes after it."""
+    """Return the first thing to fix; the others can wait."""
     failing = {check.target for check in report.checks if check.outcome == "failed"}
     if report.diagnoses:
         first = min(report.diagnoses, key=lambda one: one.target not in failing)
@@ -146,7 +151,7 @@ def _printed(report: Report) -> list[str]:
 
 
 def soundness_lines(result: Soundness) -> list[str]:
-    """Return what the author's conscience says of one module."""
+    """Return whether a module is sound, and if not, why."""
     if result.problems:
         lines = [f"{result.module.name}: NOT SOUND"]
         for problem in result.problems:
@@ -160,7 +165,7 @@ def soundness_lines(result: Soundness) -> list[str]:
 
 
 def report_screen(report: Report) -> str:
-    """Return a whole report for one reader: every check, and for those not passed the reason."""
+    """Return a complete report: every check, and the reason for each that did not pass."""
     lines = [f"{report.submission} · {report.module} · {report.file}", ""]
     if report.message:
         lines += [wrapped(report.message, "  "), ""]
@@ -182,13 +187,12 @@ def _checks(checks: tuple[CheckResult, ...]) -> list[str]:
 
 
 def _costs(report: Report) -> list[str]:
-    """Return what each function costs against what it may, and what it calls and may not."""
+    """Return the cost of each function beside its limit, and the calls that are not allowed."""
     lines = ["costs"] if report.costs else []
     for cost in report.costs:
-        lines.append(
-            f"  {_VERDICTS[cost.verdict]:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}"
-        )
-        text = f"{cost.measured or 'not measured'}; allowed: {cost.law}" + (f"; {cost.message}" if cost.message else "")
+        word = cost_word(cost.verdict, cost.measured)
+        lines.append(f"  {word:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}")
+        text = f"{cost.measured or 'not measured'}; limit: {cost.law}" + (f"; {cost.message}" if cost.message else "")
         text += f" (line {cost.line})" if cost.line else ""
         lines.append(wrapped(text, " " * 15))
     called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]
@@ -212,6 +216,7 @@ def _check(check: CheckResult) -> list[str]:
 
 
 def wrapped(text: str, indent: str) -> str:
+    """Return a text as lines for a narrow terminal, each behind the indent."""
     lines: list[str] = []
     for line in text.splitlines():
         indent = " " * len(indent) if lines else indent  # only the first line carries a bullet
@@ -221,7 +226,7 @@ def wrapped(text: str, indent: str) -> str:
 
 
 def _remark(summary: Summary, late: str) -> str:
-    """Return what to know about a submission that is late or not full marks."""
+    """Return what to know about a submission that is late or does not have full marks."""
     text = "; ".join(summary.remarks)
     if summary.status != "graded" and len(text) > REMARK:
         text = f"{text[:REMARK]}…"

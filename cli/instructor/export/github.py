@@ -1,4 +1,4 @@
-"""`attn export github`: GitHub Classroom's results and workflow."""
+"""`attn export github`: files for GitHub Classroom."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from pathlib import Path
 
 import click
 
-from cli.author.dev import chosen
-from cli.instructor.export_options import FILE, FOLDER, NEW, NEW_FOLDER, class_of, json_option, leave, modules_option
-from cli.ui.arguments import modules_here
+from cli.instructor.export.options import FILE, FOLDER, NEW, NEW_FOLDER, class_of, json_option, leave, modules_option
+from cli.ui.arguments import chosen, modules_here
+from grader.core.atomic_file import write_atomically
+from grader.core.report import file_name, report_from
+from grader.course.course import find_course
+from grader.platforms.class_list import ExportError
+from grader.platforms.github_classroom import encoded, runner_result, workflow_text
+from grader.platforms.output_folder import new_folder
 
 
 @click.group()
 def github() -> None:
-    """GitHub Classroom: results as its runners give them, and the workflow file.
+    """Write the workflow and the results for GitHub Classroom.
 
     \b
     attn export github workflow softmax --out .github/workflows/classroom.yml
     attn test softmax --json > report.json
-    attn export github result report.json            what the workflow hands to Classroom's reporter
+    attn export github result report.json            what the workflow passes to Classroom's reporter
     attn export github results reports --out results   the same for a class that `attn grade` graded
     """
 
@@ -35,38 +40,31 @@ def workflow(modules: tuple[str, ...], out: Path) -> None:
     attn release --bundle softmax --to template
     attn export github workflow softmax --out template/.github/workflows/classroom.yml
 
-    The repository is a bundle, so the hidden suite is not in it, and must not be: whoever can write there could read
-    it. Grade by it yourself, from the repositories of the class, with `attn grade`.
+    The repository is a bundle. The hidden suite is not in it and must not be: everyone with write access could read
+    it. To grade with the hidden suite, run `attn grade` yourself on the repositories of the class.
 
     Exit status: 0 written, 2 no such module.
     """
-    from grader.core.atomic_file import write_atomically
-    from grader.course.course import find_course
-    from grader.platforms.github_classroom import workflow_text
-
     write_atomically(out, workflow_text(chosen(find_course(Path.cwd()), modules)))
     click.echo(f"{out}: runs the visible checks of {len(modules)} module(s)")
 
 
 @github.command()
 @click.argument("report_file", metavar="REPORT.json", type=FILE)
-@click.option("--base64", is_flag=True, help="On one line, as a step of a workflow hands it on.")
+@click.option("--base64", is_flag=True, help="On one line, as one step of a workflow passes it to the next.")
 def result(report_file: Path, base64: bool) -> None:
-    """Print a report as the result of a Classroom runner.
+    """Print a report in the format of a Classroom runner.
 
     \b
     attn test softmax --json > report.json
     attn export github result report.json
 
-    Exit status: 0 printed, 2 that is no report, 3 printed, but the report has no score.
+    Exit status: 0 printed, 2 not a report, 3 printed, but the report has no score.
     """
-    from grader.core.report import report_from
-    from grader.platforms.github_classroom import encoded, runner_result
-
     try:
         report = report_from(json.loads(report_file.read_bytes()))
     except ValueError as error:
-        raise click.UsageError(f"{report_file} is no report: {error}") from None
+        raise click.UsageError(f"{report_file} is not a report: {error}") from None
     made = runner_result(report)
     click.echo(encoded(made) if base64 else json.dumps(made, indent=1, ensure_ascii=False))
     sys.exit(3 if report.score is None else 0)
@@ -84,14 +82,8 @@ def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -
     attn grade class/ --to reports
     attn export github results reports --out results
 
-    Exit status: 0 written, 2 something that cannot be used, 3 written, but somebody was not graded.
+    Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded.
     """
-    from grader.core.atomic_file import write_atomically
-    from grader.core.report import file_name
-    from grader.platforms.class_list import ExportError
-    from grader.platforms.github_classroom import runner_result
-    from grader.platforms.output_folder import new_folder
-
     count = 0
     try:
         found = class_of(reports, modules)

@@ -1,4 +1,4 @@
-"""What the commands of `attn export` share: their options, the class they read, and how they leave."""
+"""What the commands of `attn export` share: options, the class list, and the last lines of output."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from cli.author.dev import chosen
-
-if TYPE_CHECKING:
-    from grader.platforms.class_list import ClassList
+from cli.ui.arguments import chosen
+from grader.course.course import find_course
+from grader.platforms.class_list import ClassList, read_class
 
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -26,23 +25,20 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print what w
 
 
 def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
-    """Return the class list of some modules, by whatever names they were asked for."""
-    from grader.course.course import find_course
-    from grader.platforms.class_list import read_class
-
+    """Return the class list of some modules, which may be given by name, slug or number."""
     names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
     return read_class(reports, names)
 
 
 def leave(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:
-    """Say what was made and what is not in it; leave with 3 if there is any of that."""
-    told = list(problems)
-    for problem in told:
+    """Print what was made and what is missing from it; exit with 3 if anything is missing."""
+    missing = list(problems)
+    for problem in missing:
         click.echo(f"attn: {problem}", err=True)
     if as_json:
-        click.echo(json.dumps(made | {"problems": told}, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(made | {"problems": missing}, indent=1, ensure_ascii=False))
     else:
         counts = [f"{value} {name}" for name, value in made.items() if isinstance(value, int)]
         counts += [f"{count} for {name}" for name, count in made.get("files", {}).items()]
         click.echo(f"{made['file']}: {', '.join(counts)}")
-    sys.exit(3 if told else 0)
+    sys.exit(3 if missing else 0)

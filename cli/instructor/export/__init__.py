@@ -1,0 +1,1 @@
+"""The commands of `attn export`, one file per platform."""

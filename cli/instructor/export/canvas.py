@@ -1,0 +1,84 @@
+"""`attn export canvas`: a file for Canvas's gradebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, json_option, leave, modules_option
+from cli.ui.arguments import module_named
+from grader.classroom.rules import read_rules
+from grader.core.atomic_file import write_atomically
+from grader.course.course import find_course
+from grader.platforms.canvas import IdColumn, canvas_file
+from grader.platforms.class_list import ExportError
+
+
+@click.command()
+@click.argument("reports", type=FOLDER)
+@click.option("--out", required=True, type=NEW, help="The file to write.")
+@modules_option
+@click.option(
+    "--roster", type=FILE, help="Canvas's own export of the gradebook; by default the roster used for grading."
+)
+@click.option(
+    "--id-column",
+    type=click.Choice(["ID", "SIS User ID", "SIS Login ID"]),
+    default="SIS Login ID",
+    show_default=True,
+    help="Which column of Canvas holds the ids of the class, if the roster is not Canvas's own.",
+)
+@click.option("--assignment", "-a", multiple=True, metavar="MODULE=NAME", help='Such as softmax="Softmax (1234)".')
+@json_option
+def canvas(
+    reports: Path,
+    out: Path,
+    modules: tuple[str, ...],
+    roster: Path | None,
+    id_column: IdColumn,
+    assignment: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write a file that Canvas's gradebook imports.
+
+    REPORTS is the folder of `attn grade class/ --to REPORTS`. The marks are the final ones, after late penalties.
+
+    \b
+    attn export canvas reports --out canvas.csv --roster gradebook.csv
+    attn export canvas reports --out canvas.csv -m softmax -a softmax="Softmax (1234)"
+
+    Export the gradebook from Canvas first and pass it as --roster. It has Canvas's ids of all students, and the names
+    of the assignments with their numbers. Without a number, Canvas asks whether to make a new assignment. A student
+    without a score gets an empty cell, never a 0.
+
+    Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded or is not on the
+    roster.
+    """
+    try:
+        found = class_of(reports, modules)
+        made = canvas_file(found, _names(assignment), roster or _roster_of(reports), id_column)
+    except ExportError as error:
+        raise click.UsageError(str(error)) from None
+    write_atomically(out, made.text)
+    leave({"file": str(out), "modules": list(found.modules), "grades": made.grades}, made.problems, as_json=as_json)
+
+
+def _roster_of(reports: Path) -> Path | None:
+    """Return the roster that was used for grading, if it still exists."""
+    path = read_rules(reports).roster
+    if path is None or not Path(path).is_file():
+        return None
+    click.echo(f"roster: {path}, the one used for grading", err=True)
+    return Path(path)
+
+
+def _names(assignment: tuple[str, ...]) -> dict[str, str]:
+    """Return the names of the assignments by module."""
+    names: dict[str, str] = {}
+    for text in assignment:
+        module, equals, name = text.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"--assignment {text}: write it like softmax='Softmax (1234)'")
+        names[module_named(find_course(Path.cwd()), module).name] = name.strip()
+    return names

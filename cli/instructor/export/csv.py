@@ -1,0 +1,40 @@
+"""`attn export csv`: a table for a spreadsheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.instructor.export.options import FOLDER, NEW, class_of, json_option, leave, modules_option
+from grader.core.atomic_file import write_atomically
+from grader.platforms.class_list import ExportError
+from grader.platforms.csv_tables import checks_table, students_table
+
+
+@click.command()
+@click.argument("reports", type=FOLDER)
+@click.option("--out", required=True, type=NEW, help="The file to write.")
+@modules_option
+@click.option("--checks", is_flag=True, help="One line per check instead of one line per student.")
+@json_option
+def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, as_json: bool) -> None:
+    """Write a table for a spreadsheet: one line per student, all modules side by side.
+
+    \b
+    attn export csv reports --out class.csv
+    attn export csv reports --out checks.csv --checks    one line per check, for your own statistics
+
+    `reports/grades.csv` says more about each grade, one line per student and module. A missing score is an empty cell
+    and is left out of sums. A text that a spreadsheet would run as a formula gets an apostrophe in front.
+
+    Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded.
+    """
+    try:
+        found = class_of(reports, modules)
+        text = checks_table(found) if checks else students_table(found)
+    except ExportError as error:
+        raise click.UsageError(str(error)) from None
+    write_atomically(out, text)
+    made = {"file": str(out), "modules": list(found.modules), "students": len(found.by_person())}
+    leave(made, found.problems(), as_json=as_json)

@@ -1,0 +1,34 @@
+"""`attn export`: grades for other platforms."""
+
+from __future__ import annotations
+
+import click
+
+from cli.instructor.export.canvas import canvas
+from cli.instructor.export.csv import csv
+from cli.instructor.export.github import github
+from cli.instructor.export.gradescope import gradescope
+from cli.instructor.export.jplag import jplag
+from cli.instructor.export.junit import junit
+
+
+@click.group()
+def export() -> None:
+    """Export grades to other platforms (for instructors).
+
+    \b
+    attn export gradescope softmax --out softmax.zip    an autograder to upload
+    attn grade class/ --to reports --roster class.csv
+    attn export canvas reports --out canvas.csv         grades to import
+    attn export csv reports --out grades.csv            one line per student
+    attn export junit reports --out reports.xml         for tools that read test results
+    attn export github results reports --out results    GitHub Classroom's runner results
+    attn export jplag class/ --out similar              folders for a similarity check
+
+    A submission that was not graded has no score anywhere, never a 0. The exit status is then 3, and a message names
+    the student.
+    """
+
+
+for command in (canvas, csv, github, gradescope, jplag, junit):
+    export.add_command(command)

@@ -1,0 +1,47 @@
+"""`attn export jplag`: submissions for a similarity check."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from cli.instructor.export.options import NEW_FOLDER, json_option, leave
+from cli.ui.arguments import module_named
+from grader.course.course import find_course
+from grader.platforms.class_list import ExportError
+from grader.platforms.jplag import lay_out
+from grader.platforms.output_folder import new_folder
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", required=True, type=NEW_FOLDER, help="A new folder.")
+@click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
+@json_option
+def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, as_json: bool) -> None:
+    """Prepare submissions for JPlag, which looks for similar ones.
+
+    PATHS are the same as for `attn grade`: scripts, notebooks, zips, or folders <student>/<module>/<file>.
+
+    \b
+    attn export jplag class/ --out similar -m softmax
+    java -jar jplag.jar -l python3 -bc similar/01_softmax/base-code similar/01_softmax/submissions
+
+    Each student gets a folder with plain Python in it; from a notebook, the cells that the student wrote. The code that
+    every student was given is in base-code, and JPlag ignores it. The latest attempt counts. Nothing is run, and
+    nothing is sent anywhere.
+
+    Exit status: 0 all are prepared, 2 nothing to prepare, 3 some could not be read, or are not Python.
+    """
+    course = find_course(Path.cwd())
+    module = module_named(course, module_name) if module_name else None
+    try:
+        with new_folder(out) as folder, tempfile.TemporaryDirectory(prefix="attn-") as scratch:
+            laid = lay_out(course, paths, module, folder, Path(scratch))
+            if not laid.files:
+                raise ExportError("there is nothing to prepare at " + ", ".join(map(str, paths)))
+    except ExportError as error:
+        raise click.UsageError(str(error)) from None
+    leave({"file": str(out), "files": laid.files}, laid.problems, as_json=as_json)

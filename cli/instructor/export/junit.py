@@ -1,0 +1,49 @@
+"""`attn export junit`: test results as XML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.instructor.export.options import FOLDER, class_of, json_option, leave, modules_option
+from grader.core.atomic_file import write_bytes_atomically
+from grader.core.report import file_name
+from grader.platforms.class_list import ExportError
+from grader.platforms.junit import junit_bytes, junit_text
+from grader.platforms.output_folder import new_folder
+
+
+@click.command()
+@click.argument("reports", type=FOLDER)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write; with --each, a folder.")
+@modules_option
+@click.option("--each", is_flag=True, help="One file per student and module, in a new folder.")
+@json_option
+def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_json: bool) -> None:
+    """Write JUnit XML, which most tools that show test results can read.
+
+    \b
+    attn export junit reports --out class.xml
+    attn export junit reports --out xml --each      xml/01_softmax/ana.xml and so on
+
+    A suite is a submission, a case is a check or a cost. A failure is the student's, an error is the grader's, and a
+    check that did not run is skipped. The messages are those that students may read.
+
+    Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded.
+    """
+    try:
+        found = class_of(reports, modules)
+        if not each:
+            if out.is_dir():
+                raise ExportError(f"{out} is a folder: name a file, or use --each")
+            write_bytes_atomically(out, junit_bytes(junit_text(found.reports())))
+        else:
+            with new_folder(out) as folder:
+                for mark, report in found.reports():
+                    path = folder / mark.module / f"{file_name(mark.submission)}.xml"
+                    write_bytes_atomically(path, junit_bytes(junit_text([(mark, report)])))
+    except ExportError as error:
+        raise click.UsageError(str(error)) from None
+    count = sum(1 for _ in found.reports())
+    leave({"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json)

@@ -1,0 +1,70 @@
+"""`attn hint`: one hint at a time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from pathlib import Path
+
+import click
+
+from cli.student.current import module_or_current
+from cli.ui.arguments import modules_here
+from grader.course.course import find_course
+from grader.course.hints import TIERS, read_hints
+from grader.course.module import Module
+from grader.workspace.progress import HintGiven, next_hint, record_hint
+
+
+@click.command()
+@click.argument("module_name", metavar="[MODULE]", required=False, shell_complete=modules_here)
+@click.option("--json", "as_json", is_flag=True, help="Print the hint as JSON.")
+def hint(module_name: str | None, as_json: bool) -> None:
+    """Get one hint about the first thing that fails. First a nudge, then a pointer, then the step worked out.
+
+    \b
+    attn test softmax    a hint is about a run that failed
+    attn hint softmax    the next hint comes after an edit and another failing run
+
+    Exit status: 0 a hint was given, 1 there is no hint to give now, 2 no such module.
+    """
+    course = find_course(Path.cwd())
+    module = module_or_current(course, module_name)
+    given = next_hint(course, module)
+    if given is None:
+        click.echo(f"A hint is about a run that failed. Run `attn test {module.slug}` first.", err=True)
+        sys.exit(1)
+    found = hint_text(module, given)
+    if found is None:
+        click.echo(f"There are no hints for {given.function}. Read the lesson: {module.lesson.name}.", err=True)
+        sys.exit(1)
+    record_hint(course, module, given)
+    function, text = found
+    if as_json:
+        entry = {"module": module.name, "function": function, "tier": TIERS[given.tier - 1], "hint": text}
+        click.echo(json.dumps(entry, indent=1, ensure_ascii=False))
+        return
+    click.echo("\n".join(hint_lines(module, given, function, text)))
+
+
+def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:
+    """Return the function that a hint is about, and the hint."""
+    hints = read_hints(module)
+    function = given.function if given.function in hints else _first_method(given.function, tuple(hints))
+    return None if function is None else (function, hints[function].tier(given.tier))
+
+
+def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> list[str]:
+    """Return a hint as it is shown."""
+    lines = [f"{function}, hint {given.tier} of {len(TIERS)}", ""]
+    lines += [click.wrap_text(line, 80, "  ", "  ") for line in text.splitlines()]
+    if given.tier < len(TIERS):
+        then = f"The next one comes after an edit and another failing `attn test {module.slug}`."
+        lines += ["", *textwrap.wrap(then, 78, break_on_hyphens=False)]
+    return lines
+
+
+def _first_method(target: str, known: tuple[str, ...]) -> str | None:
+    """Return the first method with hints of a class that fails as a whole."""
+    return next((name for name in known if name.startswith(f"{target}.")), None)

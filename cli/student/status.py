@@ -1,0 +1,48 @@
+"""`attn status`, and `attn` alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from cli.student.current import next_up
+from cli.ui.progress_screens import ALL_COMPLETE, progress_words, to_do_lines
+from grader.course.course import find_course
+from grader.workspace.progress import all_progress
+
+
+def where_am_i() -> None:
+    """Print where the student is and what comes next."""
+    course = find_course(Path.cwd())
+    ahead = next_up(all_progress(course))
+    click.echo(f"AttnLab in {course.root}" + (" (a student's bundle)" if course.is_bundle else " (a full course)"))
+    if ahead is None:
+        click.echo(ALL_COMPLETE)
+        return
+    click.echo(f"Next: {ahead.module.name}, {ahead.module.title} ({ahead.module.minutes} min): {progress_words(ahead)}")
+    click.echo("\n".join(to_do_lines(course, ahead)))
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the progress with every module as JSON.")
+def status(as_json: bool) -> None:
+    """Show how far you are with every module. Nothing is run: `attn test` does that."""
+    found = all_progress(find_course(Path.cwd()))
+    if as_json:
+        entries = [
+            {
+                "module": one.module.name,
+                "title": one.module.title,
+                "state": one.state,
+                "completed": one.completed,
+                "needs": list(one.missing),
+            }
+            | ({"passed": one.tested.passed, "total": one.tested.total} if one.tested else {})
+            for one in found
+        ]
+        click.echo(json.dumps(entries, indent=1))
+        return
+    for one in found:
+        click.echo(f"{one.module.name:<20} {progress_words(one)}")
