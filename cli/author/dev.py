@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.ui.progress_line import ProofLine
+
 if TYPE_CHECKING:
     from grader.course.course import Course
     from grader.course.module import Module
@@ -57,14 +59,15 @@ def build(modules: tuple[str, ...]) -> None:
     attn dev build              every module
     attn dev build 01_softmax   one module
     """
-    from grader.authoring.build import build_module
+    from grader.authoring.build import build_modules
     from grader.course.course import find_course
 
     course = find_course(Path.cwd())
-    for module in chosen(course, modules):
-        changed = build_module(course, module)
+    with ProofLine() as line:
+        built = build_modules(course, chosen(course, modules), line.tell)
+    for name, changed in built.items():
         names = ", ".join(path.name for path in changed)
-        click.echo(f"{module.name}: {'wrote ' + names if changed else 'up to date'}")
+        click.echo(f"{name}: {'wrote ' + names if changed else 'up to date'}")
 
 
 @dev.command()
@@ -81,16 +84,14 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     Exit status: 0 sound, 1 not sound.
     """
     from cli.ui.report_screens import soundness_lines
-    from grader.authoring.soundness import check_module
+    from grader.authoring.soundness import check_modules
     from grader.course.course import find_course
 
     course = find_course(Path.cwd())
-    results = []
-    for module in chosen(course, modules):
-        click.echo(f"checking {module.name} ...", err=True)
-        results.append(check_module(course, module))
-        if not as_json:
-            click.echo("\n".join(soundness_lines(results[-1])))
+    with ProofLine() as line:
+        results = check_modules(course, chosen(course, modules), line.tell)
+    for result in results if not as_json else ():
+        click.echo("\n".join(soundness_lines(result)))
     if as_json:
         entries = [
             {"module": result.module.name, "problems": [vars(problem) for problem in result.problems]}

@@ -11,6 +11,7 @@ import click
 
 from cli.author.dev import chosen
 from cli.ui.arguments import modules_here
+from cli.ui.progress_line import ProofLine
 
 if TYPE_CHECKING:
     from grader.course.course import Course
@@ -105,14 +106,14 @@ def _assignments(
 
 def _require_sound(course: Course, modules: tuple[Module, ...]) -> None:
     from cli.ui.report_screens import soundness_lines
-    from grader.authoring.soundness import check_module
+    from grader.authoring.soundness import check_modules
 
-    for module in modules:
-        click.echo(f"checking {module.name} ...", err=True)
-        result = check_module(course, module)
-        if result.problems:
-            click.echo("\n".join(soundness_lines(result)), err=True)
-            _give_up("nothing was released: only sound modules go to students")
+    with ProofLine() as line:
+        results = check_modules(course, modules, line.tell)
+    problems = [text for result in results if result.problems for text in soundness_lines(result)]
+    if problems:
+        click.echo("\n".join(problems), err=True)
+        _give_up("nothing was released: a module that is not sound is not for students")
 
 
 def _give_up(problem: str) -> NoReturn:

@@ -46,3 +46,28 @@ class Pace:
         remaining = left / rate
         shown = f"{remaining:.0f} s" if remaining < 90 else show_length(timedelta(seconds=remaining))
         return f" ({rate:.1f} a second, {shown} left)"
+
+
+class ProofLine:
+    """What is being proved: a line that is rewritten in a terminal; in a log, a line for each module."""
+
+    def __init__(self) -> None:
+        self._in_place = sys.stderr.isatty()
+        self._latest: dict[str, str] = {}
+
+    def __enter__(self) -> ProofLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._in_place and self._latest:
+            click.echo("\r\033[K", err=True, nl=False)
+
+    def tell(self, module: str, text: str) -> None:
+        """Show what is tried in a module."""
+        if self._in_place:
+            self._latest[module] = text
+            shown = ", ".join(f"{name[:2]}: {latest}" for name, latest in list(self._latest.items())[-2:])
+            click.echo(f"\r\033[Kproving {shown}"[:84], err=True, nl=False)
+        elif module not in self._latest:
+            self._latest[module] = text
+            click.echo(f"proving {module} ...", err=True)

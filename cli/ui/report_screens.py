@@ -156,11 +156,10 @@ def soundness_lines(result: Soundness) -> list[str]:
         lines = [f"{result.module.name}: NOT SOUND"]
         for problem in result.problems:
             lines.append(wrapped(problem.what, "  - "))
-            lines += [wrapped(f"{problem.mend}.", "      ")] if problem.mend else []
+            lines += [wrapped(f"{problem.fix}.", "      ")] if problem.fix else []
         return lines
-    assert result.evidence is not None
     points = f"{result.module.points:g} points"
-    counts = f"{len(result.evidence.checks)} checks, {len(result.evidence.misconceptions)} misconceptions, {points}"
+    counts = f"{result.proof.checks} checks, {result.proof.misconceptions} misconceptions, {points}"
     return [f"{result.module.name}: sound ({counts})"]
 
 

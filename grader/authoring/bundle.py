@@ -5,6 +5,7 @@ That it holds nothing else is proven by its content after it is made, not assume
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ PACKAGES = ("cli", "grader")
 SHORTEST_LEAK = 12
 # Two suites may share a line or two, such as a decorator and a call; three in a row were copied.
 HIDDEN_RUN = 3
+_IMPORT_LIST = re.compile(r"^[ \t]*from [\w.]+ import \([^)]*\)", re.MULTILINE)
 
 
 class BundleError(Exception):
@@ -115,7 +117,7 @@ def _solution_lines(course: Course, module: Module) -> list[str]:
 
 def _lines(text: str) -> list[str]:
     """Return a text's longer lines as they read, whether or not they are commented out; imports say nothing."""
-    bare = (" ".join(line.strip().lstrip("#>| ").split()) for line in text.splitlines())
+    bare = (" ".join(line.strip().lstrip("#>| ").split()) for line in _IMPORT_LIST.sub("", text).splitlines())
     return [line for line in bare if len(line) >= SHORTEST_LEAK and not line.startswith(("import ", "from "))]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from grader.authoring.fingerprinting import Fingerprinting, learn_fingerprints
 from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
+from grader.authoring.reach import ALL, Reach
+from grader.authoring.trials import Reference, Tell, TrialRoom, in_trial_room
 from grader.complexity.measurer import FunctionCosts
 from grader.core.report import Report
 from grader.course.api import Api
@@ -14,9 +16,9 @@ from grader.course.course import Course
 from grader.course.hints import Hints, read_hints
 from grader.course.module import Module, read_text
 from grader.grading.checks import Check
-from grader.grading.grade import full_suite, measure_submission, run_grading
-from grader.grading.run_suite import run_suite
+from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
+from grader.grading.workers import Workers
 from grader.submission.submission import Source, Submission
 
 SALTS = ("another", "yet another")
@@ -64,40 +66,66 @@ class Evidence:
     hints: Mapping[str, Hints]
 
 
-def gather(course: Course, module: Module) -> Evidence:
-    """Grade everything we know the truth about, in one session."""
-    wrong_ways = read_misconceptions(course, module)
-    suite = replace(full_suite(course, module), diagnosed=False)  # by a golden file that may be stale
+def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda _: None) -> Evidence:
+    """Grade everything we know the truth about, with one zygote for all of it; `tell` hears what comes next."""
+    suite = replace(full_suite(course, module), diagnosed=False)  # the golden file may be stale
     text = read_text(course.solution(module))
     solution = _submission("the solution", module, text)
-    stub = _submission("the stub", module, read_text(module.stub))
-    lies = LIES + (TENSOR_LIES if module.backend == "torch" else ())
-    liars = [_submission(f"a student returning {lie}", module, text + _liar(suite.api, lie)) for lie in lies]
-    quick = replace(suite, measured=False)  # measuring takes longer than all checks, and tells nothing of wrong values
-    checks: list[Check] = []
-    run_suite(suite, lambda found, _: checks.extend(found))
-    submissions = {wrong.name: as_submission(course, module, wrong) for wrong in wrong_ways}
-    costly = [submissions[wrong.name] for wrong in wrong_ways if wrong.costly]
-    measured = _graded(suite, [stub, solution, *costly])
-    rest = _graded(quick, [*(submissions[wrong.name] for wrong in wrong_ways if not wrong.costly), *liars])
-    reports = {report.submission: report for report in (*measured, *rest)}
-    return Evidence(
-        api=suite.api,
-        checks=tuple(checks),
-        stub=measured[0],
-        reference=measured[1],
-        reference_again=tuple(report for salt in SALTS for report in _graded(replace(suite, salt=salt), [solution])),
-        misconceptions=tuple((wrong, reports[wrong.name]) for wrong in wrong_ways),
-        liars=tuple(rest[-len(liars) :]),
-        function_costs=measure_submission(suite, solution),
-        fingerprints=learn_fingerprints(suite, solution, {wrong: submissions[wrong.name] for wrong in wrong_ways}),
-        hints=read_hints(module),
-    )
+    found: list[Evidence] = []
+
+    def work(room: TrialRoom) -> None:
+        tell("the solution")
+        reference = room.reference(solution)
+        ways, costs = _try_wrong_ways(course, module, room, reference, tell)
+        tell("strange results")
+        lies = LIES + (TENSOR_LIES if module.backend == "torch" else ())
+        liars = [_submission(f"a student returning {lie}", module, text + _liar(suite.api, lie)) for lie in lies]
+        lied = tuple(room.wrong(liar, ALL, reference) for liar in liars)
+        tell("probes")
+        wrong = {one: as_submission(course, module, one) for one, _ in ways}
+        found.append(
+            Evidence(
+                api=suite.api,
+                checks=room.checks,
+                stub=room.measured(_submission("the stub", module, course.stub_text(module))),
+                reference=reference.report,
+                reference_again=(),
+                misconceptions=ways,
+                liars=lied,
+                function_costs=tuple(reference.costs.values()),
+                fingerprints=learn_fingerprints(suite, room.session, solution, wrong, costs),
+                hints=read_hints(module),
+            )
+        )
+
+    in_trial_room(suite, workers, Reach(text), work)
+    tell("other random inputs")
+    again = [report for salt in SALTS for report in _graded(replace(suite, salt=salt), workers, solution)]
+    return replace(found[0], reference_again=tuple(again))
 
 
-def _graded(suite: Suite, submissions: list[Submission]) -> list[Report]:
+def _try_wrong_ways(
+    course: Course, module: Module, room: TrialRoom, reference: Reference, tell: Tell
+) -> tuple[tuple[tuple[Misconception, Report], ...], dict[str, Mapping[str, FunctionCosts]]]:
+    """Grade every misconception; return the reports, and the costs of those that are costly."""
+    wrong_ways = read_misconceptions(course, module)
+    reports: list[tuple[Misconception, Report]] = []
+    costs: dict[str, Mapping[str, FunctionCosts]] = {}
+    for number, one in enumerate(wrong_ways, 1):
+        tell(f"misconception {number} of {len(wrong_ways)}")
+        submission = as_submission(course, module, one)
+        changed = room.reach.changed_by(one.code)
+        if one.costly:
+            report, costs[one.name] = room.costly(submission, changed, reference)
+        else:
+            report = room.wrong(submission, changed, reference)
+        reports.append((one, report))
+    return tuple(reports), costs
+
+
+def _graded(suite: Suite, workers: Workers, submission: Submission) -> list[Report]:
     reports: list[Report] = []
-    run_grading(suite, submissions, reports.append, allow_unjailed=True)
+    run_grading(suite, [submission], reports.append, allow_unjailed=True, workers=workers)
     return reports
 
 

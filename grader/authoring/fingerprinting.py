@@ -1,12 +1,14 @@
-"""Learning: the fingerprints of a module, from its solution and its known wrong ways."""
+"""The fingerprints of a module, learned from its solution and its known wrong ways."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from grader.authoring.misconceptions import Misconception
+from grader.authoring.reach import Reach
+from grader.complexity.measurer import FunctionCosts
 from grader.core.errors import StudentError
 from grader.course.module import CourseError
 from grader.diagnosis.cost_growth import growth
@@ -17,11 +19,10 @@ from grader.diagnosis.outcome import ProbeOutcome
 from grader.diagnosis.probe import Probe, read_probes
 from grader.grading.load_student import load, program_of
 from grader.grading.suite import Suite
-from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.spawner import Spawner
-from grader.sandbox.jail.tiers import open_spawner
-from grader.sandbox.session import Session
+from grader.sandbox.session import Program, Session
 from grader.submission.submission import Submission
+
+OpenSession = Callable[[Program], Session]
 
 
 @dataclass(frozen=True)
@@ -33,60 +34,80 @@ class Fingerprinting:
     prints: Fingerprints
 
 
-def learn_fingerprints(suite: Suite, solution: Submission, wrong: Mapping[Misconception, Submission]) -> Fingerprinting:
-    """Run a module's probes on its solution and on every wrong way of it."""
+@dataclass(frozen=True)
+class Observation:
+    """The outcome of each probe on one submission, by number, and its answers under Reflect."""
+
+    outcomes: Mapping[int, ProbeOutcome]
+    answers: Mapping[str, Any]
+
+
+def learn_fingerprints(
+    suite: Suite,
+    open_session: OpenSession,
+    solution: Submission,
+    wrong: Mapping[Misconception, Submission],
+    costs: Mapping[str, Mapping[str, FunctionCosts]],
+) -> Fingerprinting:
+    """Run a module's probes on its solution and on every wrong way; `costs` are those of the costly ones."""
     probes = read_probes(suite.module, suite.api)
     text = "\n".join(solution.sources[suite.module.slug].cells)
-    with open_spawner(suite.module.backend) as spawner:
-        observer = ProbeRunner(suite, spawner, probes)
-        reference, answers = observer.of(solution)
-        found = {one.name: observer.of(submission) for one, submission in wrong.items() if not one.costly}
-        grows = {one.name: observer.growth(submission) for one, submission in wrong.items() if one.costly}
-    if len(reference) < len(probes):
+    runner = ProbeRunner(suite, open_session, probes)
+    reference = runner.of(solution)
+    if len(reference.outcomes) < len(probes):
         problem = "the solution cannot be loaded, or a probe ends its process"
-        raise CourseError(suite.module.probes, "", problem, "Mend the solution, or make the probe smaller")
-    table, behaves = fingerprint_data(probes, reference, {name: outcomes for name, (outcomes, _) in found.items()})
+        raise CourseError(suite.module.probes, "", problem, "Fix the solution, or make the probe smaller")
+    reach = Reach(text)
+    found = {
+        one.name: runner.of_variant(submission, reach, reach.changed_by(one.code), reference)
+        for one, submission in wrong.items()
+        if not one.costly
+    }
+    table, behaves = fingerprint_data(
+        probes, reference.outcomes, {name: observed.outcomes for name, observed in found.items()}
+    )
     ways: dict[str, dict[str, Any]] = {
         one.name: {"likely": one.likely, "hint": one.hint, "look": telling_words(one.code, text)} for one in wrong
     }
-    for name, (_, given) in found.items():
-        ways[name] |= {"behaves": behaves[name], "answers": answer_data(suite.api.constants, answers, given)}
-    for name, grown in grows.items():
-        ways[name] |= {"grows": grown}
+    for name, observed in found.items():
+        given = answer_data(suite.api.constants, reference.answers, observed.answers)
+        ways[name] |= {"behaves": behaves[name], "answers": given}
+    for name, measured in costs.items():
+        grown = {function: growth(one) for function, one in measured.items()}
+        ways[name] |= {"grows": {function: one for function, one in grown.items() if one}}
     return Fingerprinting(table, ways, Fingerprints(suite.api, probes, tuple(map(tuple, table)), ways_of(ways)))
 
 
+@dataclass(frozen=True)
 class ProbeRunner:
     """Runs the probes of a module on one submission after another."""
 
-    def __init__(self, suite: Suite, spawner: Spawner, probes: tuple[Probe, ...]) -> None:
-        self.suite = suite
-        self.spawner = spawner
-        self.probes = probes
+    suite: Suite
+    open_session: OpenSession
+    probes: tuple[Probe, ...]
 
-    def of(self, submission: Submission) -> tuple[dict[int, ProbeOutcome], dict[str, Any]]:
-        """Return what came of each probe, and the answers under Reflect; nothing of what cannot be loaded."""
-        session = self.session(submission)
+    def of(self, submission: Submission, only: Collection[int] | None = None) -> Observation:
+        """Run all probes, or only those of some numbers; a submission that cannot be loaded has no outcomes."""
+        numbers = [number for number in range(len(self.probes)) if only is None or number in only]
+        session = self.open_session(program_of(submission, self.suite.module, self.suite.api))
         try:
             load(session, self.suite.module)
-            outcomes = observe(session, self.probes)
-            return outcomes, observe_constants(session, self.suite.api.constants)
+            outcomes = observe(session, [self.probes[number] for number in numbers])
+            answers = observe_constants(session, self.suite.api.constants)
+            return Observation({numbers[place]: outcome for place, outcome in outcomes.items()}, answers)
         except StudentError:
-            return {}, {}
+            return Observation({}, {})
         finally:
             session.close()
 
-    def growth(self, submission: Submission) -> dict[str, dict[str, str]]:
-        measurer = self.suite.cost_measurer()
-        if measurer is None:
-            return {}
-        session = self.session(submission)
-        try:
-            found = [growth(measurer.of(session, contract)) for contract in measurer.contracts]
-            names = [contract.function for contract in measurer.contracts]
-            return {name: grown for name, grown in zip(names, found, strict=True) if grown}
-        finally:
-            session.close()
-
-    def session(self, submission: Submission) -> Session:
-        return Session(self.spawner, program_of(submission, self.suite.module, self.suite.api), Limits())
+    def of_variant(
+        self, submission: Submission, reach: Reach, changed: frozenset[str], reference: Observation
+    ) -> Observation:
+        """Run the probes that reach a changed definition; the others end as they do for the solution."""
+        reached = {path: reach.from_names(path.split(".")) for path in {probe.path for probe in self.probes}}
+        affected = {number for number, probe in enumerate(self.probes) if changed & reached[probe.path]}
+        observed = self.of(submission, affected)
+        if not observed.outcomes and not observed.answers:
+            return observed
+        others = {number: one for number, one in reference.outcomes.items() if number not in affected}
+        return Observation(dict(sorted({**others, **observed.outcomes}.items())), observed.answers)

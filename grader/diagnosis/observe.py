@@ -21,7 +21,8 @@ Observed = Mapping[int, ProbeOutcome]  # by probe; one whose process ended is no
 
 def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, ProbeOutcome]:
     """Run all probes in a worker that has run nothing else, but for those of targets that end their process."""
-    session.close()
+    if not session.is_fresh:
+        session.close()
     found: dict[int, ProbeOutcome] = {}
     for path in dict.fromkeys(probe.path for probe in probes):
         if path.partition(".")[0] in skip:

@@ -32,7 +32,7 @@ def main() -> None:
 
         die_with_parent()
     root, allow_unjailed, gpu = Path(sys.argv[1]), ALLOW_UNJAILED in sys.argv[2:], GPU in sys.argv[2:]
-    with _private_output() as answers:
+    with private_output() as answers:
 
         def answer(data: dict[str, Any]) -> None:
             with contextlib.suppress(BrokenPipeError):  # nobody wants to know any more
@@ -56,7 +56,7 @@ def main() -> None:
             answer({"error": FAULT, "args": [traceback.format_exc()]})
 
 
-def _private_output() -> IO[bytes]:
+def private_output() -> IO[bytes]:
     """Take standard output for the answers alone: whatever a suite or a library prints is no answer."""
     answers = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_WRONLY)

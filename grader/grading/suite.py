@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -74,8 +74,13 @@ class Suite:
             raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
 
 
+class Judge(Protocol):
+    """Runs the checks of a suite against a student: all of them, or only some."""
+
+    def __call__(self, student: Student, only: Collection[str] | None = None) -> CheckResults: ...
+
+
 # Given the list of checks, runs each submission it likes through the judge it is handed.
-Judge = Callable[[Student], CheckResults]
 Body = Callable[[tuple[Check, ...], Judge], None]
 
 
@@ -86,7 +91,11 @@ def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) 
     pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
     if not pairs:
         raise CourseError(suite.visible, suite.case, "is in no check", _NO_CASE, usage=True)
-    body(tuple(check for _, check in pairs), lambda student: judge(student, pairs))
+
+    def judge_student(student: Student, only: Collection[str] | None = None) -> CheckResults:
+        return judge(student, pairs if only is None else [pair for pair in pairs if pair[1].name in only])
+
+    body(tuple(check for _, check in pairs), judge_student)
 
 
 def visible_rng(module: str, test: str) -> np.random.Generator:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from grader.core.report import Report
 from grader.core.tier import Tier
-from grader.course.module import Module
+from grader.course.module import Backend
 from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
 
@@ -26,8 +26,10 @@ class Workers:
     With `gpu`, there is a second one for what is done on the GPU: all else stays in the better jail without one.
     """
 
-    def __init__(self, module: Module, begun: ZygoteSpawner | None, *, allow_unjailed: bool, gpu: bool = False) -> None:
-        self.module = module
+    def __init__(
+        self, backend: Backend, begun: ZygoteSpawner | None = None, *, allow_unjailed: bool, gpu: bool = False
+    ) -> None:
+        self.backend = backend
         self.begun = begun
         self._spawner: Spawner | None = None
         self.gpu_spawner = _gpu_spawner() if gpu else None
@@ -40,7 +42,7 @@ class Workers:
         """The spawner, opened when it is first asked for."""
         if self._spawner is None:
             begun, self.begun = self.begun, None
-            self._spawner = open_spawner(self.module.backend, begun) if begun else open_spawner(self.module.backend)
+            self._spawner = open_spawner(self.backend, begun) if begun else open_spawner(self.backend)
         return self._spawner
 
     @property

@@ -42,7 +42,7 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class _Live:
+class LiveWorker:
     """A worker that is running, and our end of its channel."""
 
     process: Process
@@ -76,7 +76,7 @@ class Session:
         self.cpu_s: float | None = 0.0
         self.printed = ""
         self.gpu: Session | None = None  # the same submission where it has a GPU, for what is asked of it there
-        self._worker: _Live | None = None
+        self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
         self._earlier: list[dict[str, Any]] = []
@@ -85,6 +85,11 @@ class Session:
         self._owners: set[str] = set()  # whose code has run in the present worker
         self._called: set[str] = set()  # whose code the present check has called
         self._check = _CheckStart(frozenset(), Counter(), "")
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether no function of the submission has been called in its worker yet."""
+        return not self._owners
 
     def begin_check(self) -> None:
         """Note where a check begins, for `start_afresh`."""
@@ -105,9 +110,7 @@ class Session:
 
     def load(self) -> Loaded:
         """Start a worker and load the program into it; return what it defined and what went wrong."""
-        process = self.spawner.spawn()
-        self._worker = _Live(process, Channel(process.sock, tensors=self.spawner.backend == "torch"))
-        self._expect_ready(self._worker)
+        self._start()
         program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
         printed = self.printed
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
@@ -121,7 +124,12 @@ class Session:
         except MalformedError:
             raise self.malformed(IMPORT, IMPORT) from None
 
-    def _expect_ready(self, worker: _Live) -> None:
+    def _start(self) -> None:
+        process = self.spawner.spawn()
+        self._worker = LiveWorker(process, Channel(process.sock, tensors=self.spawner.backend == "torch"))
+        self._expect_ready(self._worker)
+
+    def _expect_ready(self, worker: LiveWorker) -> None:
         """Wait for the word that comes before any byte of the submission is read."""
         started = time.monotonic()
 
@@ -232,12 +240,16 @@ class Session:
         """Be without a worker, and return the process that it was."""
         assert self._worker is not None
         process, channel = self._worker.process, self._worker.channel
+        self._leave_worker()
+        channel.close()
+        return process
+
+    def _leave_worker(self) -> None:
+        """Forget the worker and every object in it."""
         self._worker = None
         self._owners = set()
         self._earlier = []
         self.generation += 1
-        channel.close()
-        return process
 
     def _natural_exit(self, process: Process) -> Exit | None:
         """Wait for a worker that closed its channel to end by itself; killing it at once would race with it."""

@@ -71,7 +71,7 @@ LISTED = {
 def problems(course: Course) -> str:
     """Return everything the conscience says about the only module, as one text."""
     result = check_module(course, course.modules[0])
-    return "\n".join(f"{problem.what} | {problem.mend}" for problem in result.problems)
+    return "\n".join(f"{problem.what} | {problem.fix}" for problem in result.problems)
 
 
 def add_hidden(course: Course, name: str, body: str) -> Course:

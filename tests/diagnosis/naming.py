@@ -18,7 +18,9 @@ from grader.course.percent import split_cells
 from grader.diagnosis.findings import findings, self_portrait
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite
+from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.tiers import open_spawner
+from grader.sandbox.session import Session
 from grader.submission.submission import Source, Submission
 from tests.conftest import DATA
 
@@ -43,20 +45,26 @@ def submission_of(course: Course, module: Module, text: str) -> Submission:
 
 
 def learnt(course: Course, module: Module) -> Fingerprints:
-    """Learn a module's fingerprints anew, whatever its golden file says."""
+    """Learn a module's fingerprints again, whatever its golden file says; costly ways need a complete proof."""
     suite = full_suite(course, module)
-    ways = read_misconceptions(course, module)
+    ways = [way for way in read_misconceptions(course, module) if not way.costly]
     solution = submission_of(course, module, read_text(course.solution(module)))
-    return learn_fingerprints(suite, solution, {way: as_submission(course, module, way) for way in ways}).prints
+    wrong = {way: as_submission(course, module, way) for way in ways}
+    with open_spawner(module.backend) as spawner:
+        return learn_fingerprints(
+            suite, lambda program: Session(spawner, program, Limits()), solution, wrong, {}
+        ).prints
 
 
 def described(course: Course, module: Module, prints: Fingerprints, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield for each text what is found: `function: name`, the name missing if there is none."""
     with open_spawner(module.backend) as spawner:
-        observer = ProbeRunner(full_suite(course, module), spawner, prints.probes)
+        observer = ProbeRunner(
+            full_suite(course, module), lambda program: Session(spawner, program, Limits()), prints.probes
+        )
         for title, text in texts.items():
-            observed, answers = observer.of(submission_of(course, module, text))
-            found = findings(prints, observed, answers)
+            observed = observer.of(submission_of(course, module, text))
+            found = findings(prints, observed.outcomes, observed.answers)
             shown = [
                 f"{one.path}: {one.way.name if one.way else ''}"
                 + (f" ({one.deviation.side.name.lower()} of probes {one.deviation.probes})" if one.deviation else "")

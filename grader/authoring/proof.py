@@ -1,0 +1,106 @@
+"""A proof: what the rules found in a module, and its golden data, true as long as nothing it rests on changes."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import grader
+from grader.authoring.evidence import gather
+from grader.authoring.golden_file import golden_data
+from grader.authoring.soundness_rules import RULES, Problem
+from grader.authoring.trials import Tell
+from grader.core.atomic_file import write_atomically
+from grader.core.versions import environment
+from grader.course.course import Course
+from grader.course.module import CourseError, Module
+from grader.course.seeds import secret_salt
+from grader.grading.load_student import require_backend
+from grader.grading.workers import Workers
+
+_FOLDER = Path(".attnlab", "proofs")
+_GENERATED = {".ipynb", ".pyc"}
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The result of proving one module; `error` is the mistake that stopped the proof, if one did."""
+
+    module: str
+    key: str  # of everything the proof rests on
+    problems: tuple[Problem, ...]
+    golden: dict[str, Any] | None
+    checks: int = 0
+    misconceptions: int = 0
+    error: tuple[Any, ...] | None = None  # the parts of a CourseError
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the proof as plain data."""
+        return asdict(self)
+
+
+def proof_from(data: dict[str, Any]) -> Proof:
+    """Return the proof that plain data describes; ValueError if it describes none."""
+    try:
+        problems = tuple(Problem(**problem) for problem in data["problems"])
+        error = None if data["error"] is None else tuple(data["error"])
+        return Proof(**{**data, "problems": problems, "error": error})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a proof: {error!r}") from None
+
+
+def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = lambda _: None) -> Proof:
+    """Gather the evidence for a module and hold it against every rule."""
+    key = proof_key(course, module)
+    try:
+        require_backend(module)
+        evidence = gather(course, module, workers, tell)
+        golden = golden_data(module, evidence, course.stub_text(module))
+        problems = tuple(problem for rule in RULES for problem in rule(evidence))
+    except CourseError as error:
+        return Proof(module.name, key, (Problem(str(error), ""),), None, error=tuple(error.parts))
+    return Proof(module.name, key, problems, golden, len(evidence.checks), len(evidence.misconceptions))
+
+
+def read_proof(course: Course, module: Module) -> Proof | None:
+    """Return the proof that was kept for a module, unless something that it rests on has changed."""
+    with contextlib.suppress(OSError, ValueError):
+        proof = proof_from(json.loads(_path(course, module).read_text(encoding="utf-8")))
+        if proof.golden is not None and proof.key == proof_key(course, module):
+            return proof
+    return None
+
+
+def keep_proof(course: Course, proof: Proof) -> None:
+    """Keep a proof for the next command; where that cannot be written, it is made again."""
+    with contextlib.suppress(OSError):
+        write_atomically(_path(course, course.module(proof.module)), json.dumps(proof.as_json()) + "\n")
+
+
+def proof_key(course: Course, module: Module) -> str:
+    """Return the hash of all that a proof rests on: the author's files, the grader, the versions and the salt."""
+    generated = {module.stub, module.golden, module.notebook}
+    own = [path for folder in (module.folder, course.solution(module).parent) for path in _files(folder)]
+    suites = [course.hidden_suite(module), course.gpu_suite(module)]
+    solutions = [course.solution(one) for one in course.modules]  # a solution may build on earlier ones
+    package = Path(grader.__file__).parent
+    digest = hashlib.sha256(json.dumps([environment(), secret_salt(course)]).encode())
+    for root, paths in ((course.root, [*own, *filter(None, suites), *solutions]), (package, _files(package))):
+        for path in paths:
+            if path not in generated:
+                data = path.read_bytes() if path.is_file() else b"missing"
+                digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in _GENERATED)
+
+
+def _path(course: Course, module: Module) -> Path:
+    return course.root / _FOLDER / f"{module.name}.json"

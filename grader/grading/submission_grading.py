@@ -1,0 +1,234 @@
+"""One submission graded: loaded, checked, measured, diagnosed, and reported."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.complexity.gpu_speed import as_timing
+from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
+from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
+from grader.core.safe_text import plain_name, printable
+from grader.core.versions import environment, gpu_name
+from grader.course.api import Api
+from grader.course.module import Module
+from grader.diagnosis.diagnose import Diagnoser
+from grader.grading.check_outcome import FAULT, CheckResults, result_of
+from grader.grading.checks import Check
+from grader.grading.load_student import load, program_of
+from grader.grading.suite import Judge
+from grader.grading.workers import Workers
+from grader.sandbox.jail.limits import GPU_LIMITS, Limits
+from grader.sandbox.jail.spawner import Spawner, WorkerLostError
+from grader.sandbox.protocol.wire import UnsendableError
+from grader.sandbox.session import IMPORT, Program, Session
+from grader.sandbox.student import Student
+from grader.submission.submission import Submission
+
+if TYPE_CHECKING:  # a student's own checks must not wait for the meters
+    from grader.complexity.cost import Cost
+    from grader.complexity.gpu_memory import GpuMeasurer
+    from grader.complexity.measurer import CostMeasurer, FunctionCosts
+
+
+@dataclass(frozen=True)
+class GradingContext:
+    """What the submissions of one run share."""
+
+    module: Module
+    api: Api
+    checks: tuple[Check, ...]
+    judge: Judge
+    cost_measurer: CostMeasurer | None
+    gpu_measurer: GpuMeasurer | None
+    diagnoser: Diagnoser | None
+    workers: Workers
+    limits: Limits
+
+    @property
+    def max_score(self) -> float:
+        """The points of all checks and costs that this run can decide."""
+        measurers = (self.cost_measurer, self.gpu_measurer)
+        costs = sum(measurer.points for measurer in measurers if measurer is not None)
+        gpu = self.workers.gpu_spawner is not None
+        return round(sum(check.points for check in self.checks if gpu or check.suite != "gpu") + costs, 6)
+
+    def not_run(self, detail: str) -> tuple[CheckResult, ...]:
+        """Return every check as not run, with the reason for the instructor."""
+        return tuple(result_of(check, "not_run", "not run", detail) for check in self.checks)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """The part of a report that depends on what the submission did."""
+
+    status: Status
+    score: float | None
+    message: str
+    checks: tuple[CheckResult, ...]
+    endings: tuple[EndingRecord, ...]
+    costs: tuple[CostResult, ...] = ()
+    forbidden: tuple[ForbiddenCall, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    times: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SubmissionGrading:
+    """The grading of one submission, and the ways in which its report can come out."""
+
+    context: GradingContext
+    submission: Submission
+
+    def run(self, spawner: Spawner) -> Report:
+        """Grade the submission. WorkerLostError if a worker was lost; every other failure is in the report."""
+        started = time.monotonic()
+        program = program_of(self.submission, self.context.module, self.context.api)
+        session = self._open(spawner, program)
+        if self.context.workers.gpu_spawner is not None:
+            session.gpu = Session(self.context.workers.gpu_spawner, program, GPU_LIMITS)
+        try:
+            result = self._grade(session)
+        except WorkerLostError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one submission that we fail on must not cost the class its grades
+            result = self._fault(error)
+        finally:
+            session.close()
+            if session.gpu is not None:
+                session.gpu.close()
+        cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
+        timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s, **result.times}
+        return self._report(result, timing, session.printed)
+
+    def not_graded(self, why: str) -> Report:
+        """Return the report of a submission that the machine kept from a verdict."""
+        message = "not graded yet: the machine failed, not your code"
+        result = _Result("not_graded", None, message, self.context.not_run(why), ())
+        return self._report(result, {"wall_s": None, "cpu_s": None})
+
+    def _open(self, spawner: Spawner, program: Program) -> Session:
+        return Session(spawner, program, self.context.limits)
+
+    def _grade(self, session: Session) -> _Result:
+        if self.submission.problem:
+            return self._not_importable(self.submission.problem, "")
+        try:
+            load(session, self.context.module)
+        except StudentEndedError as error:
+            return self._not_importable(f"{error}", f"{error.ending.kind}: {error.ending.evidence}", error.ending)
+        except StudentRaisedError as error:
+            return self._not_importable(f"{error}", error.traceback, error.ending)
+        except StudentError as error:
+            return self._not_importable(f"{error}", "")
+        except UnsendableError as error:
+            return self._not_importable(f"the submission is too large: it {error}", "")
+        results = self.context.judge(Student(session, self.context.api))
+        if any(check.earned is None for check in results.checks):
+            return _Result("grader_fault", None, FAULT, results.checks, results.endings)
+        measured = self._measure(session, results)
+        on_gpu, times = self._measure_on_gpu(session, results)
+        costs = tuple(map(_cost_result, (*(cost for one in measured for cost in one.costs), *on_gpu)))
+        forbidden = tuple(
+            ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
+            for one in measured
+            for call in one.forbidden
+        )
+        score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
+        diagnoses = self._diagnose(session, results, measured)
+        return _Result("graded", score, "", results.checks, results.endings, costs, forbidden, diagnoses, times)
+
+    def _measure(self, session: Session, results: CheckResults) -> tuple[FunctionCosts, ...]:
+        """Measure every function that has a contract, unless it ended its process or passes no check."""
+        measurer = self.context.cost_measurer
+        if measurer is None:
+            return ()
+        skipped = results.not_worth_measuring
+        session.close()  # measure in a worker that has not run the checks
+        return tuple(
+            measurer.unmeasured(contract) if contract.target in skipped else measurer.of(session, contract)
+            for contract in measurer.contracts
+        )
+
+    def _measure_on_gpu(self, session: Session, results: CheckResults) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
+        """Measure memory and time on the GPU, if there is one: costs, and times for the report."""
+        measurer = self.context.gpu_measurer
+        if measurer is None or session.gpu is None:
+            return (), {}
+        session.gpu.close()  # as above
+        student = Student(session, self.context.api)
+        costs = measurer.costs(student, results.not_worth_measuring)
+        return costs, as_timing(measurer.speeds(student, costs))
+
+    def _diagnose(
+        self, session: Session, results: CheckResults, measured: tuple[FunctionCosts, ...]
+    ) -> tuple[Diagnosis, ...]:
+        """Explain what is wrong. A student's own file is probed even if its visible checks pass."""
+        diagnoser = self.context.diagnoser
+        if diagnoser is None:
+            return ()
+        found: tuple[Diagnosis, ...] = ()
+        printed = session.printed
+        own = all(check.suite == "visible" for check in results.checks)
+        try:
+            if own or any(check.outcome == "failed" for check in results.checks):
+                source = self.submission.sources[self.context.module.slug]
+                found = diagnoser.diagnose(session, source, results.checks, results.ended)
+            if any(cost.verdict == "fail" for one in measured for cost in one.costs):
+                found += diagnoser.too_expensive(measured, found)
+        except WorkerLostError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost a student their grade
+            message = f"no diagnosis: a fault of the grader, not of your code ({type(error).__name__})"
+            return (Diagnosis("", None, message, None),)
+        finally:
+            session.printed = printed  # the file was loaded again for this, and printed again
+        return found
+
+    def _not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Result:
+        endings = (EndingRecord(ending.kind, IMPORT),) if ending else ()
+        checks = self.context.not_run(f"{message}\n{detail}".strip())
+        return _Result("not_importable", 0.0, message, checks, endings)
+
+    def _fault(self, error: Exception) -> _Result:
+        detail = "".join(traceback.format_exception(error))
+        checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.context.not_run(detail))
+        return _Result("grader_fault", None, FAULT, checks, ())
+
+    def _report(self, result: _Result, timing: dict[str, float | None], printed: str = "") -> Report:
+        return Report(
+            module=self.context.module.name,
+            submission=plain_name(self.submission.student),
+            file=plain_name(self.submission.file),
+            status=result.status,
+            score=result.score,
+            max_score=self.context.max_score,
+            message=printable(result.message),
+            checks=result.checks,
+            costs=result.costs,
+            forbidden=result.forbidden,
+            endings=result.endings,
+            diagnoses=result.diagnoses,
+            sandbox=self.context.workers.tier,
+            environment=environment() | ({"gpu": gpu_name()} if self.context.workers.gpu_spawner else {}),
+            timing=timing,
+            printed=printable(printed),
+        )
+
+
+def _cost_result(cost: Cost) -> CostResult:
+    return CostResult(
+        target=cost.target,
+        function=cost.function,
+        meter=cost.meter,
+        law=cost.law,
+        measured=cost.measured,
+        verdict=cost.verdict,
+        points=round(cost.points, 6),
+        earned=round(cost.earned, 6),
+        line=cost.place.line if cost.place else None,
+        message=printable(cost.message),
+    )
