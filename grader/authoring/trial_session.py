@@ -6,7 +6,8 @@ more than everything else in a proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.sandbox.jail.limits import Limits
@@ -15,27 +16,69 @@ from grader.sandbox.session import IMPORT, LiveWorker, Program, Session
 
 
 class RecordingSession(Session):
-    """Notes, for each check in turn, the names that it asks the submission for."""
+    """Notes, for each check, the names that it asks the submission for, and whose code it runs."""
 
     def __init__(self, spawner: Spawner, program: Program, limits: Limits) -> None:
         super().__init__(spawner, program, limits)
-        self.asked: list[set[str]] = []
+        self.checks: dict[str, CheckRecord] = {}
+        self._record = CheckRecord()
 
-    def begin_check(self) -> None:
-        super().begin_check()
-        self.asked.append(set())
+    def begin_check(self, name: str) -> None:
+        super().begin_check(name)
+        self._record = self.checks[name] = CheckRecord()
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
-        self._note(message, owner)
+        self._record.owners.add(owner)
+        self._note(message)
         return super().request(message, call, owner)
 
     def request_later(self, message: dict[str, Any]) -> None:
         self._note(message)
         super().request_later(message)
 
-    def _note(self, message: dict[str, Any], *owner: str) -> None:
-        if self.asked:
-            self.asked[-1] |= {*owner, *message.get("ref", [0, []])[1], *message.get("path", [])}
+    def _note(self, message: dict[str, Any]) -> None:
+        self._record.names.update(message.get("ref", [0, []])[1])
+
+
+@dataclass
+class CheckRecord:
+    """What one check did with the solution."""
+
+    names: set[str] = field(default_factory=set)  # of functions, classes, methods and constants
+    owners: set[str] = field(default_factory=set)  # the functions and classes whose code it ran
+
+    @property
+    def asked(self) -> set[str]:
+        """Every name that the check used."""
+        return self.names | self.owners
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """The checks that need not run, among all checks in their order."""
+
+    checks: Mapping[str, CheckRecord]
+    affected: Collection[str]
+
+
+class SkippingSession(Session):
+    """A session in which some checks are left out.
+
+    Whether a failing check gets a fresh worker depends on whose code ran before it. So the code that the skipped checks
+    would have run counts, too.
+    """
+
+    def __init__(self, spawner: Spawner, program: Program, limits: Limits, skipped: Skipped) -> None:
+        super().__init__(spawner, program, limits)
+        self._skipped = skipped
+        self._coming = list(skipped.checks)
+
+    def begin_check(self, name: str) -> None:
+        while self._coming and name in self._coming:
+            passed = self._coming.pop(0)
+            if passed not in self._skipped.affected:
+                self._owners |= self._skipped.checks[passed].owners
+        super().begin_check(name)
 
 
 @dataclass
@@ -45,11 +88,13 @@ class SharedWorker:
     live: LiveWorker | None = None
 
 
-class SharedSession(Session):
+class SharedSession(SkippingSession):
     """A session in a worker that other sessions use before and after it; a fresh start loads the program again."""
 
-    def __init__(self, spawner: Spawner, program: Program, limits: Limits, shared: SharedWorker) -> None:
-        super().__init__(spawner, program, limits)
+    def __init__(
+        self, spawner: Spawner, program: Program, limits: Limits, skipped: Skipped, shared: SharedWorker
+    ) -> None:
+        super().__init__(spawner, program, limits, skipped)
         self.shared = shared
 
     def close(self) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.authoring.reach import Reach
-from grader.authoring.trial_session import RecordingSession, SharedSession, SharedWorker
+from grader.authoring.trial_session import (
+    CheckRecord,
+    RecordingSession,
+    SharedSession,
+    SharedWorker,
+    Skipped,
+    SkippingSession,
+)
 from grader.complexity.contract import Contract
 from grader.complexity.measurer import CostMeasurer, FunctionCosts
 from grader.core.report import CheckResult, Report
@@ -22,6 +29,7 @@ from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Submission
 
+NOTHING_SKIPPED = Skipped({}, ())
 Tell = Callable[[str], None]  # is told what is tried next
 
 
@@ -31,9 +39,7 @@ class Reference:
 
     report: Report
     costs: dict[str, FunctionCosts]  # by function
-    asked: dict[
-        str, frozenset[str]
-    ]  # by check; empty where the solution does not pass, so that nothing follows from it
+    checks: Mapping[str, CheckRecord]  # empty if the solution does not pass, as nothing follows then
 
 
 class TrialRoom:
@@ -56,45 +62,43 @@ class TrialRoom:
         kept = _KeptCosts.of_all(self._measurer)
         recorded = _Recorded(replace(self._context, cost_measurer=kept), solution)
         report = self._run(recorded)
-        names = [check.name for check in self._context.checks if check.suite != "gpu"]
-        asked = recorded.sessions[-1].asked
-        complete = len(asked) == len(names) and all(check.outcome == "passed" for check in report.asked)
-        by_check = dict(zip(names, map(frozenset, asked), strict=True)) if complete else {}
-        return Reference(report, kept.found if kept else {}, by_check)
+        passed = all(check.outcome == "passed" for check in report.asked)
+        return Reference(report, kept.found if kept else {}, recorded.sessions[-1].checks if passed else {})
 
     def wrong(self, submission: Submission, changed: frozenset[str], reference: Reference) -> Report:
         """Grade a changed solution by the checks that can notice; the others pass as they do for the solution."""
-        affected = self._affected(changed, reference)
-        context = replace(self._context, judge=_completed(self._context.judge, affected, reference.report.checks))
-        return self._run(_Shared(context, submission, self._shared))
+        skipped = self._skipped(changed, reference)
+        context = replace(self._context, judge=_completed(self._context.judge, skipped, reference.report.checks))
+        return self._run(_Shared(context, submission, skipped, self._shared))
 
     def costly(
         self, submission: Submission, changed: frozenset[str], reference: Reference
     ) -> tuple[Report, dict[str, FunctionCosts]]:
         """Grade a changed solution as `wrong` does, and measure the functions that the change can affect."""
-        affected = self._affected(changed, reference)
+        skipped = self._skipped(changed, reference)
         kept = _KeptCosts.of_all(self._measurer)
-        if kept is not None and reference.asked:
+        if kept is not None and reference.checks:
             kept.found.update(
                 (contract.function, reference.costs[contract.function])
                 for contract in kept.contracts
                 if not changed & self.reach.from_names(contract.function.split("."))
             )
-        judge = _completed(self._context.judge, affected, reference.report.checks)
+        judge = _completed(self._context.judge, skipped, reference.report.checks)
         context = replace(self._context, judge=judge, cost_measurer=kept)
-        return self._run(SubmissionGrading(context, submission)), kept.found if kept else {}
+        return self._run(_Skipping(context, submission, skipped)), kept.found if kept else {}
 
     def session(self, program: Program) -> Session:
         """Return a session in the shared worker."""
-        return SharedSession(self._workers.spawner, program, Limits(), self._shared)
+        return SharedSession(self._workers.spawner, program, Limits(), NOTHING_SKIPPED, self._shared)
 
-    def _affected(self, changed: frozenset[str], reference: Reference) -> frozenset[str]:
-        found: set[str] = set()
+    def _skipped(self, changed: frozenset[str], reference: Reference) -> Skipped:
+        """Leave out the checks that reach nothing of what changed, unless they need one that does."""
+        affected: set[str] = set()
         for check in self._context.checks:
-            names = reference.asked.get(check.name)
-            if names is None or check.needs in found or changed & self.reach.from_names(names):
-                found.add(check.name)
-        return frozenset(found)
+            record = reference.checks.get(check.name)
+            if record is None or check.needs in affected or changed & self.reach.from_names(record.asked):
+                affected.add(check.name)
+        return Skipped(reference.checks, affected)
 
     def _run(self, grading: SubmissionGrading) -> Report:
         return self._workers.run_with_retry(grading.run, grading.not_graded)
@@ -105,12 +109,12 @@ def in_trial_room(suite: Suite, workers: Workers, reach: Reach, work: Callable[[
     run_suite(suite, lambda checks, judge: work(TrialRoom(suite, workers, checks, judge, reach)))
 
 
-def _completed(judge: Judge, affected: frozenset[str], known: Sequence[CheckResult]) -> Judge:
-    """Return a judge that runs some checks, and takes the results of the others as they are known."""
+def _completed(judge: Judge, skipped: Skipped, known: Sequence[CheckResult]) -> Judge:
+    """Return a judge that leaves out some checks, and takes their results as they are known."""
 
     def run(student: Student, only: object = None) -> CheckResults:
         del only
-        results = judge(student, affected)
+        results = judge(student, skipped.affected)
         found = {check.name: check for check in (*known, *results.checks)}
         return CheckResults(tuple(found[check.name] for check in known), results.endings)
 
@@ -143,8 +147,16 @@ class _Recorded(SubmissionGrading):
 
 
 @dataclass(frozen=True)
-class _Shared(SubmissionGrading):
+class _Skipping(SubmissionGrading):
+    skipped: Skipped
+
+    def _open(self, spawner: Spawner, program: Program) -> Session:
+        return SkippingSession(spawner, program, self.context.limits, self.skipped)
+
+
+@dataclass(frozen=True)
+class _Shared(_Skipping):
     shared: SharedWorker
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
-        return SharedSession(spawner, program, self.context.limits, self.shared)
+        return SharedSession(spawner, program, self.context.limits, self.skipped, self.shared)

@@ -30,7 +30,7 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         if session is None:
             results[check.name] = result_of(check, "not_run", NEEDS_GPU, NEEDS_GPU)
             continue
-        session.begin_check()
+        session.begin_check(check.name)
         problem = run(student)
         if problem is not None and could_be_contaminated(problem) and session.start_afresh():
             problem = run(student)

@@ -91,7 +91,7 @@ class Session:
         """Whether no function of the submission has been called in its worker yet."""
         return not self._owners
 
-    def begin_check(self) -> None:
+    def begin_check(self, name: str) -> None:  # noqa: ARG002 - for sessions that follow the checks by name
         """Note where a check begins, for `start_afresh`."""
         self._check = _CheckStart(frozenset(self._owners), self._endings.copy(), self.printed)
         self._called = set()

@@ -89,7 +89,7 @@ class InProcess:
 class _NoSession:
     """There is no worker to start afresh."""
 
-    def begin_check(self) -> None:
+    def begin_check(self, name: str) -> None:
         pass
 
     def start_afresh(self) -> bool:

@@ -90,7 +90,7 @@ class Range:
                 found.add("wrong pass")
         except StudentError as error:
             self._said.append(_text(error))
-        session.begin_check()
+        session.begin_check("ok")
         if not _honest(student) and not (session.start_afresh() and _honest(student)):
             found.add("the honest function")
         return found
