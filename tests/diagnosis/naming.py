@@ -1,6 +1,6 @@
-"""What the tests of diagnosis share: the names that a text laid over a solution is given.
+"""Helpers for the tests of diagnosis: the names that code appended to a solution is given.
 
-`python -m tests.diagnosis.naming 01_softmax` shows what a module's probes do not tell apart yet.
+`python -m tests.diagnosis.naming 01_softmax` shows what the probes of a module cannot tell apart yet.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.course.percent import split_cells
-from grader.diagnosis.findings import findings, self_portrait
+from grader.diagnosis.findings import diagnosed_names, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.tiers import open_spawner
@@ -26,16 +26,16 @@ CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 
 
 def overlays(kind: str, module: str) -> list[tuple[str, str]]:
-    """Return the cells of a file below this folder: a title, and code to be laid over the module's solution."""
+    """Return the cells of a data file: a title, and code to append to the module's solution."""
     path = DATA / kind / f"{module}.py"
-    if not path.is_file():  # a module that is being written
+    if not path.is_file():  # the module is still being written
         return []
     imports, cells = split_cells(CELL, path.read_text())
     return [(mark["name"], f"{imports}\n\n{cell}") for mark, cell in cells]
 
 
 def submission_of(course: Course, module: Module, text: str) -> Submission:
-    """Return a text as the file of a student whose earlier modules are right."""
+    """Return a submission with this text, from a student whose earlier modules are right."""
     earlier = {one.slug: read_text(course.solution(one)) for one in course.modules if one.order < module.order}
     texts = earlier | {module.slug: text}
     sources = {slug: Source(f"{slug}.py", (one,), notebook=False) for slug, one in texts.items()}
@@ -43,7 +43,7 @@ def submission_of(course: Course, module: Module, text: str) -> Submission:
 
 
 def learnt(course: Course, module: Module) -> Fingerprints:
-    """Learn a module's fingerprints anew, whatever its golden file says."""
+    """Learn a module's fingerprints again, without its golden file."""
     suite = full_suite(course, module)
     ways = read_misconceptions(course, module)
     solution = submission_of(course, module, read_text(course.solution(module)))
@@ -51,7 +51,7 @@ def learnt(course: Course, module: Module) -> Fingerprints:
 
 
 def described(course: Course, module: Module, prints: Fingerprints, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield for each text what is found: `function: name`, the name missing if there is none."""
+    """Yield the findings for each text as `function: name`; the name is empty if there is none."""
     with open_spawner(module.backend) as spawner:
         observer = ProbeRunner(full_suite(course, module), spawner, prints.probes)
         for title, text in texts.items():
@@ -66,14 +66,14 @@ def described(course: Course, module: Module, prints: Fingerprints, texts: dict[
 
 
 def main() -> None:
-    """Print what does not come out as it should."""
+    """Print everything that is not diagnosed as it should be."""
     course = read_course(Path.cwd())
     module = course.module(sys.argv[1])
     prints = learnt(course, module)
     solution = read_text(course.solution(module))
     bad = 0
     for way in prints.ways:
-        if (names := self_portrait(prints, way)) != [way.name]:
+        if (names := diagnosed_names(prints, way)) != [way.name]:
             bad += 1
             same = [one.name for one in prints.ways if one is not way and one.behaves == way.behaves][:4]
             where = sorted({prints.probes[number].path for number in way.behaves})
