@@ -41,7 +41,7 @@ def offence(function_costs: FunctionCosts, grown: Mapping[str, str]) -> tuple[st
         return f"it calls {one_line(event.call, 60)}, which is not allowed here", event.place
     cost = next(cost for cost in function_costs.profile.costs if cost.meter in grown)
     found = grown[cost.meter].removeprefix("grows like ")
-    return f"{cost.meter} grows like {found}; {cost.law} is allowed", cost.place
+    return f"its cost in {cost.meter} grows like {found}; {cost.law} is allowed", cost.place
 
 
 def name_growth(ways: tuple[WrongWay, ...], function: str, grown: Mapping[str, str]) -> WrongWay | None:

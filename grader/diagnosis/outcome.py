@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?")
 
 
 class Likeness(IntEnum):
-    """How similar two values are. NEAR is off by more than rounding, but not visibly; OTHER differs in type or shape."""
+    """How similar two values are. NEAR is off by more than rounding, but hardly; OTHER differs in type or shape."""
 
     SAME = 0
     NEAR = 1
@@ -78,53 +78,53 @@ class Alike:
         return frozenset(side for side, good in zip(Side, same, strict=True) if not good)
 
 
-def compare(ours: ProbeOutcome, theirs: ProbeOutcome, *, refusing: bool, any_dtype: bool) -> Alike:
+def compare(found: ProbeOutcome, known: ProbeOutcome, *, refusing: bool, any_dtype: bool) -> Alike:
     """Compare two outcomes of a probe. `refusing` says that the reference refuses these arguments."""
-    inputs = ours.changed.keys() == theirs.changed.keys() and all(
-        likeness(ours.changed[name], value) == Likeness.SAME for name, value in theirs.changed.items()
+    inputs = found.changed.keys() == known.changed.keys() and all(
+        likeness(found.changed[name], value) == Likeness.SAME for name, value in known.changed.items()
     )
     touched: ChangedArguments = (
-        "others" if ours.changed.keys() - theirs.changed.keys() else "these" if ours.changed else "none"
+        "others" if found.changed.keys() - known.changed.keys() else "these" if found.changed else "none"
     )
-    if ours.ended == "overflowed" and theirs.ended == "returned" and _overflows(theirs.value):
+    if found.ended == "overflowed" and known.ended == "returned" and _overflows(known.value):
         value, dtype = Likeness.SAME, True  # plain Python raises where NumPy continues with NaN
-    elif ours.ended != theirs.ended:
+    elif found.ended != known.ended:
         value, dtype = Likeness.OTHER, True
-    elif ours.ended == "returned":
-        value, dtype = likeness(ours.value, theirs.value), any_dtype or same_dtype(ours.value, theirs.value)
-        if value == Likeness.FAR and not dtype and not _both_floats(ours.value, theirs.value):
+    elif found.ended == "returned":
+        value, dtype = likeness(found.value, known.value), any_dtype or same_dtype(found.value, known.value)
+        if value == Likeness.FAR and not dtype and not _both_floats(found.value, known.value):
             value = Likeness.OTHER  # numbers cut to integers are different numbers
     else:
         value, dtype = Likeness.SAME, True
     if not refusing:
         return Alike(value, refusal=True, inputs=inputs, dtype=dtype, touched=touched)
-    refusal = value <= Likeness.NEAR and ours.numbers == theirs.numbers
+    refusal = value <= Likeness.NEAR and found.numbers == known.numbers
     return Alike(Likeness.SAME, refusal=refusal, inputs=inputs, dtype=True, touched=touched)
 
 
-def likeness(ours: Any, theirs: Any) -> Likeness:
+def likeness(found: Any, known: Any) -> Likeness:
     """Compare two values. The dtype of the second, which is the known one, sets the tolerance."""
-    if type(theirs) in (tuple, list):
-        if type(ours) is not type(theirs) or len(ours) != len(theirs):
+    if type(known) in (tuple, list):
+        if type(found) is not type(known) or len(found) != len(known):
             return Likeness.OTHER
-        return max((likeness(a, b) for a, b in zip(ours, theirs, strict=True)), default=Likeness.SAME)
-    if type(theirs) is dict:
-        if type(ours) is not dict or ours.keys() != theirs.keys():
+        return max((likeness(a, b) for a, b in zip(found, known, strict=True)), default=Likeness.SAME)
+    if type(known) is dict:
+        if type(found) is not dict or found.keys() != known.keys():
             return Likeness.OTHER
-        return max((likeness(ours[key], value) for key, value in theirs.items()), default=Likeness.SAME)
-    if theirs is None or type(theirs) in (bool, str):
-        if isinstance(ours, np.bool_):
-            ours = bool(ours)
-        return Likeness.SAME if type(ours) is type(theirs) and ours == theirs else Likeness.FAR
-    return _numbers(ours, theirs)
+        return max((likeness(found[key], value) for key, value in known.items()), default=Likeness.SAME)
+    if known is None or type(known) in (bool, str):
+        if isinstance(found, np.bool_):
+            found = bool(found)
+        return Likeness.SAME if type(found) is type(known) and found == known else Likeness.FAR
+    return _numbers(found, known)
 
 
-def _numbers(ours: Any, theirs: Any) -> Likeness:
-    shape = shape_of(theirs) or ()
-    array = type(ours) is type(theirs) if shape else _is_number(ours)
-    if not array or (shape_of(ours) or ()) != shape:
+def _numbers(found: Any, known: Any) -> Likeness:
+    shape = shape_of(known) or ()
+    array = type(found) is type(known) if shape else _is_number(found)
+    if not array or (shape_of(found) or ()) != shape:
         return Likeness.OTHER
-    mine, other = _doubles(ours), _doubles(theirs)
+    mine, other = _doubles(found), _doubles(known)
     if mine is None or other is None:
         return Likeness.OTHER
     if (mine == other).all():
@@ -135,7 +135,7 @@ def _numbers(ours: Any, theirs: Any) -> Likeness:
         if guarded.any() and not (off & ~guarded).any():
             return Likeness.NEAR
         gap, size = np.abs(mine[off] - other[off]), np.abs(other[off])
-    for level, tolerance in ((Likeness.SAME, _tolerance(theirs)), (Likeness.NEAR, _NEAR)):
+    for level, tolerance in ((Likeness.SAME, _tolerance(known)), (Likeness.NEAR, _NEAR)):
         if (gap <= tolerance.absolute + tolerance.relative * size).all() and np.isfinite(size).all():
             return level
     return Likeness.FAR
@@ -145,9 +145,9 @@ def _doubles(value: Any) -> np.ndarray | None:
     return value if type(value) is np.ndarray and value.dtype == np.float64 else as_float64(value)
 
 
-def _tolerance(theirs: Any) -> Tolerance:
+def _tolerance(known: Any) -> Tolerance:
     """Return the tolerance of the dtype; for float64 a stricter one, which detects 1e-9 added to a sum."""
-    own = tolerance_of(theirs)
+    own = tolerance_of(known)
     return own if own.relative > TOLERANCES[8].relative else _STRICT
 
 
@@ -162,16 +162,16 @@ def _overflows(value: Any) -> bool:
     return array is not None and not np.isfinite(array).all()
 
 
-def same_dtype(ours: Any, theirs: Any) -> bool:
+def same_dtype(found: Any, known: Any) -> bool:
     """Whether two values of the same type have the same dtypes. A plain number matches any dtype."""
-    if type(theirs) in (tuple, list) and type(ours) is type(theirs):
-        return all(same_dtype(a, b) for a, b in zip(ours, theirs, strict=False))
-    mine, other = getattr(ours, "dtype", None), getattr(theirs, "dtype", None)
+    if type(known) in (tuple, list) and type(found) is type(known):
+        return all(same_dtype(a, b) for a, b in zip(found, known, strict=False))
+    mine, other = getattr(found, "dtype", None), getattr(known, "dtype", None)
     return mine is None or other is None or mine == other
 
 
-def _both_floats(ours: Any, theirs: Any) -> bool:
-    return all(str(getattr(value, "dtype", "float64")) in ("float32", "float64") for value in (ours, theirs))
+def _both_floats(found: Any, known: Any) -> bool:
+    return all(str(getattr(value, "dtype", "float64")) in ("float32", "float64") for value in (found, known))
 
 
 def numbers_in(message: str) -> set[float]:
@@ -179,9 +179,9 @@ def numbers_in(message: str) -> set[float]:
     return {float(text) for text in _NUMBER.findall(message)}
 
 
-def plain_difference(ours: Any, theirs: Any) -> str:
+def plain_difference(found: Any, known: Any) -> str:
     """Return the first difference between a student's value and the expected one in words."""
     try:
-        return difference(ours, theirs) or ""
+        return difference(found, known) or ""
     except TypeError:  # the values are not numbers
         return ""

@@ -38,10 +38,10 @@ def diagnosis_text(
         parts.append(_wrapped(hidden, 2))
     if finding.deviation is not None and not (hidden and finding.way):  # students have the probes, so they may be shown
         number = shown_probe(finding, prints, observed)
-        probe, ours, theirs = prints.probes[number], observed[number], prints.outcome(None, number)
-        reading = read_weights(ours.value, probe.weights) if probe.weights else None
-        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, ours, theirs)]
-        evidence = reading.evidence if reading else _sums(ours.value, theirs.value)
+        probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
+        reading = read_weights(found.value, probe.weights) if probe.weights else None
+        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, found, expected)]
+        evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
     parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
     if line is not None:
@@ -120,66 +120,66 @@ def _numbers(array: np.ndarray, digits: int = 4) -> str:
     return " ".join(text.split()).replace("[ ", "[")
 
 
-def _against(side: Side, probe: Probe, ours: ProbeOutcome, theirs: ProbeOutcome) -> list[list[str]]:
+def _against(side: Side, probe: Probe, found: ProbeOutcome, expected: ProbeOutcome) -> list[list[str]]:
     """Return the lines `yours` and `expected`."""
     if side == Side.REFUSAL:
-        return _pair(_ending(ours), f"a ValueError{_naming(probe.names)}")
-    if ours.ended != "returned":
-        return _pair(_ending(ours), GRADIENTS if probe.cotangent is not None else _shown(theirs.value))
+        return _pair(_ending(found), f"a ValueError{_naming(probe.names)}")
+    if found.ended != "returned":
+        return _pair(_ending(found), GRADIENTS if probe.cotangent is not None else _shown(expected.value))
     if side == Side.INPUTS:
-        names = [f"argument {name}" if name.isdigit() else name for name in ours.changed]
-        return _pair(f"{names[0]} is {_shown(next(iter(ours.changed.values())))} after the call", "it is unchanged")
+        names = [f"argument {name}" if name.isdigit() else name for name in found.changed]
+        return _pair(f"{names[0]} is {_shown(next(iter(found.changed.values())))} after the call", "it is unchanged")
     if side == Side.DTYPE:
-        return _pair(describe(ours.value), describe(theirs.value))
-    if probe.look is not None and type(theirs.value) in (dict, str):
-        if probe.place and type(ours.value) is dict and type(theirs.value) is dict:
-            off = [key for key, value in theirs.value.items() if likeness(ours.value.get(key), value)]
-            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (ours, theirs)]
+        return _pair(describe(found.value), describe(expected.value))
+    if probe.look is not None and type(expected.value) in (dict, str):
+        if probe.place and type(found.value) is dict and type(expected.value) is dict:
+            off = [key for key, value in expected.value.items() if likeness(found.value.get(key), value)]
+            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (found, expected)]
             return _pair(*shown)
-        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
+        return _facts(found, expected.value, GRADIENTS if probe.cotangent is not None else describe(found.raw))
     if probe.cotangent is not None:
-        return _gradients(ours.value, theirs.value)
-    return _values(ours.value, theirs.value)
+        return _gradients(found.value, expected.value)
+    return _values(found.value, expected.value)
 
 
-def _gradients(ours: Any, theirs: Any) -> list[list[str]]:
+def _gradients(found: Any, expected: Any) -> list[list[str]]:
     """Show the first wrong gradient, or where the graph is cut. If the value is wrong already, show the value."""
-    if type(ours) is not dict or type(theirs) is not dict or likeness(ours["value"], theirs["value"]):
-        return _values(ours["value"], theirs["value"]) if type(ours) is dict and type(theirs) is dict else []
-    arguments = enumerate(zip(ours["grads"], theirs["grads"], strict=False), 1)
+    if type(found) is not dict or type(expected) is not dict or likeness(found["value"], expected["value"]):
+        return _values(found["value"], expected["value"]) if type(found) is dict and type(expected) is dict else []
+    arguments = enumerate(zip(found["grads"], expected["grads"], strict=False), 1)
     pairs = {f"argument {number}": pair for number, pair in arguments}
-    pairs |= {name: (ours["parameters"].get(name), theirs["parameters"][name]) for name in theirs["parameters"]}
-    for name, (found, expected) in pairs.items():
-        if found is None and expected is not None:
+    pairs |= {name: (found["parameters"].get(name), expected["parameters"][name]) for name in expected["parameters"]}
+    for name, (gradient, wanted) in pairs.items():
+        if gradient is None and wanted is not None:
             return [[f"  no gradient reaches {name}: the graph is cut before it"]]
-        if likeness(found, expected):
-            return [[f"  gradient of {name}:"], *_values(found, expected)]
+        if likeness(gradient, wanted):
+            return [[f"  gradient of {name}:"], *_values(gradient, wanted)]
     return []
 
 
-def _facts(ours: ProbeOutcome, theirs: Any, what: str) -> list[list[str]]:
+def _facts(found: ProbeOutcome, expected: Any, what: str) -> list[list[str]]:
     """Show which parts of a free form are not as required."""
-    if type(ours.value) is not dict or type(theirs) is not dict:
+    if type(found.value) is not dict or type(expected) is not dict:
         return [_wrapped(f"  yours:    {what}", 2)]
-    off = [str(key) for key, value in theirs.items() if likeness(ours.value.get(key), value)]
+    off = [str(key) for key, value in expected.items() if likeness(found.value.get(key), value)]
     return [_wrapped(f"  yours:    {what}; not as required: {_joined(off)}", 3)]
 
 
-def _values(ours: Any, theirs: Any) -> list[list[str]]:
+def _values(found: Any, expected: Any) -> list[list[str]]:
     """Show two values where they first differ: the item of a tuple, or the row of a long table."""
-    if type(theirs) is tuple and type(ours) is tuple and len(ours) == len(theirs):
+    if type(expected) is tuple and type(found) is tuple and len(found) == len(expected):
         # The last item is often computed first: weights go wrong before the output does.
-        items = [item for item in reversed(range(len(theirs))) if likeness(ours[item], theirs[item])]
-        right = [item for item in range(len(theirs)) if item not in items]
+        items = [item for item in reversed(range(len(expected))) if likeness(found[item], expected[item])]
+        right = [item for item in range(len(expected)) if item not in items]
         if items:
-            lines = _values(ours[items[0]], theirs[items[0]])
+            lines = _values(found[items[0]], expected[items[0]])
             note = f"  (item {items[0]} of the tuple" + (f"; item {right[0]} is right)" if right else ")")
             return [*lines, [note]]
-    if isinstance(ours, Unreadable):
-        return _pair("a value that is not an array, number or text", _shown(theirs))
-    if shape_of(ours) != shape_of(theirs) or as_float64(ours) is None:
-        return [*_pair(_shown(ours), _shown(theirs)), _wrapped(f"  {plain_difference(ours, theirs)}", 2)]
-    one, other = np.asarray(as_float64(ours)), np.asarray(as_float64(theirs))
+    if isinstance(found, Unreadable):
+        return _pair("a value that is not an array, number or text", _shown(expected))
+    if shape_of(found) != shape_of(expected) or as_float64(found) is None:
+        return [*_pair(_shown(found), _shown(expected)), _wrapped(f"  {plain_difference(found, expected)}", 2)]
+    one, other = np.asarray(as_float64(found)), np.asarray(as_float64(expected))
     if one.ndim >= 2 and one.size > 16:
         rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
         off = next((i for i, pair in enumerate(zip(*rows, strict=True)) if likeness(*pair)), 0)
@@ -187,8 +187,8 @@ def _values(ours: Any, theirs: Any) -> list[list[str]]:
     return _pair(_numbers(one), _numbers(other))
 
 
-def _pair(ours: str, theirs: str) -> list[list[str]]:
-    return [_wrapped(f"  yours:    {ours}", 2), _wrapped(f"  expected: {theirs}", 2)]
+def _pair(found: str, expected: str) -> list[list[str]]:
+    return [_wrapped(f"  yours:    {found}", 2), _wrapped(f"  expected: {expected}", 2)]
 
 
 def _shown(value: Any) -> str:
@@ -209,9 +209,9 @@ def _naming(numbers: Sequence[float]) -> str:
     return f" whose message names {' and '.join(f'{number:g}' for number in numbers)}" if numbers else ""
 
 
-def _sums(ours: Any, theirs: Any) -> str:
+def _sums(found: Any, expected: Any) -> str:
     """Return the sums of rows and columns, if the expected rows sum to 1."""
-    one, other = as_float64(ours), as_float64(theirs)
+    one, other = as_float64(found), as_float64(expected)
     if one is None or other is None or one.shape != other.shape or one.ndim != 2 or not np.isfinite(one).all():
         return ""
     if not np.allclose(other.sum(axis=-1), 1) or np.allclose(one.sum(axis=-1), 1):

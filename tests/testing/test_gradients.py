@@ -1,4 +1,4 @@
-"""Assertions about gradients: right ones pass, wrong ones and cut graphs are told apart."""
+"""Assertions about gradients: right ones pass; wrong ones and cut graphs give different messages."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_right_gradients_pass(student_of: StudentOf, inputs: Any) -> None:
     ("name", "said"),
     [
         ("cut", r"no gradient reaches k: the graph is cut between k and the result"),
-        ("lying", r"the gradient of q is not the slope of the function itself"),
+        ("lying", r"the gradient of q does not match finite differences"),
         ("spoilt", r"spoilt raised RuntimeError: one of the variables needed for gradient computation"),
         ("odd", r"no gradient reaches q"),
     ],
 )
-def test_wrong_gradients_fail_in_words(student_of: StudentOf, inputs: Any, name: str, said: str) -> None:
+def test_wrong_gradients_fail_with_a_message(student_of: StudentOf, inputs: Any, name: str, said: str) -> None:
     with pytest.raises(Exception, match=said):
         by_differences(getattr(student_of(SOURCE, "torch"), name), inputs)
 
@@ -108,9 +108,9 @@ def test_gradients_are_compared_with_expected_ones(student_of: StudentOf, inputs
         assert_gradients(student.cut.vjp(q, k, cotangent=cotangent), [None, right.grads[1]])
 
 
-def test_parameters_have_gradients_and_can_be_given(student_of: StudentOf) -> None:
+def test_parameters_can_be_set_and_have_gradients(student_of: StudentOf) -> None:
     layer = student_of(SOURCE, "torch").Linear()
-    layer.load_state_dict({"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0]])})  # the buffer stays as it is
+    layer.load_state_dict({"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0]])})  # the buffer keeps its value
     found = layer.vjp(torch.eye(2), cotangent=torch.ones(2, 2))
     assert found.value.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert_parameter_gradients(found, {"weight": torch.ones(2, 2)})
@@ -126,7 +126,7 @@ def test_parameters_have_gradients_and_can_be_given(student_of: StudentOf) -> No
         layer(torch.eye(2))
 
 
-def test_an_object_is_made_along_with_its_first_call(student_of: StudentOf) -> None:
+def test_an_object_is_created_at_its_first_call(student_of: StudentOf) -> None:
     source = (
         SOURCE
         + """
@@ -151,12 +151,12 @@ class Picky(Linear):
     small = student.Picky.made(0)
     with pytest.raises(StudentRaisedError, match="0 is too small"):
         small(torch.eye(2))
-    with pytest.raises(StudentError):  # it was never made
+    with pytest.raises(StudentError):  # it was never created
         small(torch.eye(2))
     assert layers[0](torch.eye(2)).sum().item() == 10.0
 
 
-def test_a_mode_is_set_by_the_name_of_its_method(student_of: StudentOf) -> None:
+def test_eval_sets_the_mode(student_of: StudentOf) -> None:
     source = "from torch import nn\nclass Layer(nn.Module):\n    def forward(self):\n        return self.training\n"
     layer = student_of(source, "torch").Layer()
     assert layer() is True
@@ -164,7 +164,7 @@ def test_a_mode_is_set_by_the_name_of_its_method(student_of: StudentOf) -> None:
     assert layer() is False
 
 
-def test_half_precisions_are_those_that_work_here() -> None:
+def test_half_precisions_work_on_this_machine() -> None:
     for dtype in half_dtypes():
         one = torch.ones(2, 2, dtype=dtype)
         assert (one @ one).dtype == dtype

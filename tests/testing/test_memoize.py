@@ -1,4 +1,4 @@
-"""What is remembered is what would have been computed, and nobody can spoil it."""
+"""Remembered results equal computed ones, and no caller can change them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def calls() -> list[str]:
     return []
 
 
-def test_inputs_are_drawn_once_and_the_generator_goes_on(calls: list[str]) -> None:
+def test_inputs_are_drawn_once_and_the_generator_advances(calls: list[str]) -> None:
     @remembered
     def draw(rng: np.random.Generator, size: int) -> np.ndarray:
         calls.append("drawn")
@@ -30,7 +30,7 @@ def test_inputs_are_drawn_once_and_the_generator_goes_on(calls: list[str]) -> No
     assert len(calls) == 2
 
 
-def test_what_a_caller_does_to_a_result_is_its_own_affair() -> None:
+def test_changing_a_result_does_not_change_the_remembered_one() -> None:
     @remembered
     def oracle(x: torch.Tensor) -> tuple[torch.Tensor, Drawn]:
         return 2 * x, {"same": x + 0}
@@ -55,7 +55,7 @@ def test_what_a_caller_does_to_a_result_is_its_own_affair() -> None:
         ({"a": torch.zeros(1)}, {"a": torch.ones(1)}),
     ],
 )
-def test_different_arguments_are_different(calls: list[str], one: object, other: object) -> None:
+def test_different_arguments_are_kept_apart(calls: list[str], one: object, other: object) -> None:
     @remembered
     def note(value: object) -> int:
         calls.append(repr(value))
