@@ -78,11 +78,11 @@ class Matcher:
         sides = frozenset().union(*wrong.values())
         if side not in sides:
             return None
-        doubts, stumbles = 0, 0
+        doubts, raised = 0, 0
         # The probes that show the deviation come first: they rule out nearly every other wrong way at once.
         for number in dict.fromkeys((*deviation.probes, *self.prints.of_path(path))):
-            if self._stumbles(way, number):
-                stumbles += 1
+            if self._raises_instead(way, number):
+                raised += 1
                 continue
             alike = self.alike(number, way.behaves.get(number, 0))
             if Side.VALUE in sides and _excludes(alike):
@@ -93,11 +93,11 @@ class Matcher:
                 return None
             doubts += len(alike.wrong)
         # Code that sometimes raises may still have this mistake. Code that hardly ever returns may have any mistake.
-        if 2 * stumbles >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
+        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
             return None
-        return doubts + stumbles
+        return doubts + raised
 
-    def _stumbles(self, way: WrongWay, number: int) -> bool:
+    def _raises_instead(self, way: WrongWay, number: int) -> bool:
         """Whether a function raises where both the reference and the wrong way return."""
         if self.observed[number].ended not in ("raised", "refused", "overflowed"):
             return False
