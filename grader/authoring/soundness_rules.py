@@ -10,7 +10,7 @@ from grader.authoring.evidence import Evidence
 from grader.authoring.misconceptions import Misconception
 from grader.core.report import CheckResult, Report
 from grader.course.api import REFLECT
-from grader.diagnosis.findings import self_portrait
+from grader.diagnosis.findings import diagnosed_names
 
 VISIBLE_SHARE = 0.20
 REFLECT_SHARE = 0.10
@@ -97,7 +97,7 @@ def every_misconception_is_named(evidence: Evidence) -> Iterator[Problem]:
     """Every known wrong way is diagnosed as itself, and as nothing else."""
     prints = evidence.fingerprints.prints
     for way in prints.ways:
-        names = self_portrait(prints, way)
+        names = diagnosed_names(prints, way)
         if names != [way.name]:
             told = f"is diagnosed as {', '.join(names)}" if names else "is not diagnosed"
             yield Problem(f"the misconception {way.name} {told}", "Add a probe that tells it from the others")

@@ -1,1 +1,1 @@
-"""The misconception behind a failure, found by behaviour."""
+"""Finds the misconception behind a failure from how the code behaves."""

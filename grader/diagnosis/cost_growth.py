@@ -1,4 +1,4 @@
-"""Growth: how a function that costs too much grows, in words that do not depend on how it was written."""
+"""How the cost of a function grows, in a form that does not depend on the style of its code."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.core.safe_text import one_line
 from grader.diagnosis.fingerprints import WrongWay
 
 CALLS = "calls"
-_LINE = re.compile(r" in line \d+$")  # where the offence is does not say what it is
+_LINE = re.compile(r" in line \d+$")  # the line number depends on the student's file
 
 
 def growth(function_costs: FunctionCosts) -> dict[str, str]:
-    """Return for each meter that breaks its law the leading terms, without their factors.
+    """Return the leading terms, without their factors, for each meter that breaks its limit.
 
-    Where the counts are no polynomial, how they grow along a ray says as much. Of a function that calls what it may
-    not, it is that which counts.
+    If the counts are not a polynomial, it is their growth along a ray. If the function makes a forbidden call, only
+    the kinds of those calls are returned.
     """
     if function_costs.forbidden:
         return {CALLS: ", ".join(sorted({kind_of(one.event.call) for one in function_costs.forbidden}))}
@@ -35,18 +35,19 @@ def growth(function_costs: FunctionCosts) -> dict[str, str]:
 
 
 def offence(function_costs: FunctionCosts, grown: Mapping[str, str]) -> tuple[str, CodeLine | None]:
-    """Return what a function does too much of, in words, and where."""
+    """Return in words what a function does too much of, and where."""
     if function_costs.forbidden:
         event = function_costs.forbidden[0].event
         return f"it calls {one_line(event.call, 60)}, which is not allowed here", event.place
     cost = next(cost for cost in function_costs.profile.costs if cost.meter in grown)
-    return f"{cost.meter} like {grown[cost.meter]}; {cost.law or '1'} is allowed", cost.place
+    found = grown[cost.meter].removeprefix("grows like ")
+    return f"its cost in {cost.meter} grows like {found}; {cost.law} is allowed", cost.place
 
 
 def name_growth(ways: tuple[WrongWay, ...], function: str, grown: Mapping[str, str]) -> WrongWay | None:
-    """Return the one wrong way that begins in this function and grows just so; None if there is none, or several.
+    """Return the wrong way that starts in this function and grows like this; None if there is not exactly one.
 
-    What only calls a function that costs too much grows like it, but the mistake is not there.
+    A function that only calls an expensive one grows in the same way, but the mistake is not in it.
     """
     found = [way for way in ways if grown and next(iter(way.grows), None) == function and way.grows[function] == grown]
     return found[0] if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""Diagnosing: from a submission that fails to the one thing that is worth telling about each target."""
+"""The diagnoser: finds the one thing worth telling about each target that fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
 from grader.diagnosis.likely_line import Line, likely_line
 from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.probe import read_probes
-from grader.diagnosis.wording import growth_words, words
+from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text
 from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
 
 @dataclass
 class Diagnoser:
-    """Diagnoses the submissions of one module; what it needs is read when the first of them fails."""
+    """Diagnoses the submissions of one module. It reads what it needs when the first of them fails."""
 
     module: Module
     _prints: list[Fingerprints | None] = field(default_factory=list)
@@ -34,9 +34,9 @@ class Diagnoser:
     def diagnose(
         self, session: Session, source: Source, checks: Sequence[CheckResult], ended: frozenset[str]
     ) -> tuple[Diagnosis, ...]:
-        """Return at most one diagnosis for each target that fails; `ended` are those that end their process.
+        """Return at most one diagnosis for each target that fails. `ended` holds the targets that end their process.
 
-        If nothing fails that a student can see, a known wrong way is still worth a word, but no more than its name.
+        If no visible check fails, a known wrong way is still reported, but without its inputs and values.
         """
         prints = self.prints()
         if prints is None:
@@ -45,8 +45,8 @@ class Diagnoser:
         observed = observe(session, prints.probes, ended)
         answers = observe_constants(session, prints.api.constants) if not failing or REFLECT in failing else {}
         found = findings(prints, observed, answers)
-        # A target that fails without a finding of its own may do so by what is wrong with another; and where there
-        # are visible checks only, a name is all that is told of what they do not see.
+        # A target that fails without its own finding may fail because of another target. And where there are only
+        # visible checks, the name is all that is told about what they do not cover.
         own = all(check.suite == "visible" for check in checks)
         inherited = own or bool(failing - {one.target for one in found})
         return tuple(
@@ -58,25 +58,25 @@ class Diagnoser:
     def too_expensive(
         self, function_costs: Sequence[FunctionCosts], known: Sequence[Diagnosis]
     ) -> tuple[Diagnosis, ...]:
-        """Return a diagnosis for each function whose costs grow like those of a known wrong way."""
+        """Return a diagnosis for a function whose costs grow like those of a known wrong way."""
         from grader.diagnosis.cost_growth import growth, name_growth, offence
 
         prints = self.prints()
         found: list[Diagnosis] = []
         too_expensive = [one for one in function_costs if prints and growth(one)]
-        for measured in too_expensive[:1]:  # the others may only call it
+        for measured in too_expensive[:1]:  # the others may be too expensive only because they call it
             contract, grown = measured.profile.contract, growth(measured)
             way = name_growth(prints.ways, contract.function, grown) if prints else None
             if way is None or any(contract.target == one.target for one in known):
-                continue  # one diagnosis a target
+                continue  # at most one diagnosis for each target
             text, place = offence(measured, grown)
             line = place.line if place else None
-            message = growth_words(way, contract.function, text, line, self.module.slug)
+            message = cost_diagnosis_text(way, contract.function, text, line, self.module.slug)
             found.append(Diagnosis(contract.target, way.name, message, line, contract.function))
         return tuple(found)
 
     def prints(self) -> Fingerprints | None:
-        """Return the module's fingerprints; None where it has no probes yet."""
+        """Return the module's fingerprints; None if it has no probes yet."""
         if not self._prints:
             golden = read_golden(self.module)
             probes = read_probes(self.module, golden.api) if golden.probes else ()
@@ -92,12 +92,14 @@ class Diagnoser:
         checks: Sequence[CheckResult],
     ) -> Diagnosis:
         line = self._line(finding, observed, source)
-        text = words(finding, prints, observed, line, source.file, self.module.slug, _hidden(finding, checks))
+        text = diagnosis_text(
+            finding, prints, observed, line, source.file, self.module.slug, _hidden_failure(finding, checks)
+        )
         name = finding.way.name if finding.way else None
         return Diagnosis(finding.target, name, printable(text), line.number if line else None, finding.path)
 
     def _line(self, finding: Finding, observed: Observed, source: Source) -> Line | None:
-        """Return where to look: where it raised, or where the wrong way's words stand."""
+        """Return the line to look at: where it raised, or the line most like the wrong way."""
         if finding.target == REFLECT:
             return None
         numbers = finding.deviation.probes if finding.deviation else ()
@@ -111,9 +113,9 @@ class Diagnoser:
         return likely_line(source, finding.path, way.look, way.likely) if way else likely_line(source, finding.path, ())
 
 
-def _hidden(finding: Finding, checks: Sequence[CheckResult]) -> str:
-    """Return the property of the first hidden check that fails, if no visible one does: its input is nobody's."""
+def _hidden_failure(finding: Finding, checks: Sequence[CheckResult]) -> str:
+    """Return what fails if no visible check does, without the input of the hidden check."""
     failed = [check for check in checks if check.target == finding.target and check.outcome == "failed"]
     if any(check.suite == "visible" for check in failed):
         return ""
-    return failed[0].property if failed else "something the visible checks do not look at"
+    return f"A hidden check fails: {failed[0].property}" if failed else "The visible checks do not cover this"

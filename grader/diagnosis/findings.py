@@ -1,4 +1,4 @@
-"""Findings: for each target the first function that departs from the reference, and the wrong way it behaves like."""
+"""Findings: the first function of each target that differs from the reference."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from grader.core.compare import EXACT, Tolerance, difference
 from grader.course.api import REFLECT
+from grader.diagnosis.encoding import decode
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.match import Deviation, Matcher
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import decode
 
-BY_HAND = Tolerance(5e-4, 0.0)  # decimals are typed, as many as somebody had the patience for
+BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Where something is wrong, and what it is, if that is known.
+    """Where something is wrong, and the wrong way it behaves like, if that is known.
 
-    An answer under Reflect has no deviation, and nor has a function that is not written yet.
+    An answer under Reflect has no deviation. A function that is not written yet has none either.
     """
 
     target: str
@@ -30,10 +30,10 @@ class Finding:
 
 
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
-    """Return at most one finding a target, in the order of the module.
+    """Return at most one finding for each target, in the order of the module.
 
-    What follows from a wrong way that is named already is not found again: one mistake, one name. Nor is what builds on
-    something wrong without a name: its own code may be right.
+    A consequence of a wrong way that already has a name is not reported again: one mistake, one name. A function that
+    builds on an unnamed mistake is not reported either: its own code may be right.
     """
     matcher = Matcher(prints, observed)
     found: list[Finding] = []
@@ -66,8 +66,8 @@ def _answers_so(way: WrongWay, name: str, answers: Mapping[str, Any]) -> bool:
     return name in answers and difference(answers[name], wrong, EXACT if whole else BY_HAND) is None
 
 
-def self_portrait(prints: Fingerprints, way: WrongWay) -> list[str]:
-    """Return the names that a wrong way itself is given: its own alone, if the probes are good."""
+def diagnosed_names(prints: Fingerprints, way: WrongWay) -> list[str]:
+    """Return the names that diagnosis gives to a wrong way: only its own name, if the probes are good."""
     observed = {number: prints.outcome(way, number) for number in range(len(prints.probes))}
     answers = {name: decode(answer) for name, answer in way.answers.items()}
     if way.grows:

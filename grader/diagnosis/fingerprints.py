@@ -1,7 +1,7 @@
-"""Fingerprints: what the reference and every known wrong way of a module make of its probes.
+"""Fingerprints: the outcomes of a module's probes for the reference and for every known wrong way.
 
-Kept in the golden file, so that a bundle names a misconception as the instructor's grader does. The reference's
-answers to the questions under Reflect are not in it.
+They are kept in the golden file, so that a student's bundle gives the same names as the instructor's grader. The
+reference's answers to the questions under Reflect are not in it.
 """
 
 from __future__ import annotations
@@ -13,31 +13,32 @@ from typing import Any
 
 from grader.course.api import Api
 from grader.course.golden import Golden
+from grader.diagnosis.encoding import encode, outcome_data, outcome_of
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Alike, ProbeOutcome, Side, compare, encode, outcome_data, outcome_of
+from grader.diagnosis.outcome import Alike, ProbeOutcome, Side, compare
 from grader.diagnosis.probe import Probe
 
 
 @dataclass(frozen=True)
 class WrongWay:
-    """A known wrong way, as a golden file has it."""
+    """A known wrong way, read from a golden file."""
 
     name: str
     likely: str
     hint: str
-    look: tuple[str, ...]  # words of the lines in which it goes wrong
-    behaves: Mapping[int, int]  # by probe, which of its outcomes; 0, the reference's, if not said
-    answers: Mapping[str, Any]  # to the questions under Reflect, those that are wrong
-    grows: Mapping[str, Mapping[str, str]]  # by function and meter, for a way that is only too dear
+    look: tuple[str, ...]  # words from the lines that are wrong
+    behaves: Mapping[int, int]  # by probe, the number of its outcome; 0, the reference's, if it is missing
+    answers: Mapping[str, Any]  # the wrong answers to the questions under Reflect
+    grows: Mapping[str, Mapping[str, str]]  # by function and meter, for a way that is right but too expensive
 
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """All that diagnosis needs to know of a module."""
+    """Everything that diagnosis needs to know about a module."""
 
     api: Api
     probes: tuple[Probe, ...]
-    table: tuple[tuple[Mapping[str, Any], ...], ...]  # by probe, the distinct outcomes, the reference's first
+    table: tuple[tuple[Mapping[str, Any], ...], ...]  # by probe, the distinct outcomes; the reference's comes first
     ways: tuple[WrongWay, ...]
     _sides: dict[tuple[str, str], Mapping[int, frozenset[Side]]] = field(default_factory=dict)
     _numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -49,7 +50,7 @@ class Fingerprints:
         return tuple(dict.fromkeys(probe.path for probe in self.probes))
 
     def known(self, number: int, place: int) -> ProbeOutcome:
-        """Return one of the distinct outcomes of a probe, read when it is first asked for; 0 is the reference's."""
+        """Return one of the distinct outcomes of a probe; 0 is the reference's. It is decoded on first use."""
         if (number, place) not in self._known:
             self._known[number, place] = outcome_of(self.table[number][place])
         return self._known[number, place]
@@ -67,7 +68,7 @@ class Fingerprints:
         return compare(outcome, self.known(number, place), refusing=refusing, any_dtype=any_dtype)
 
     def wrong_sides(self, way: WrongWay, path: str) -> Mapping[int, frozenset[Side]]:
-        """Return by probe of a function on which sides a wrong way is wrong there."""
+        """Return, for each probe of a function, the sides on which a wrong way is wrong."""
         if (way.name, path) not in self._sides:
             self._sides[way.name, path] = {
                 number: self.compare(number, self.known(number, way.behaves[number]), 0).wrong
@@ -77,12 +78,12 @@ class Fingerprints:
         return self._sides[way.name, path]
 
     def outcome(self, way: WrongWay | None, number: int) -> ProbeOutcome:
-        """Return what a wrong way, or the reference, makes of a probe."""
+        """Return the outcome of a probe for a wrong way, or for the reference."""
         return self.known(number, way.behaves.get(number, 0) if way else 0)
 
     @cached_property
     def origins(self) -> dict[str, tuple[WrongWay, ...]]:
-        """By function, the wrong ways that first show there; all that comes after may only follow from it."""
+        """By function, the wrong ways that show there first; later functions may only show the consequences."""
         found: dict[str, list[WrongWay]] = {path: [] for path in self.paths}
         for way in self.ways:
             numbers = sorted(way.behaves)
@@ -93,7 +94,7 @@ class Fingerprints:
 
     @cached_property
     def builds_on(self) -> dict[str, frozenset[str]]:
-        """By function, those that it builds on: where one of them is wrong, so may it be."""
+        """By function, the functions that it builds on: a mistake in one of those can make it wrong too."""
         found: dict[str, set[str]] = {path: set() for path in self.paths}
         for origin, ways in self.origins.items():
             for number in (number for way in ways for number in way.behaves):
@@ -104,7 +105,7 @@ class Fingerprints:
 def fingerprint_data(
     probes: Sequence[Probe], reference: Observed, wrong: Mapping[str, Observed]
 ) -> tuple[list[list[dict[str, Any]]], dict[str, dict[str, int]]]:
-    """Return the table of outcomes and each wrong way's places in it, as plain data."""
+    """Return the table of outcomes, and the places of each wrong way in it, as plain data."""
     rows = [[reference[number]] for number in range(len(probes))]
     behaves: dict[str, dict[str, int]] = {}
     for name, observed in wrong.items():
@@ -116,7 +117,7 @@ def fingerprint_data(
 
 
 def _place(row: list[ProbeOutcome], outcome: ProbeOutcome, probe: Probe) -> int:
-    """Return which of the known outcomes this one is; a new one is added to them."""
+    """Return the place of an outcome among the known ones. A new one is added."""
     refusing = row[0].ended == "refused"
     for place, known in enumerate(row):
         if not compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype).wrong:
@@ -132,7 +133,7 @@ def answer_data(names: Sequence[str], reference: Mapping[str, Any], found: Mappi
 
 
 def read_fingerprints(golden: Golden, probes: tuple[Probe, ...]) -> Fingerprints | None:
-    """Return the fingerprints of a golden file; None if it was made for other probes and would tell lies."""
+    """Return the fingerprints of a golden file; None if it was made for other probes."""
     if len(golden.probes) != len(probes):
         return None
     table = tuple(tuple(row) for row in golden.probes)

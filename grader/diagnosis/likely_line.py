@@ -1,6 +1,6 @@
-"""Places: the line of a student's file in which a wrong way most likely is.
+"""The line of a student's file that is most likely wrong.
 
-The grader reads what students wrote as text and never parses it: a parser can be made to fall over.
+The grader reads student files as text and never parses them: hostile code can crash a parser.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grader.submission.submission import Source
 
 NumberedLine = tuple[int, str]
 _WORD = re.compile(r"[A-Za-z_]\w{0,60}|\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?|[@%]|\*\*|[-+*/]=")
-# A file may be as long as its author likes; what is worth a guess is not.
+# A file may be very long. These limits keep the guess fast.
 _LONGEST = 2_000
 _MOST_LINES = 20_000
 _MOST_OF_A_BLOCK = 500
@@ -30,11 +30,11 @@ class Line:
 
     number: int
     cell: int | None
-    exact: bool = False  # whether it is known, and not guessed
+    exact: bool = False  # whether it is known, not guessed
 
 
 def telling_words(wrong: str, right: str) -> list[str]:
-    """Return the words of the lines that a wrong way has and the solution has not."""
+    """Return the words of the lines that are in a wrong way but not in the solution."""
     usual = {line.strip() for line in right.splitlines()}
     lines = [
         line for line in wrong.splitlines() if line.strip() not in usual and not line.startswith(("def ", "class "))
@@ -43,7 +43,7 @@ def telling_words(wrong: str, right: str) -> list[str]:
 
 
 def likely_line(source: Source, path: str, words: Sequence[str], described: str = "") -> Line | None:
-    """Return the line of a function, or of one it calls, that is most about something; its first line if none is."""
+    """Return the line of a function, or of one that it calls, that best fits the words; else its first line."""
     for cell, text in reversed(list(enumerate(source.cells, 1))):
         lines = list(enumerate(_LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
         if block := _block(lines, path):
@@ -56,7 +56,7 @@ def likely_line(source: Source, path: str, words: Sequence[str], described: str 
 def _best(
     own: str, first: NumberedLine, block: list[NumberedLine], words: Sequence[str], topics: Sequence[Topic]
 ) -> int:
-    """Return the number of the line with most of what is rare among the others: topics first, then words."""
+    """Return the number of the line that matches most, where rare matches count more, and topics more than words."""
     names = {topic.name for topic in topics}
     lines = [(number, line) for number, line in block if not _DEFINITION.match(line) and line.strip()]
     scores = dict.fromkeys((number for number, _ in lines), 0.0)
@@ -71,7 +71,7 @@ def _best(
         for number in found:
             scores[number] += 0.5 / len(found)
     for number, line in lines:
-        again = re.search(rf"\b{re.escape(own)}\(", line)  # a batch that goes through the function itself
+        again = re.search(rf"\b{re.escape(own)}\(", line)  # a recursive call, for a batch
         guards = "refusal" not in names and GUARD.search(line)
         if again or guards or ("dtype" not in names and CONVERSION.search(line)) or PREPARATION.search(line):
             scores[number] /= 10
@@ -80,7 +80,7 @@ def _best(
 
 
 def _called(lines: list[NumberedLine], block: list[NumberedLine]) -> list[NumberedLine]:
-    """Return the blocks of the functions of this file that a block calls: the work may be done there."""
+    """Return the blocks of the functions in this file that a block calls: the mistake may be there."""
     named = {word for _, line in block[1:] for word in _words(line)}
     defined = {match[1] for _, line in lines if (match := _DEFINITION.match(line))}
     inside = {number for number, _ in block}
@@ -90,14 +90,14 @@ def _called(lines: list[NumberedLine], block: list[NumberedLine]) -> list[Number
 
 
 def _block(lines: list[NumberedLine], path: str) -> list[NumberedLine]:
-    """Return the numbered lines of a function or method, its own first, without docstrings; none if not there."""
+    """Return the numbered lines of a function or method, without docstrings; an empty list if it is missing."""
     owner, _, method = path.rpartition(".")
     found = _body(lines, rf"class\s+{re.escape(owner)}\b") if owner else lines
     return _without_docstrings(_body(found, rf"def\s+{re.escape(method)}\b"))[:_MOST_OF_A_BLOCK]
 
 
 def _body(lines: list[NumberedLine], opening: str) -> list[NumberedLine]:
-    """Return the block that begins so: the outermost, and of those the last, as Python would have it."""
+    """Return the block with this opening: the outermost, and of those the last, which is the one Python uses."""
     start = re.compile(rf"(\s{{0,80}})(?:async\s+)?{opening}")
     found = [(len(m[1]), position) for position, (_, line) in enumerate(lines) if (m := start.match(line))]
     if not found:
@@ -110,7 +110,7 @@ def _body(lines: list[NumberedLine], opening: str) -> list[NumberedLine]:
 
 
 def _is_bare(line: str) -> bool:
-    """Whether a line says nothing of where a block ends: empty, or the end of a list of arguments."""
+    """Whether a line does not show where a block ends: it is empty, a comment, or closes a list of arguments."""
     return not line.strip() or line.lstrip().startswith((")", "#"))
 
 

@@ -1,7 +1,7 @@
-"""Matching: which known wrong way a function behaves like, if just one.
+"""The matcher: finds the known wrong way that a function behaves like.
 
-What a call does has four sides: the values of good arguments, the refusal of bad ones, the arguments afterwards, and
-the dtype. Students make mistakes on several sides at once, so a wrong way is held against the sides it is wrong on.
+A call has four sides: the value for good arguments, the refusal of bad ones, changes to the arguments, and the dtype.
+Students make mistakes on several sides at once, so a wrong way is compared only on the sides where it is wrong.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from grader.diagnosis.outcome import Alike, Likeness, Side
 
 @dataclass(frozen=True)
 class Deviation:
-    """Where a function departs from the reference: the most telling side, and the probes that show it there."""
+    """How a function differs from the reference: the most important side, and the probes that show it."""
 
     side: Side
     probes: tuple[int, ...]
 
 
 class Matcher:
-    """Holds what was observed of one submission against the fingerprints of its module."""
+    """Compares the observed outcomes of one submission with the fingerprints of its module."""
 
     def __init__(self, prints: Fingerprints, observed: Observed) -> None:
         self.prints = prints
@@ -31,15 +31,15 @@ class Matcher:
         self._alike: dict[tuple[int, int], Alike] = {}
 
     def is_lost(self, path: str) -> bool:
-        """Whether nothing is known of a function, because it did not live through its probes."""
+        """Whether a function cannot be judged, because its process ended during the probes."""
         return any(number not in self.observed for number in self.prints.of_path(path))
 
     def is_unwritten(self, path: str) -> bool:
-        """Whether a function is not there yet."""
+        """Whether a function is missing or not written yet."""
         return any(self.observed[number].ended in ("unwritten", "missing") for number in self.prints.of_path(path))
 
     def deviation(self, path: str) -> Deviation | None:
-        """Return how a function departs from the reference, if it does."""
+        """Return how a function differs from the reference; None if it does not."""
         numbers = self.prints.of_path(path)
         for side in Side:
             off = tuple(number for number in numbers if side in self.alike(number, 0).wrong)
@@ -48,7 +48,7 @@ class Matcher:
         return None
 
     def name(self, path: str, deviation: Deviation) -> WrongWay | None:
-        """Return the one wrong way that a function behaves like; None if there is none, or several."""
+        """Return the wrong way that a function behaves like; None if there is none, or more than one."""
         found = [
             (doubts, way)
             for way in self.prints.origins[path]
@@ -60,29 +60,29 @@ class Matcher:
         return found[0][1] if len(found) == 1 else None
 
     def follows(self, way: WrongWay, path: str, side: Side) -> bool:
-        """Whether what is wrong with a function on some side follows from a wrong way that is named already."""
+        """Whether a function is wrong on this side only because of a wrong way that already has a name."""
         return not any(
             side in self.alike(number, way.behaves.get(number, 0)).wrong for number in self.prints.of_path(path)
         )
 
     def alike(self, number: int, place: int) -> Alike:
-        """Compare what was observed with one of the known outcomes of a probe."""
+        """Compare the observed outcome of a probe with one of the known outcomes."""
         if (number, place) not in self._alike:
             self._alike[number, place] = self.prints.compare(number, self.observed[number], place)
         return self._alike[number, place]
 
     def _doubts(self, way: WrongWay, path: str, deviation: Deviation) -> int | None:
-        """Return in how many lesser ways a function differs from a wrong one; None if it is not that one."""
+        """Return the number of small differences between a function and a wrong way; None if they do not match."""
         side = deviation.side
         wrong = self.prints.wrong_sides(way, path)
         sides = frozenset().union(*wrong.values())
         if side not in sides:
             return None
-        doubts, stumbles = 0, 0
-        # Where the function is wrong first: nearly every other wrong way is told from it there, at once.
+        doubts, raised = 0, 0
+        # The probes that show the deviation come first: they rule out nearly every other wrong way at once.
         for number in dict.fromkeys((*deviation.probes, *self.prints.of_path(path))):
-            if self._stumbles(way, number):
-                stumbles += 1
+            if self._raises_instead(way, number):
+                raised += 1
                 continue
             alike = self.alike(number, way.behaves.get(number, 0))
             if Side.VALUE in sides and _excludes(alike):
@@ -92,13 +92,13 @@ class Matcher:
             if side in (Side.REFUSAL, Side.DTYPE) and side in alike.wrong:
                 return None
             doubts += len(alike.wrong)
-        # What raises now and then may still be the same mistake; what hardly ever returns could be anything.
-        if 2 * stumbles >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
+        # Code that sometimes raises may still have this mistake. Code that hardly ever returns may have any mistake.
+        if 2 * raised >= len(self.prints.of_path(path)) or not self._is_decisive(way, wrong, side):
             return None
-        return doubts + stumbles
+        return doubts + raised
 
-    def _stumbles(self, way: WrongWay, number: int) -> bool:
-        """Whether a function raises where both the reference and the wrong way return something."""
+    def _raises_instead(self, way: WrongWay, number: int) -> bool:
+        """Whether a function raises where both the reference and the wrong way return."""
         if self.observed[number].ended not in ("raised", "refused", "overflowed"):
             return False
         known = (self.prints.outcome(None, number), self.prints.outcome(way, number))
@@ -106,17 +106,17 @@ class Matcher:
         return differs and all(one.ended == "returned" for one in known)
 
     def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
-        """Whether some probe shows the very mistake, and not just the lack of another."""
+        """Whether a probe shows this mistake itself, and not only the absence of another one."""
         return any(
             side in sides and self._shows(self.alike(number, way.behaves[number]), side)
             for number, sides in wrong.items()
         )
 
     def _shows(self, alike: Alike, side: Side) -> bool:
-        # What an argument was overwritten with depends on the handwriting; that it was is the mistake.
+        # The mistake is that an argument was overwritten. The new value depends on the style of the code.
         return alike.touched == "these" if side == Side.INPUTS else side not in alike.wrong
 
 
 def _excludes(alike: Alike) -> bool:
-    """Whether values are too different; those of another dtype may overflow or be cut where the others are not."""
+    """Whether values are too different. Values of another dtype may be far apart: they overflow or are cut off."""
     return alike.value == Likeness.OTHER or (alike.value == Likeness.FAR and alike.dtype)

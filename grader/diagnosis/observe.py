@@ -1,4 +1,4 @@
-"""Observing: a submission's probes run in a fresh worker, and what came of each."""
+"""Runs the probes of a submission in a fresh worker."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from grader.diagnosis.probe import Probe
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import MODULE, Session
 
-Observed = Mapping[int, ProbeOutcome]  # by probe; one whose process ended is not there
+Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended is missing
 
 
 def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, ProbeOutcome]:
-    """Run all probes in a worker that has run nothing else, but for those of targets that end their process."""
+    """Run the probes in a worker that has run nothing else. `skip` names targets that end their process."""
     if not session.is_fresh:
         session.close()
     found: dict[int, ProbeOutcome] = {}
@@ -38,7 +38,7 @@ def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = fr
 
 
 def observe_constants(session: Session, names: Sequence[str]) -> dict[str, Any]:
-    """Return the answers that a submission gives, those that it gives at all."""
+    """Return the answers of a submission under Reflect, without those that it does not give."""
     found: dict[str, Any] = {}
     for name in names:
         try:
@@ -49,7 +49,7 @@ def observe_constants(session: Session, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _all_or_each(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str, Any] | StudentError]:
-    """Run probes at once; one by one if a result among them cannot travel, or it would cost us all the others."""
+    """Run all probes in one request; one by one if a result cannot be sent, so that the others are not lost."""
     try:
         return _run(session, path, probes)
     except StudentReturnedError:
@@ -113,7 +113,7 @@ def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> 
 
 
 def _place(raised_in: str, line: int, file: str) -> Line | None:
-    """Return the line if it is in the graded file, or in a cell of it."""
+    """Return the line, if it is in the graded file or in one of its cells."""
     cell = re.fullmatch(rf"{re.escape(file)}(?:\[(\d{{1,6}})\])?", raised_in)
     return Line(line, int(cell[1]) if cell[1] else None, exact=True) if cell and line else None
 
@@ -130,11 +130,11 @@ def _seen(probe: Probe, value: Any) -> Any:
     value = _readable(value)
     if probe.look is None:
         return value
-    if _is_huge(value):  # no probe asks for so much, and a look would take its time over it
+    if _is_huge(value):  # no right result is this large, and `look` would be slow
         return Unreadable()
     try:
         return probe.look(value)
-    except Exception:  # noqa: BLE001 - a result may be anything at all, and an author's look need not expect it
+    except Exception:  # noqa: BLE001 - a result may be anything, and an author's `look` need not handle that
         return Unreadable()
 
 

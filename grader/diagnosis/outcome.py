@@ -1,8 +1,7 @@
-"""Outcomes: what came of one probe, as it is kept in a golden file, and how alike two of them are."""
+"""The outcome of a probe."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,17 +15,15 @@ from grader.core.compare import TOLERANCES, Tolerance, as_float64, difference, s
 from grader.diagnosis.likely_line import Line
 
 Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
-DIGITS, SHORT = 12, 9  # of a float64, and of what has no more: a float32 is known by nine
-LARGEST = 10_000  # entries of a result that are still looked at
-# Rounding is well below, and the smallest mistake worth a name, 1e-9 beside a sum, well above.
+LARGEST = 10_000  # the most entries of a result that are kept
+# Rounding errors are far below this. The smallest mistake that has a name, 1e-9 added to a sum, is far above.
 _STRICT = Tolerance(1e-10, 1e-13)
 _NEAR = Tolerance(1e-5, 1e-6)
-_PLAIN = "python"
 _NUMBER = re.compile(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?")
 
 
 class Likeness(IntEnum):
-    """How alike two values are: near is off by more than rounding, but hardly to be seen; other is of another make."""
+    """How similar two values are. NEAR is off by more than rounding, but hardly; OTHER differs in type or shape."""
 
     SAME = 0
     NEAR = 1
@@ -34,21 +31,25 @@ class Likeness(IntEnum):
     OTHER = 3
 
 
+class Unreadable:
+    """Stands for a value that cannot be kept or compared."""
+
+
 @dataclass(frozen=True, eq=False)
 class ProbeOutcome:
-    """How a call ended, what it returned, and the arguments that were not the same afterwards."""
+    """How a call ended, what it returned, and the arguments that it changed."""
 
     ended: Ended
     value: Any = None
-    numbers: tuple[float, ...] = ()  # of those that a refusal should name, the ones that it does
+    numbers: tuple[float, ...] = ()  # the numbers that a refusal names, of those that it should name
     changed: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""  # what it raised, and where: not kept
+    error: str = ""  # the exception; not kept in the golden file, like the two below
     place: Line | None = None
-    raw: Any = None  # what it returned before anybody looked at it: not kept
+    raw: Any = None  # the result before the probe's `look`
 
 
 class Side(IntEnum):
-    """The sides of a call, the most telling first."""
+    """The sides of a call, the most important first."""
 
     VALUE = 0
     REFUSAL = 1
@@ -61,15 +62,14 @@ ChangedArguments = Literal["these", "none", "others"]
 
 @dataclass(frozen=True)
 class Alike:
-    """In what two outcomes of a probe agree."""
+    """How an outcome agrees with a known outcome of the same probe."""
 
     value: Likeness
     refusal: bool
     inputs: bool
     dtype: bool
-    touched: ChangedArguments = (
-        "none"  # of the arguments that the known outcome changes: these, to whatever; none; or others
-    )
+    # The arguments that were changed: only those that the known outcome changes, to any value; none; or others.
+    touched: ChangedArguments = "none"
 
     @cached_property
     def wrong(self) -> frozenset[Side]:
@@ -78,64 +78,64 @@ class Alike:
         return frozenset(side for side, good in zip(Side, same, strict=True) if not good)
 
 
-def compare(ours: ProbeOutcome, theirs: ProbeOutcome, *, refusing: bool, any_dtype: bool) -> Alike:
-    """Compare two outcomes of a probe; `refusing` says that the reference refuses these arguments."""
-    inputs = ours.changed.keys() == theirs.changed.keys() and all(
-        likeness(ours.changed[name], value) == Likeness.SAME for name, value in theirs.changed.items()
+def compare(found: ProbeOutcome, known: ProbeOutcome, *, refusing: bool, any_dtype: bool) -> Alike:
+    """Compare two outcomes of a probe. `refusing` says that the reference refuses these arguments."""
+    inputs = found.changed.keys() == known.changed.keys() and all(
+        likeness(found.changed[name], value) == Likeness.SAME for name, value in known.changed.items()
     )
     touched: ChangedArguments = (
-        "others" if ours.changed.keys() - theirs.changed.keys() else "these" if ours.changed else "none"
+        "others" if found.changed.keys() - known.changed.keys() else "these" if found.changed else "none"
     )
-    if ours.ended == "overflowed" and theirs.ended == "returned" and _overflows(theirs.value):
-        value, dtype = Likeness.SAME, True  # plain Python raises where NumPy goes on with NaN
-    elif ours.ended != theirs.ended:
+    if found.ended == "overflowed" and known.ended == "returned" and _overflows(known.value):
+        value, dtype = Likeness.SAME, True  # plain Python raises where NumPy continues with NaN
+    elif found.ended != known.ended:
         value, dtype = Likeness.OTHER, True
-    elif ours.ended == "returned":
-        value, dtype = likeness(ours.value, theirs.value), any_dtype or same_dtype(ours.value, theirs.value)
-        if value == Likeness.FAR and not dtype and not _both_floats(ours.value, theirs.value):
-            value = Likeness.OTHER  # numbers cut to integers are other numbers
+    elif found.ended == "returned":
+        value, dtype = likeness(found.value, known.value), any_dtype or same_dtype(found.value, known.value)
+        if value == Likeness.FAR and not dtype and not _both_floats(found.value, known.value):
+            value = Likeness.OTHER  # numbers cut to integers are different numbers
     else:
         value, dtype = Likeness.SAME, True
     if not refusing:
         return Alike(value, refusal=True, inputs=inputs, dtype=dtype, touched=touched)
-    refusal = value <= Likeness.NEAR and ours.numbers == theirs.numbers
+    refusal = value <= Likeness.NEAR and found.numbers == known.numbers
     return Alike(Likeness.SAME, refusal=refusal, inputs=inputs, dtype=True, touched=touched)
 
 
-def likeness(ours: Any, theirs: Any) -> Likeness:
-    """Compare two values; the second is one of ours, and its dtype says how closely."""
-    if type(theirs) in (tuple, list):
-        if type(ours) is not type(theirs) or len(ours) != len(theirs):
+def likeness(found: Any, known: Any) -> Likeness:
+    """Compare two values. The dtype of the second, which is the known one, sets the tolerance."""
+    if type(known) in (tuple, list):
+        if type(found) is not type(known) or len(found) != len(known):
             return Likeness.OTHER
-        return max((likeness(a, b) for a, b in zip(ours, theirs, strict=True)), default=Likeness.SAME)
-    if type(theirs) is dict:
-        if type(ours) is not dict or ours.keys() != theirs.keys():
+        return max((likeness(a, b) for a, b in zip(found, known, strict=True)), default=Likeness.SAME)
+    if type(known) is dict:
+        if type(found) is not dict or found.keys() != known.keys():
             return Likeness.OTHER
-        return max((likeness(ours[key], value) for key, value in theirs.items()), default=Likeness.SAME)
-    if theirs is None or type(theirs) in (bool, str):
-        if isinstance(ours, np.bool_):
-            ours = bool(ours)
-        return Likeness.SAME if type(ours) is type(theirs) and ours == theirs else Likeness.FAR
-    return _numbers(ours, theirs)
+        return max((likeness(found[key], value) for key, value in known.items()), default=Likeness.SAME)
+    if known is None or type(known) in (bool, str):
+        if isinstance(found, np.bool_):
+            found = bool(found)
+        return Likeness.SAME if type(found) is type(known) and found == known else Likeness.FAR
+    return _numbers(found, known)
 
 
-def _numbers(ours: Any, theirs: Any) -> Likeness:
-    shape = shape_of(theirs) or ()
-    array = type(ours) is type(theirs) if shape else _is_number(ours)
-    if not array or (shape_of(ours) or ()) != shape:
+def _numbers(found: Any, known: Any) -> Likeness:
+    shape = shape_of(known) or ()
+    array = type(found) is type(known) if shape else _is_number(found)
+    if not array or (shape_of(found) or ()) != shape:
         return Likeness.OTHER
-    mine, other = _doubles(ours), _doubles(theirs)
+    mine, other = _doubles(found), _doubles(known)
     if mine is None or other is None:
         return Likeness.OTHER
     if (mine == other).all():
         return Likeness.SAME
     with np.errstate(invalid="ignore", over="ignore"):
         off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)))
-        guarded = off & np.isnan(other) & (mine == 0)  # 0/0 comes out as 0 where somebody took care of it
+        guarded = off & np.isnan(other) & (mine == 0)  # code that guards against 0/0 returns 0 there
         if guarded.any() and not (off & ~guarded).any():
             return Likeness.NEAR
         gap, size = np.abs(mine[off] - other[off]), np.abs(other[off])
-    for level, tolerance in ((Likeness.SAME, _tolerance(theirs)), (Likeness.NEAR, _NEAR)):
+    for level, tolerance in ((Likeness.SAME, _tolerance(known)), (Likeness.NEAR, _NEAR)):
         if (gap <= tolerance.absolute + tolerance.relative * size).all() and np.isfinite(size).all():
             return level
     return Likeness.FAR
@@ -145,9 +145,9 @@ def _doubles(value: Any) -> np.ndarray | None:
     return value if type(value) is np.ndarray and value.dtype == np.float64 else as_float64(value)
 
 
-def _tolerance(theirs: Any) -> Tolerance:
-    """Return the dtype's own tolerance, but for float64 one that is closer: it tells a 1e-9 beside a sum from none."""
-    own = tolerance_of(theirs)
+def _tolerance(known: Any) -> Tolerance:
+    """Return the tolerance of the dtype; for float64 a stricter one, which detects 1e-9 added to a sum."""
+    own = tolerance_of(known)
     return own if own.relative > TOLERANCES[8].relative else _STRICT
 
 
@@ -162,16 +162,16 @@ def _overflows(value: Any) -> bool:
     return array is not None and not np.isfinite(array).all()
 
 
-def same_dtype(ours: Any, theirs: Any) -> bool:
-    """Whether two values of the same make have the same dtypes; a plain number may stand for any."""
-    if type(theirs) in (tuple, list) and type(ours) is type(theirs):
-        return all(same_dtype(a, b) for a, b in zip(ours, theirs, strict=False))
-    mine, other = getattr(ours, "dtype", None), getattr(theirs, "dtype", None)
+def same_dtype(found: Any, known: Any) -> bool:
+    """Whether two values of the same type have the same dtypes. A plain number matches any dtype."""
+    if type(known) in (tuple, list) and type(found) is type(known):
+        return all(same_dtype(a, b) for a, b in zip(found, known, strict=False))
+    mine, other = getattr(found, "dtype", None), getattr(known, "dtype", None)
     return mine is None or other is None or mine == other
 
 
-def _both_floats(ours: Any, theirs: Any) -> bool:
-    return all(str(getattr(value, "dtype", "float64")) in ("float32", "float64") for value in (ours, theirs))
+def _both_floats(found: Any, known: Any) -> bool:
+    return all(str(getattr(value, "dtype", "float64")) in ("float32", "float64") for value in (found, known))
 
 
 def numbers_in(message: str) -> set[float]:
@@ -179,92 +179,9 @@ def numbers_in(message: str) -> set[float]:
     return {float(text) for text in _NUMBER.findall(message)}
 
 
-def plain_difference(ours: Any, theirs: Any) -> str:
-    """Return the first difference between a student's value and ours in words."""
+def plain_difference(found: Any, known: Any) -> str:
+    """Return the first difference between a student's value and the expected one in words."""
     try:
-        return difference(ours, theirs) or ""
-    except TypeError:  # of things that are no numbers
+        return difference(found, known) or ""
+    except TypeError:  # the values are not numbers
         return ""
-
-
-def encode(value: Any) -> Any:
-    """Return a value as JSON can hold it; what has no form of its own is an object, and equals no other."""
-    if value is None or type(value) in (bool, str):
-        return value if type(value) is not str else {"text": value[:LARGEST]}
-    if type(value) in (tuple, list):
-        return {type(value).__name__: [encode(item) for item in value[:LARGEST]]}
-    if type(value) is dict:
-        return {"dict": {str(key): encode(item) for key, item in value.items()}}
-    if type(value) in (int, float):
-        return {"number": _digits(float(value)), "dtype": "int" if type(value) is int else _PLAIN}
-    array = as_float64(value)
-    if array is None or array.size > LARGEST:
-        return {"object": True}
-    dtype = str(value.dtype)
-    if not array.ndim and isinstance(value, np.generic):  # an array or a tensor without axes stays one
-        return {"number": _digits(float(array)), "dtype": dtype}
-    digits = SHORT if dtype.endswith(("float32", "float16")) else DIGITS
-    return {"array": [_digits(x, digits) for x in array.ravel().tolist()], "shape": list(array.shape), "dtype": dtype}
-
-
-class Unreadable:
-    """Stands for a value that has no form here."""
-
-
-def decode(data: Any) -> Any:
-    """Return what `encode` wrote."""
-    if data is None or type(data) is bool:
-        return data
-    (kind, content), *_ = data.items()
-    match kind:
-        case "text":
-            return content
-        case "tuple":
-            return tuple(map(decode, content))
-        case "list":
-            return list(map(decode, content))
-        case "dict":
-            return {key: decode(item) for key, item in content.items()}
-        case "number":
-            return _number(float(content), data["dtype"])
-        case "array":
-            flat = np.array([float(x) for x in content])
-            return _typed(flat.reshape(data["shape"]), data["dtype"])
-    return Unreadable()
-
-
-def _number(value: float, dtype: str) -> Any:
-    if dtype == "int":
-        return int(value)
-    return value if dtype == _PLAIN else np.dtype(dtype).type(value)
-
-
-def _typed(array: np.ndarray, dtype: str) -> Any:
-    if dtype.startswith("torch."):
-        import torch
-
-        return torch.from_numpy(array).to(getattr(torch, dtype.removeprefix("torch.")))
-    with np.errstate(all="ignore"):
-        return array.astype(dtype)
-
-
-def _digits(value: float, digits: int = DIGITS) -> float | str:
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
-
-
-def outcome_data(outcome: ProbeOutcome) -> dict[str, Any]:
-    """Return an outcome as plain data for a golden file."""
-    data: dict[str, Any] = {"ended": outcome.ended}
-    if outcome.ended == "returned":
-        data["value"] = encode(outcome.value)
-    if outcome.numbers:
-        data["numbers"] = list(outcome.numbers)
-    if outcome.changed:
-        data["changed"] = {name: encode(value) for name, value in outcome.changed.items()}
-    return data
-
-
-def outcome_of(data: Mapping[str, Any]) -> ProbeOutcome:
-    """Return what `outcome_data` wrote."""
-    changed = {name: decode(value) for name, value in data.get("changed", {}).items()}
-    return ProbeOutcome(data["ended"], decode(data.get("value")), tuple(data.get("numbers", ())), changed)

@@ -1,6 +1,6 @@
-"""Probes: the calls by which one wrong way is told from another, listed in a module's `probes.py`.
+"""Probes: the calls that tell one wrong way from another, listed in a module's `probes.py`.
 
-Probes are no secret: students have them, with what the reference and every known wrong way make of them.
+Probes are not secret: students have them, with their outcomes for the reference and for every known wrong way.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ LIST = "PROBES"
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """That a result is weights, and of what: so that axis, scale and mask can be read off it.
+    """Says that a result is a table of weights, so that its axis, scale and mask can be read from it.
 
-    `part` says where in the result they are: with V the identity, the output of attention is its weights.
+    `part` is the item of the result that holds the weights. If V is the identity, the output of attention is its
+    weights.
     """
 
     scores: np.ndarray
@@ -36,20 +37,20 @@ class Weights:
 
 @dataclass(frozen=True)
 class SimulatedMachine:
-    """The pretended machine that a probe is called on: whether it has a GPU, and which arguments are not on that."""
+    """The simulated machine of a probe: whether it has a GPU, and which arguments are not on that GPU."""
 
     gpu: bool = True
     elsewhere: tuple[int | str, ...] = ()
 
     @property
     def data(self) -> list[Any]:
-        """What a worker is told of it."""
+        """The form that is sent to a worker."""
         return [self.gpu, list(self.elsewhere)]
 
 
 @dataclass(frozen=True, eq=False)
 class Probe:
-    """One call; made by `probe(...)`."""
+    """One call. Make it with `probe(...)`."""
 
     path: str
     args: tuple[Any, ...]
@@ -65,17 +66,17 @@ class Probe:
 
     @property
     def target(self) -> str:
-        """The function or class that is examined."""
+        """The function or class that the probe calls."""
         return self.path.partition(".")[0]
 
     @property
     def size(self) -> int:
-        """How much there is to read in the arguments."""
+        """The number of entries in the arguments."""
         return sum(prod(axes_of(arg)) for arg in (*self.args, *self.kwargs.values()))
 
 
 def axes_of(arg: Any) -> tuple[int, ...]:
-    """Return the shape of an argument; of a list of things of different shapes, how many there are."""
+    """Return the shape of an argument; for a list of values of different shapes, its length."""
     if (shape := shape_of(arg)) is not None:
         return shape
     try:
@@ -103,16 +104,16 @@ def probe(
 ) -> Probe:
     """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
 
-    A torch module is given its parameters by `state` and is in eval mode unless it is to be `training`. With a
-    `cotangent`, what is observed is {"value", "grads", "parameters"}: None stands where no gradient reached.
-    `look` turns the result into what counts of it, where not every difference does; `any_dtype` says that the dtype
-    does not. `names` are the numbers that a refusal should name, where these arguments are to be refused. `said`
-    describes long arguments: "the shared example".
+    `state` sets the parameters of a torch module. The module is in eval mode, unless `training` is true.
+    With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.
+    `look` reduces the result to the part that counts, and `any_dtype` says that the dtype does not count.
+    `names` are the numbers that the error message must name, if these arguments must be refused.
+    `said` describes long arguments, such as "the shared example".
 
-    With `on_device`, the call is made on a machine that pretends to have a GPU (or, with `gpu=False`, to have none),
-    with all tensors there but those of the arguments that `elsewhere` names. What is observed is then {"value",
-    "devices", "findings", "waits"}: the devices of its tensors, the pairs of kind and function that were found, and
-    whether a copy holds up the CPU; a call that raised for what was found has no value.
+    With `on_device`, the call runs on a simulated machine with a GPU (with `gpu=False`, without one). All tensors are
+    on the GPU, except those of the arguments that `elsewhere` names. The outcome is then {"value", "devices",
+    "findings", "waits"}: the devices of its tensors, the pairs of kind and function that were found, and whether a
+    copy makes the CPU wait. A call that raised because of a finding has no value.
     """
     made = Recipe(init, state, training)
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
@@ -120,15 +121,17 @@ def probe(
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
-    """Run a module's `probes.py` and return its list; a mistake in it is the course's."""
+    """Run a module's `probes.py` and return its list. A mistake in it is an error of the course."""
     path = module.probes
-    missing = f"Write the calls to tell wrong ways apart by: {LIST} = [...]"
+    missing = f"Write the calls that tell wrong ways apart: {LIST} = [...]"
     made = load_python(path, f"_probes_{module.name}", verb="run", missing=missing, fix="Fix it")
     probes = getattr(made, LIST, None)
     if not isinstance(probes, list) or not all(isinstance(one, Probe) for one in probes):
-        raise CourseError(path, LIST, "is no list of probes", f"Write {LIST} = [probe(...), ...]")
+        raise CourseError(path, LIST, "is not a list of probes", f"Write {LIST} = [probe(...), ...]")
     known = {*api.functions, *(f"{name}.{method}" for name, methods in api.classes.items() for method in methods)}
     for one in probes:
         if one.path not in known:
-            raise CourseError(path, one.path, "is not asked for", f"There are {', '.join(sorted(known))}")
+            raise CourseError(
+                path, one.path, "is not a name that the module asks for", f"Use one of {', '.join(sorted(known))}"
+            )
     return tuple(probes)

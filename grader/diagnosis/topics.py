@@ -1,4 +1,4 @@
-"""Topics: which lines of code a wrong way is about, by the words it is described in."""
+"""Topics: link the words that describe a wrong way to the lines of code it is about."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Topic:
-    """Words of a description, and what a line of code that deals with it looks like."""
+    """A pattern for descriptions, and a pattern for the lines of code that belong to it."""
 
     name: str
     described: re.Pattern[str]
     written: re.Pattern[str]
-    else_written: re.Pattern[str] | None = None  # where no line looks like that, because it is missing
+    else_written: re.Pattern[str] | None = None  # used if no line matches `written`, because that line is missing
 
 
 def _topic(name: str, described: str, written: str, else_written: str = "") -> Topic:
@@ -63,7 +63,7 @@ _TOPICS = (
     _topic("length", r"lengths?\b|padding|\bplace", r"length|arange|range\("),
     _topic("loop", r"loop|one by one|one after|step", r"\bfor\b|\bwhile\b|range\("),
 )
-# Lines that hardly ever are the mistake: checks of arguments, conversions, what makes ready for the work.
+# Lines that are hardly ever the mistake: checks of arguments, conversions and preparations.
 GUARD = re.compile(r"\braise\b|^\s*(?:el)?if\b.*(?:[<>]|!=|==)")
 CONVERSION = re.compile(r"asarray|astype|dtype")
 PREPARATION = re.compile(
@@ -72,5 +72,5 @@ PREPARATION = re.compile(
 
 
 def topics_of(described: str) -> tuple[Topic, ...]:
-    """Return what a description is about."""
+    """Return the topics of a description."""
     return tuple(topic for topic in _TOPICS if topic.described.search(described))

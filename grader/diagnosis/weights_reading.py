@@ -1,6 +1,7 @@
-"""Readings: what can be read off a table of weights, whoever computed it and however: its axis, its mask, its scale.
+"""Readings: the axis, the mask and the scale, read from a table of weights.
 
-With V the identity, the output of attention is such a table, and fused or looped code shows what it does.
+This works however the table was computed. If V is the identity, the output of attention is such a table, so that fused
+or looped code can be read too.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ _EQUAL = 1e-6
 
 @dataclass(frozen=True)
 class Reading:
-    """What a table of weights says: the evidence, and the cause it points to."""
+    """What a table of weights shows: the evidence, and its likely cause."""
 
     evidence: str
     cause: str
 
 
 def read_weights(value: Any, of: Weights) -> Reading | None:
-    """Return the first thing that is wrong with a table of weights; None if it is no such table, or all is well."""
+    """Return the first mistake in a table of weights; None if it has none, or is not such a table."""
     weights = _part(value, of)
     if weights is None:
         return None
@@ -54,10 +55,12 @@ def _sums(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
     if of.mask is None and np.allclose(columns, 1, atol=_EQUAL):
         return Reading(f"{evidence}, your columns to 1", "the softmax runs over the queries, not over the keys")
     if np.isclose(weights.sum(), 1, atol=_EQUAL):
-        return Reading(evidence, "all weights of the table together sum to 1; every row should")
+        return Reading(evidence, "all weights of the table together sum to 1; each row should")
     expected = _softmax(of.scores / of.scale, np.ones_like(allowed))
     if of.mask is not None and np.allclose(weights, expected * allowed, atol=_EQUAL):
-        return Reading(evidence, "the mask comes after the softmax; the softmax should be over the allowed keys alone")
+        return Reading(
+            evidence, "the mask is applied after the softmax; the softmax should run over the allowed keys only"
+        )
     return Reading(f"{evidence}; each should sum to 1", "")
 
 
@@ -65,16 +68,16 @@ def _mask(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
     leaked = weights[~allowed]
     if of.mask is None or not leaked.size or leaked.max() <= _EQUAL:
         return None
-    evidence = f"a blocked key has the weight {leaked.max():.4g}"
+    evidence = f"a blocked key has weight {leaked.max():.4g}"
     if (weights[allowed] <= _EQUAL).all():
-        return Reading(f"{evidence}, and no allowed key has any", "the mask is read the wrong way round")
+        return Reading(f"{evidence}, and no allowed key has any", "the mask is inverted: blocked keys are allowed")
     if np.allclose(weights, _softmax(of.scores / of.scale, np.ones_like(allowed)), atol=_EQUAL):
         return Reading(evidence, "the mask is not used")
     return Reading(evidence, "")
 
 
 def _scale(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | None:
-    """Find the number that the scores were divided by: in logarithms, weights are a line over the scores."""
+    """Find the number that the scores were divided by. The logarithms of weights are a line over the scores."""
     if (weights[allowed] <= 0).any():
         return None
     logs = _centred(np.log(np.where(allowed, weights, 1.0)), allowed)
@@ -83,10 +86,10 @@ def _scale(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | N
     if not np.allclose(logs, steep * scores, atol=_EQUAL):
         return None
     if abs(steep) < _EQUAL:
-        return Reading("all your weights of a row are the same", "the scores do not come into the weights")
+        return Reading("all weights in a row are the same", "the weights do not depend on the scores")
     if abs(1 / steep - of.scale) < _EQUAL * of.scale:
         return None
-    evidence = f"your weights are those of the scores divided by {1 / steep:.6g}; {of.scale:.6g} is right"
+    evidence = f"your weights match scores divided by {1 / steep:.6g}; it should be {of.scale:.6g}"
     return Reading(evidence, "")
 
 

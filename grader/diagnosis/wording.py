@@ -1,4 +1,4 @@
-"""Words: a finding as a student reads it, in at most fifteen lines of a narrow terminal."""
+"""The text of a diagnosis, in at most fifteen lines of a narrow terminal."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ from grader.diagnosis.weights_reading import Reading, read_weights
 
 WIDTH = 78
 MAX_LINES = 15
-GRADIENTS = "its result, and gradients of all that went in"
-_LONG = 220  # characters of an argument that are still shown
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+GRADIENTS = "its result, and the gradients of all inputs"
+_LONG = 220  # characters of a call; a longer one is described, not shown
 
 
-def words(
+def diagnosis_text(
     finding: Finding, prints: Fingerprints, observed: Observed, line: Line | None, file: str, slug: str, hidden: str
 ) -> str:
-    """Return what a student is told. `hidden` is the property of a hidden check, which tells nothing of its input."""
+    """Return what a student reads. `hidden` says what fails if no visible check does, without any hidden input."""
     parts: list[list[str]] = []
     reading = None
     if finding.deviation is None and finding.way is None:
         parts.append([f"{finding.path} is not written yet"])
     elif hidden:
-        parts.append(_wrapped(f"Does not hold: {hidden}", 2))
-    if finding.deviation is not None and not (hidden and finding.way):  # a probe is nobody's secret
+        parts.append(_wrapped(hidden, 2))
+    if finding.deviation is not None and not (hidden and finding.way):  # students have the probes, so they may be shown
         number = shown_probe(finding, prints, observed)
-        probe, ours, theirs = prints.probes[number], observed[number], prints.outcome(None, number)
-        reading = read_weights(ours.value, probe.weights) if probe.weights else None
-        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, ours, theirs)]
-        evidence = reading.evidence if reading else _sums(ours.value, theirs.value)
+        probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
+        reading = read_weights(found.value, probe.weights) if probe.weights else None
+        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, found, expected)]
+        evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
     parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
     if line is not None:
@@ -53,20 +54,20 @@ def words(
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
 
 
-def growth_words(way: WrongWay, function: str, offence: str, line: int | None, slug: str) -> str:
-    """Return what a student is told about a function that is right but costs too much."""
+def cost_diagnosis_text(way: WrongWay, function: str, offence: str, line: int | None, slug: str) -> str:
+    """Return what a student reads about a function that is right but costs too much."""
     parts = [
         _wrapped(f"{function}: {offence}", 2),
         _wrapped(f"Likely: {way.likely} ({way.name})", 3),
         [f"Look at: line {line}"] if line else [],
         _wrapped(f"Think: {way.hint}", 3),
-        _wrapped(f"Next: change it, then run `attn profile {slug} {function}`", 2),
+        _wrapped(f"Next: fix it, then run {_command(f'attn profile {slug} {function}')}", 2),
     ]
     return "\n".join(text for part in parts for text in part)
 
 
 def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> int:
-    """Return the smallest probe that shows a deviation, one where it can be seen if there is one."""
+    """Return the smallest probe that shows a deviation; preferably one where the difference is easy to see."""
     assert finding.deviation is not None
 
     def order(number: int) -> tuple[bool, bool, int, int]:
@@ -79,7 +80,7 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
 
 
 def call_of(probe: Probe) -> str:
-    """Return a probe as a call that can be tried."""
+    """Return a probe as a call that the student can try."""
     name, _, method = probe.path.partition(".")
     head = f"{name}({', '.join(map(_argument, probe.made.init))}).{method}" if method else name
     head = f"In train mode, {head}" if probe.made.training else head
@@ -96,7 +97,7 @@ def call_of(probe: Probe) -> str:
 
 
 def _machine(place: SimulatedMachine) -> str:
-    """Say on what machine a call is made, and what of its arguments is not on the GPU."""
+    """Return the machine that a call runs on, and the arguments that are not on its GPU."""
     if not place.gpu:
         return "Without a GPU"
     left = [f"argument {name + 1}" if isinstance(name, int) else name for name in place.elsewhere]
@@ -112,74 +113,73 @@ def _argument(value: Any) -> str:
 
 
 def _numbers(array: np.ndarray, digits: int = 4) -> str:
-    """Return an array in one line, as short as it can be read."""
+    """Return an array as one short line."""
     text = np.array2string(
         array, separator=", ", max_line_width=10_000, threshold=60, formatter={"float_kind": f"{{:.{digits}g}}".format}
     )
     return " ".join(text.split()).replace("[ ", "[")
 
 
-def _against(side: Side, probe: Probe, ours: ProbeOutcome, theirs: ProbeOutcome) -> list[list[str]]:
+def _against(side: Side, probe: Probe, found: ProbeOutcome, expected: ProbeOutcome) -> list[list[str]]:
     """Return the lines `yours` and `expected`."""
     if side == Side.REFUSAL:
-        named = " that names " + " and ".join(f"{number:g}" for number in probe.names) if probe.names else ""
-        return _pair(_ending(ours), f"a ValueError{named}")
-    if ours.ended != "returned":
-        return _pair(_ending(ours), GRADIENTS if probe.cotangent is not None else _shown(theirs.value))
+        return _pair(_ending(found), f"a ValueError{_naming(probe.names)}")
+    if found.ended != "returned":
+        return _pair(_ending(found), GRADIENTS if probe.cotangent is not None else _shown(expected.value))
     if side == Side.INPUTS:
-        names = [f"argument {name}" if name.isdigit() else name for name in ours.changed]
-        return _pair(f"{names[0]} is {_shown(next(iter(ours.changed.values())))} afterwards", "it is left as it was")
+        names = [f"argument {name}" if name.isdigit() else name for name in found.changed]
+        return _pair(f"{names[0]} is {_shown(next(iter(found.changed.values())))} after the call", "it is unchanged")
     if side == Side.DTYPE:
-        return _pair(describe(ours.value), describe(theirs.value))
-    if probe.look is not None and type(theirs.value) in (dict, str):
-        if probe.place and type(ours.value) is dict and type(theirs.value) is dict:
-            off = [key for key, value in theirs.value.items() if likeness(ours.value.get(key), value)]
-            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (ours, theirs)]
+        return _pair(describe(found.value), describe(expected.value))
+    if probe.look is not None and type(expected.value) in (dict, str):
+        if probe.place and type(found.value) is dict and type(expected.value) is dict:
+            off = [key for key, value in expected.value.items() if likeness(found.value.get(key), value)]
+            shown = ["; ".join(f"{key}: {one.value.get(key)}" for key in off) for one in (found, expected)]
             return _pair(*shown)
-        return _facts(ours, theirs.value, GRADIENTS if probe.cotangent is not None else describe(ours.raw))
+        return _facts(found, expected.value, GRADIENTS if probe.cotangent is not None else describe(found.raw))
     if probe.cotangent is not None:
-        return _gradients(ours.value, theirs.value)
-    return _values(ours.value, theirs.value)
+        return _gradients(found.value, expected.value)
+    return _values(found.value, expected.value)
 
 
-def _gradients(ours: Any, theirs: Any) -> list[list[str]]:
-    """Show the first gradient that is wrong, or where the graph is cut; the value itself if that is wrong already."""
-    if type(ours) is not dict or type(theirs) is not dict or likeness(ours["value"], theirs["value"]):
-        return _values(ours["value"], theirs["value"]) if type(ours) is dict and type(theirs) is dict else []
-    arguments = enumerate(zip(ours["grads"], theirs["grads"], strict=False), 1)
+def _gradients(found: Any, expected: Any) -> list[list[str]]:
+    """Show the first wrong gradient, or where the graph is cut. If the value is wrong already, show the value."""
+    if type(found) is not dict or type(expected) is not dict or likeness(found["value"], expected["value"]):
+        return _values(found["value"], expected["value"]) if type(found) is dict and type(expected) is dict else []
+    arguments = enumerate(zip(found["grads"], expected["grads"], strict=False), 1)
     pairs = {f"argument {number}": pair for number, pair in arguments}
-    pairs |= {name: (ours["parameters"].get(name), theirs["parameters"][name]) for name in theirs["parameters"]}
-    for name, (found, expected) in pairs.items():
-        if found is None and expected is not None:
-            return [[f"  no gradient reaches {name}: the graph is cut on the way"]]
-        if likeness(found, expected):
-            return [[f"  of {name}:"], *_values(found, expected)]
+    pairs |= {name: (found["parameters"].get(name), expected["parameters"][name]) for name in expected["parameters"]}
+    for name, (gradient, wanted) in pairs.items():
+        if gradient is None and wanted is not None:
+            return [[f"  no gradient reaches {name}: the graph is cut before it"]]
+        if likeness(gradient, wanted):
+            return [[f"  gradient of {name}:"], *_values(gradient, wanted)]
     return []
 
 
-def _facts(ours: ProbeOutcome, theirs: Any, what: str) -> list[list[str]]:
-    """Show what of a free form is not as it was asked for."""
-    if type(ours.value) is not dict or type(theirs) is not dict:
+def _facts(found: ProbeOutcome, expected: Any, what: str) -> list[list[str]]:
+    """Show which parts of a free form are not as required."""
+    if type(found.value) is not dict or type(expected) is not dict:
         return [_wrapped(f"  yours:    {what}", 2)]
-    off = [str(key) for key, value in theirs.items() if likeness(ours.value.get(key), value)]
-    return [_wrapped(f"  yours:    {what}; not as asked for: {_joined(off)}", 3)]
+    off = [str(key) for key, value in expected.items() if likeness(found.value.get(key), value)]
+    return [_wrapped(f"  yours:    {what}; not as required: {_joined(off)}", 3)]
 
 
-def _values(ours: Any, theirs: Any) -> list[list[str]]:
-    """Show two values where they first differ: the item of a tuple, the row of a long table."""
-    if type(theirs) is tuple and type(ours) is tuple and len(ours) == len(theirs):
-        # What is computed last is returned first: weights go wrong before the output does.
-        items = [item for item in reversed(range(len(theirs))) if likeness(ours[item], theirs[item])]
-        right = [item for item in range(len(theirs)) if item not in items]
+def _values(found: Any, expected: Any) -> list[list[str]]:
+    """Show two values where they first differ: the item of a tuple, or the row of a long table."""
+    if type(expected) is tuple and type(found) is tuple and len(found) == len(expected):
+        # The last item is often computed first: weights go wrong before the output does.
+        items = [item for item in reversed(range(len(expected))) if likeness(found[item], expected[item])]
+        right = [item for item in range(len(expected)) if item not in items]
         if items:
-            lines = _values(ours[items[0]], theirs[items[0]])
+            lines = _values(found[items[0]], expected[items[0]])
             note = f"  (item {items[0]} of the tuple" + (f"; item {right[0]} is right)" if right else ")")
             return [*lines, [note]]
-    if isinstance(ours, Unreadable):
-        return _pair("something that is no array, number or text", _shown(theirs))
-    if shape_of(ours) != shape_of(theirs) or as_float64(ours) is None:
-        return [*_pair(_shown(ours), _shown(theirs)), _wrapped(f"  {plain_difference(ours, theirs)}", 2)]
-    one, other = np.asarray(as_float64(ours)), np.asarray(as_float64(theirs))
+    if isinstance(found, Unreadable):
+        return _pair("a value that is not an array, number or text", _shown(expected))
+    if shape_of(found) != shape_of(expected) or as_float64(found) is None:
+        return [*_pair(_shown(found), _shown(expected)), _wrapped(f"  {plain_difference(found, expected)}", 2)]
+    one, other = np.asarray(as_float64(found)), np.asarray(as_float64(expected))
     if one.ndim >= 2 and one.size > 16:
         rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
         off = next((i for i, pair in enumerate(zip(*rows, strict=True)) if likeness(*pair)), 0)
@@ -187,8 +187,8 @@ def _values(ours: Any, theirs: Any) -> list[list[str]]:
     return _pair(_numbers(one), _numbers(other))
 
 
-def _pair(ours: str, theirs: str) -> list[list[str]]:
-    return [_wrapped(f"  yours:    {ours}", 2), _wrapped(f"  expected: {theirs}", 2)]
+def _pair(found: str, expected: str) -> list[list[str]]:
+    return [_wrapped(f"  yours:    {found}", 2), _wrapped(f"  expected: {expected}", 2)]
 
 
 def _shown(value: Any) -> str:
@@ -201,14 +201,17 @@ def _shown(value: Any) -> str:
 def _ending(outcome: ProbeOutcome) -> str:
     if outcome.ended == "returned":
         return f"it returns {_shown(outcome.value)}"
-    named = " that names " + " and ".join(f"{number:g}" for number in outcome.numbers) if outcome.numbers else ""
-    where = f", from line {outcome.place.number}" if outcome.place else ""
-    return f"it raises {outcome.error or 'an exception'}{named}{where}"
+    where = f", in line {outcome.place.number}" if outcome.place else ""
+    return f"it raises {outcome.error or 'an exception'}{_naming(outcome.numbers)}{where}"
 
 
-def _sums(ours: Any, theirs: Any) -> str:
-    """Return the sums of rows and columns, where the rows of what is expected sum to 1."""
-    one, other = as_float64(ours), as_float64(theirs)
+def _naming(numbers: Sequence[float]) -> str:
+    return f" whose message names {' and '.join(f'{number:g}' for number in numbers)}" if numbers else ""
+
+
+def _sums(found: Any, expected: Any) -> str:
+    """Return the sums of rows and columns, if the expected rows sum to 1."""
+    one, other = as_float64(found), as_float64(expected)
     if one is None or other is None or one.shape != other.shape or one.ndim != 2 or not np.isfinite(one).all():
         return ""
     if not np.allclose(other.sum(axis=-1), 1) or np.allclose(one.sum(axis=-1), 1):
@@ -227,7 +230,9 @@ def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> l
     ]
     if before:
         names = _joined([path.partition(".")[2] for path in before])
-        return _wrapped(f"What comes before is right ({names}): {finding.path} is the first to depart", 3)
+        return _wrapped(
+            f"The steps before it are right ({names}). {finding.path} is the first that differs from the reference", 3
+        )
     return []
 
 
@@ -237,11 +242,17 @@ def _joined(names: Sequence[str]) -> str:
 
 def _next_step(slug: str, finding: Finding) -> str:
     if finding.deviation is None and finding.way is None:
-        return f"Next: read its part of the lesson (README.md), write it, and run `attn test {slug}`"
+        return f"Next: read its part of the lesson (README.md), write it, then run {_command(f'attn test {slug}')}"
     if finding.target == REFLECT:
         return "Next: read the question under Reflect again, and work out a small case by hand"
-    return f"Next: change it and run `attn test {slug}`; `attn hint {slug}` says more"
+    return f"Next: fix it, then run {_command(f'attn test {slug}')}. More help: {_command(f'attn hint {slug}')}"
+
+
+def _command(text: str) -> str:
+    """Return a command that stays on one line when its text is wrapped, so that it can be copied."""
+    return f"`{text.replace(' ', _NO_BREAK)}`"
 
 
 def _wrapped(text: str, most: int) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …")
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …")
+    return [line.replace(_NO_BREAK, " ") for line in lines]

@@ -1,7 +1,7 @@
-"""What an author's checks import: the `worth` mark, and assertions that are safe on any result.
+"""The library for the checks of authors: the `worth` decorator, and assertions that are safe on any result.
 
-A result may be of any type and shape. Pass it to an assertion from here, or through `array_like`, before
-doing arithmetic on it: a TypeError in a check counts as a fault of the grader, not of the student.
+A student's result may have any type and shape. Use one of these assertions, or `array_like`, before you compute with
+it: a TypeError in a check counts as a fault of the grader, not of the student.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Assertions for checks, safe on any result."""
+"""Assertions for checks that are safe on any result."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from grader.sandbox.protocol.device_findings import DeviceCall, DeviceCopy, Devi
 from grader.sandbox.protocol.device_messages import STEPS
 from grader.sandbox.student import Call
 
-__tracebackhide__ = True  # pytest shows a student the sentence, not the code that made it
+__tracebackhide__ = True  # pytest shows the message to a student, not the code of the assertion
 
-# A right softmax, in any style, sums to one within some thousands of rounding errors of its dtype.
+# Right softmax weights, computed in any style, sum to 1 within a few thousand rounding errors of their dtype.
 ROW_SUM_GAP = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
 
 def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, *, of: str = "") -> None:
-    """Fail unless the student's value is the expected one; `of` names it in the message."""
+    """Fail unless the student's value is the expected one. `of` names the value in the message."""
     found = difference(actual, expected, tolerance)
     assert found is None, f"{of}: {found}" if of else found
 
@@ -39,7 +39,7 @@ def array_like(value: Any, shape: tuple[int, ...], *, of: str = "the result") ->
 
 
 def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1, dtype: Any = np.float64) -> None:
-    """Fail unless every slice along an axis is a probability distribution, to the precision of the input's dtype."""
+    """Fail unless every slice along an axis is a probability distribution, within the precision of the dtype."""
     weights = array_like(value, shape)
     lowest = weights.min()
     assert lowest >= 0, f"a weight is negative: {lowest:.4g}"
@@ -51,7 +51,7 @@ def assert_rows_sum_to_one(value: Any, shape: tuple[int, ...], *, axis: int = -1
 
 def assert_dtype(value: Any, expected: Any) -> None:
     """Fail unless the result is an array or tensor of this dtype."""
-    # Nothing is converted: a quarter of a gigabyte of bytes would be two of floats.
+    # No conversion: 256 MB of bytes would become 2 GB of floats.
     dtype = value.dtype if shape_of(value) is not None else None
     assert dtype is not None, f"expected an array of {expected}, got {describe(value)}"
     assert dtype == expected, f"the result is {dtype}, expected {getattr(expected, '__name__', expected)}"
@@ -65,12 +65,12 @@ def assert_unmodified(call: Call, *originals: Any) -> None:
 
 
 def assert_disciplined(found: DeviceCall, *, device: str | None = None, non_blocking: bool = False) -> None:
-    """Fail if a call mixed devices, made the CPU wait for the GPU or left a result behind, and say in which line.
+    """Fail if a call mixed devices, made the CPU wait for the GPU, or returned a result on the wrong device.
 
-    With `device` ("cpu" or "cuda"), every tensor of the result must live there; with `non_blocking`, no copy to the
-    GPU may hold up the CPU.
+    The message names the line. With `device` ("cpu" or "cuda"), every tensor of the result must be there. With
+    `non_blocking`, no copy to the GPU may make the CPU wait.
     """
-    for finding in found.findings[:1]:  # the first: what comes after it is often its doing
+    for finding in found.findings[:1]:  # only the first: it often causes the later ones
         others = sorted({one.line for one in found.findings if one.line not in (0, finding.line)})
         more = f" Look at line {_listed(others)}, too." if others else ""
         raise AssertionError(f"{_place(finding)}{finding.what}. {STEPS[finding.kind]}{more}")
@@ -83,9 +83,9 @@ def assert_disciplined(found: DeviceCall, *, device: str | None = None, non_bloc
 
 
 def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:
-    """Fail unless the call raises this exception and names these numbers in its message."""
+    """Fail unless the call raises this exception, with these numbers in its message."""
     error = _raised_by(call)
-    # A name without a module is a built-in: a class of the student's own has theirs in front.
+    # A name without a module is a built-in. A student's own class has its module in front.
     assert kind.__name__ in error.types, f"expected a {kind.__name__}: {error}"
     found = _numbers_in(error.message)
     missing = [number for number in numbers if number not in found]
@@ -106,7 +106,7 @@ def _signed(weights: np.ndarray, axis: int) -> float:
 
 
 def _numbers_in(message: str) -> list[float]:
-    # A dash behind a digit or a letter is no sign: "0-5" names 0 and 5.
+    # A dash after a digit or a letter is not a minus sign: "0-5" names 0 and 5.
     return [float(text) for text in re.findall(r"(?:(?<!\w)-)?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?", message)]
 
 

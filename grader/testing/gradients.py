@@ -1,7 +1,4 @@
-"""Assertions about gradients: against expected ones, and against the function's own finite differences.
-
-A gradient that never arrived is a finding of its own: somewhere the graph was cut.
-"""
+"""Assertions about gradients, which also say where the graph was cut."""
 
 from __future__ import annotations
 
@@ -19,33 +16,33 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = True
 
-CUT = "the graph is cut between {0} and the result (by .detach(), .data, .numpy() or torch.tensor, say)"
-DIRECTIONS = 1  # a wrong gradient is orthogonal to a random direction with probability 0
+CUT = "the graph is cut between {0} and the result (for example by .detach(), .data, .numpy() or torch.tensor)"
+DIRECTIONS = 1  # one is enough: a wrong gradient is orthogonal to a random direction with probability 0
 STEP = 1e-5
-# In float64 the differences below are right to about STEP², a scale kept in float32 is off by 1e-7 on both sides alike.
+# In float64 the differences are right to about STEP². A scale kept in float32 is off by 1e-7, equally on both sides.
 BY_DIFFERENCES = Tolerance(1e-5, 1e-7)
 
 
 def assert_gradients(
     found: Vjp, expected: Sequence[Any], names: Sequence[str] = (), tolerance: Tolerance | None = None
 ) -> None:
-    """Fail unless the gradients of the arguments are the expected ones; None among these is not compared."""
+    """Fail unless the gradients of the arguments are the expected ones. An expected None is not compared."""
     named = [*names, *(f"argument {number + 1}" for number in range(len(names), len(expected)))]
-    for name, ours, theirs in zip(named, found.grads, expected, strict=False):
-        if theirs is not None:
-            _assert_gradient(name, ours, theirs, tolerance)
+    for name, gradient, wanted in zip(named, found.grads, expected, strict=False):
+        if wanted is not None:
+            _assert_gradient(name, gradient, wanted, tolerance)
 
 
 def assert_parameter_gradients(found: Vjp, expected: Mapping[str, Any], tolerance: Tolerance | None = None) -> None:
     """Fail unless the gradients of the parameters are the expected ones."""
-    for name, theirs in expected.items():
+    for name, wanted in expected.items():
         assert name in found.parameters, f"there is no parameter {name}"
-        _assert_gradient(name, found.parameters[name], theirs, tolerance)
+        _assert_gradient(name, found.parameters[name], wanted, tolerance)
 
 
-def _assert_gradient(name: str, ours: Any, theirs: Any, tolerance: Tolerance | None) -> None:
-    assert ours is not None, f"no gradient reaches {name}: {CUT.format(name)}"
-    wrong = difference(ours, theirs, tolerance)
+def _assert_gradient(name: str, gradient: Any, expected: Any, tolerance: Tolerance | None) -> None:
+    assert gradient is not None, f"no gradient reaches {name}: {CUT.format(name)}"
+    wrong = difference(gradient, expected, tolerance)
     assert wrong is None, f"the gradient of {name}: {wrong}"
 
 
@@ -58,7 +55,7 @@ def assert_gradients_match_differences(
     kwargs: Mapping[str, Any] | None = None,
     of: Sequence[str] = (),
 ) -> None:
-    """Fail unless the gradients of float64 arguments are the slopes of the function itself, along random directions."""
+    """Fail unless the gradients of float64 arguments match finite differences of the function, in random directions."""
     import torch
 
     kwargs = kwargs or {}
@@ -83,11 +80,11 @@ def assert_gradients_match_differences(
     for number, (name, slope) in enumerate(tried):
         measured = (values[2 * number] - values[2 * number + 1]) / (2 * STEP)
         wrong = difference(slope, measured, BY_DIFFERENCES)
-        assert wrong is None, f"the gradient of {name} is not the slope of the function itself: {wrong}"
+        assert wrong is None, f"the gradient of {name} does not match finite differences of the function: {wrong}"
 
 
 def _paired(value: Any, cotangent: Any) -> float:
-    """Return the sum of a result times its cotangent; a cotangent of None leaves its part out."""
+    """Return the sum of a result times its cotangent. A cotangent of None skips its part."""
     if cotangent is None:
         return 0.0
     if isinstance(cotangent, tuple | list):
@@ -102,7 +99,7 @@ def _paired(value: Any, cotangent: Any) -> float:
 
 @cache
 def half_dtypes() -> tuple[torch.dtype, ...]:
-    """Return the half precisions that this machine's torch can compute attention in."""
+    """Return the half precision dtypes in which torch can compute attention on this machine."""
     import torch
 
     return tuple(dtype for dtype in (torch.bfloat16, torch.float16) if _works_in(dtype))

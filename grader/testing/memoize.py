@@ -1,6 +1,6 @@
-"""Remembering what is the same for every submission: the inputs a check draws, and what its oracle makes of them.
+"""Memoization of what is the same for every submission: the inputs of a check, and their expected results.
 
-A check begins with the same random numbers for everybody, so what follows from them need be computed once a session.
+A check starts with the same random numbers for every student, so these values are computed once in a session.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-MOST = 20_000  # results of one function; no suite has so many, and a mistake must not fill the memory
+MOST = 20_000  # results of one function; no suite needs so many, and a mistake must not fill the memory
 
 
 def remembered(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Compute a function of arrays, tensors, numbers and generators once for each content of its arguments.
+    """Compute a function of arrays, tensors, numbers and generators only once for the same arguments.
 
-    A generator is left as the function left it, and every caller has a copy of its own.
+    A random generator ends in the same state as after a real call, and every caller gets its own copy of the result.
     """
     known: dict[Hashable, tuple[Result, list[Any]]] = {}
 

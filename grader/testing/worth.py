@@ -1,4 +1,4 @@
-"""What an author declares about a check."""
+"""The decorator that makes a test function a check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Decorator = Callable[[FunctionType], FunctionType]
 
 @dataclass(frozen=True)
 class Worth:
-    """What `@worth` says of a test function; as an author wrote it, so anything may be wrong with it."""
+    """The arguments of `@worth`, exactly as the author wrote them. They are not checked yet."""
 
     points: float
     property: str
@@ -21,15 +21,15 @@ class Worth:
 
 
 def worth(points: float, property: str, *, target: str | None = None, needs: str | None = None) -> Decorator:
-    """Make a test function a check: what it is worth, and what it shows, in words a student reads.
+    """Make a test function a check with these points. `property` says what it checks; students read it.
 
-    `target` is the function it examines (the module's first, if not said); `needs` names an earlier check,
-    without which this one is held back.
+    `target` is the function that it tests (by default the module's first). `needs` names an earlier check; if that one
+    fails, this one is held back.
     """
 
     def mark(function: FunctionType) -> FunctionType:
         vars(function)["worth"] = Worth(points, property, target, needs)
-        if (pytest := sys.modules.get("pytest")) is None:  # a student's own checks do without
+        if (pytest := sys.modules.get("pytest")) is None:  # a student's own checks run without pytest
             return function
         marked: FunctionType = pytest.mark.worth(points, property, target=target, needs=needs)(function)
         return marked

@@ -450,9 +450,9 @@ def test_a_misconception_that_no_probe_tells_from_another(tiny: Course) -> None:
 def test_probes_that_are_none(tiny: Course) -> None:
     probes = tiny.modules[0].probes
     edit(probes, 'probe("tiny", np.array([3.0]))', 'probe("twice", np.array([3.0]))')
-    assert "probes.py: twice: is not asked for. There are tiny" in problems(tiny)
+    assert "probes.py: twice: is not a name that the module asks for. Use one of tiny" in problems(tiny)
     probes.write_text("PROBES = [1]\n")
-    assert "probes.py: PROBES: is no list of probes" in problems(tiny)
+    assert "probes.py: PROBES: is not a list of probes" in problems(tiny)
     probes.write_text("1 / 0\n")
     assert "probes.py: cannot be run: ZeroDivisionError" in problems(tiny)
     probes.unlink()

@@ -15,7 +15,7 @@ from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.course.percent import split_cells
-from grader.diagnosis.findings import findings, self_portrait
+from grader.diagnosis.findings import diagnosed_names, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.limits import Limits
@@ -81,7 +81,7 @@ def main() -> None:
     solution = read_text(course.solution(module))
     bad = 0
     for way in prints.ways:
-        if (names := self_portrait(prints, way)) != [way.name]:
+        if (names := diagnosed_names(prints, way)) != [way.name]:
             bad += 1
             same = [one.name for one in prints.ways if one is not way and one.behaves == way.behaves][:4]
             where = sorted({prints.probes[number].path for number in way.behaves})

@@ -1,4 +1,4 @@
-"""What is named, and what is not: every known wrong way as itself, whoever wrote it, and nothing else at all."""
+"""Every known wrong way gets its own name in every style, and nothing else gets a name."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_misconception_is_named_as_itself(course: Course, name: str) -> None:
+def test_every_misconception_gets_its_own_name(course: Course, name: str) -> None:
     module = course.module(name)
     ways = read_misconceptions(course, module)
     suite = full_suite(course, module)
     quick = [as_submission(course, module, way) for way in ways if not way.costly]
-    dear = [as_submission(course, module, way) for way in ways if way.costly]
-    reports = [*graded(replace(suite, measured=False), quick), *graded(suite, dear)]
+    costly = [as_submission(course, module, way) for way in ways if way.costly]
+    reports = [*graded(replace(suite, measured=False), quick), *graded(suite, costly)]
     assert {report.submission: names(report) for report in reports} == {way.name: [way.name] for way in ways}
     for report in reports:
         for one in report.diagnoses:
@@ -69,7 +69,7 @@ def test_a_bundle_gives_the_same_names(course: Course, bundle: Course, name: str
     assert found == {way.name: [way.name] for way in ways}
 
 
-def laid_over(course: Course, module: Module, kind: str) -> dict[str, Submission]:
+def appended(course: Course, module: Module, kind: str) -> dict[str, Submission]:
     solution = read_text(course.solution(module))
     found = {
         title: submission_of(course, module, f"{solution}\n\n{code}") for title, code in overlays(kind, module.name)
@@ -78,26 +78,26 @@ def laid_over(course: Course, module: Module, kind: str) -> dict[str, Submission
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_one_mistake_has_one_name_in_every_handwriting(course: Course, name: str) -> None:
+def test_one_mistake_gets_the_same_name_in_every_style(course: Course, name: str) -> None:
     module = course.module(name)
     suite = replace(full_suite(course, module), measured=False)
-    reports = graded(suite, list(laid_over(course, module, "styles").values()))
+    reports = graded(suite, list(appended(course, module, "styles").values()))
     assert {one.submission: names(one) for one in reports} == {
         one.submission: [one.submission.split()[0]] for one in reports
     }
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_an_unknown_mistake_has_no_name(course: Course, name: str) -> None:
+def test_an_unknown_mistake_gets_no_name(course: Course, name: str) -> None:
     module = course.module(name)
     suite = replace(full_suite(course, module), measured=False)
-    reports = graded(suite, list(laid_over(course, module, "unknown").values()))
+    reports = graded(suite, list(appended(course, module, "unknown").values()))
     assert {one.submission: names(one) for one in reports if names(one)} == {}
     assert [one.submission for one in reports if all(check.outcome == "passed" for check in one.checks)] == []
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_no_probe_finds_fault_with_a_right_solution(course: Course, name: str) -> None:
+def test_right_solutions_have_no_findings(course: Course, name: str) -> None:
     module = course.module(name)
     prints = Diagnoser(module).prints()
     assert prints is not None
@@ -107,7 +107,7 @@ def test_no_probe_finds_fault_with_a_right_solution(course: Course, name: str) -
     assert {title: found for title, found in described(course, module, prints, texts) if found} == {}
 
 
-def test_there_are_enough_of_each(course: Course) -> None:
+def test_there_are_enough_styles_and_unknown_mistakes(course: Course) -> None:
     bugs: dict[tuple[str, str], set[str]] = {}
     for name in MODULES:
         for title, _ in overlays("styles", name):

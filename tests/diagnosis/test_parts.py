@@ -1,4 +1,4 @@
-"""The parts of diagnosis: what can be read off weights, where to look, how alike two outcomes are, what is said."""
+"""The parts of diagnosis: reading weights, finding the line, comparing outcomes, and the text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.diagnosis.diagnose import Diagnoser
+from grader.diagnosis.encoding import outcome_data, outcome_of
 from grader.diagnosis.likely_line import Line, likely_line, telling_words
-from grader.diagnosis.outcome import Likeness, ProbeOutcome, Side, compare, likeness, outcome_data, outcome_of
+from grader.diagnosis.outcome import Likeness, ProbeOutcome, Side, compare, likeness
 from grader.diagnosis.probe import Weights, probe
 from grader.diagnosis.weights_reading import read_weights
 from grader.diagnosis.wording import call_of
@@ -26,16 +27,16 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 class TestReading:
-    def test_right_weights_say_nothing(self) -> None:
+    def test_right_weights_give_no_reading(self) -> None:
         assert read_weights(softmax(SCORES / 2), Weights(SCORES, scale=2)) is None
 
     @pytest.mark.parametrize("divisor", [1.0, 4.0, 0.5, 1.7])
-    def test_the_scale_is_read_off(self, divisor: float) -> None:
+    def test_scale_is_read_from_weights(self, divisor: float) -> None:
         found = read_weights((softmax(SCORES / divisor), None), Weights(SCORES, scale=2, part=0))
         assert found is not None
-        assert f"the scores divided by {divisor:g}; 2 is right" in found.evidence
+        assert f"scores divided by {divisor:g}; it should be 2" in found.evidence
 
-    def test_the_axis_is_read_off(self) -> None:
+    def test_axis_is_read_from_weights(self) -> None:
         found = read_weights(softmax(SCORES, axis=0), Weights(SCORES))
         assert found is not None
         assert found.cause == "the softmax runs over the queries, not over the keys"
@@ -43,27 +44,27 @@ class TestReading:
         assert found is not None
         assert "all weights of the table together sum to 1" in found.cause
 
-    def test_the_mask_is_read_off(self) -> None:
+    def test_mask_is_read_from_weights(self) -> None:
         of = Weights(SCORES, mask=CAUSAL)
         for weights, cause in [
             (softmax(SCORES), "the mask is not used"),
-            (softmax(SCORES) * CAUSAL, "the mask comes after the softmax"),
-            (softmax(np.where(CAUSAL, -np.inf, SCORES)), "the mask is read the wrong way round"),
+            (softmax(SCORES) * CAUSAL, "the mask is applied after the softmax"),
+            (softmax(np.where(CAUSAL, -np.inf, SCORES)), "the mask is inverted"),
         ]:
             found = read_weights(weights, of)
             assert found is not None
             assert cause in found.cause
         assert read_weights(softmax(np.where(CAUSAL, SCORES, -np.inf)), of) is None
 
-    def test_equal_weights_come_from_no_scores(self) -> None:
+    def test_equal_weights_do_not_depend_on_scores(self) -> None:
         found = read_weights(np.full((2, 3), 1 / 3), Weights(SCORES))
         assert found is not None
-        assert found.cause == "the scores do not come into the weights"
+        assert found.cause == "the weights do not depend on the scores"
 
     @pytest.mark.parametrize(
         "value", [None, (), "text", np.zeros(3), np.full((2, 3), np.nan), np.array([["a"] * 3] * 2)]
     )
-    def test_what_is_no_table_of_weights_says_nothing(self, value: object) -> None:
+    def test_other_values_give_no_reading(self, value: object) -> None:
         assert read_weights(value, Weights(SCORES)) is None
 
 
@@ -91,31 +92,33 @@ def forward(q): return q
 '''
 
 
-class TestPlace:
-    def test_the_line_with_the_telling_words(self) -> None:
+class TestLikelyLine:
+    def test_line_with_the_words_of_the_wrong_way(self) -> None:
         words = telling_words("def f(x):\n    return exps / exps.sum(axis=0)\n", "    exps = np.exp(x)\n")
         assert set(words) == {"return", "exps", "sum", "axis", "0"}
         assert likely_line(Source("a.py", (FILE,), notebook=False), "softmax", words) == Line(10, None)
 
-    def test_a_method_is_looked_for_in_its_class(self) -> None:
+    def test_method_is_found_in_its_class(self) -> None:
         source = Source("a.py", (FILE,), notebook=False)
         assert likely_line(source, "Head.forward", ["T", "@"]) == Line(16, None)
         assert likely_line(source, "Head.forward", ["nothing", "like", "it"]) == Line(13, None)
         assert likely_line(source, "forward", ["q"]) == Line(21, None)
         assert likely_line(source, "missing", ["q"]) is None
 
-    def test_a_notebook_has_cells(self) -> None:
+    def test_line_of_a_notebook_has_its_cell(self) -> None:
         source = Source("a.ipynb", ("import numpy", FILE), notebook=True)
         assert likely_line(source, "softmax", ["max"]) == Line(8, 2)
 
-    def test_a_hostile_text_is_only_text(self) -> None:
+    def test_hostile_text_is_not_parsed(self) -> None:
         text = "def softmax(x):\n" + "(" * 100_000 + "\n" + '"""' * 3 + "\n" * 5000
         assert likely_line(Source("a.py", (text,), notebook=False), "softmax", ["x"]) == Line(1, None)
 
-    def test_only_so_much_of_a_file_is_looked_at(self) -> None:
+    def test_search_in_a_long_file_is_limited(self) -> None:
         body = "".join(f"    x = {number}\n" for number in range(600))
         late = Source("a.py", (f"def softmax(x):\n{body}    return x.max(axis=0)\n",), notebook=False)
-        assert likely_line(late, "softmax", ["axis"]) == Line(1, None)  # or a long file would cost the grader minutes
+        assert likely_line(late, "softmax", ["axis"]) == Line(
+            1, None
+        )  # without a limit, a long file would take minutes
         helpers = "".join(f"def f{number:03}(x):\n    return x\n" for number in range(100))
         calls = "".join(f"    f{number:03}(x)\n" for number in range(100))
         many = Source(
@@ -125,7 +128,7 @@ class TestPlace:
 
 
 class TestOutcome:
-    def test_how_alike_values_are(self) -> None:
+    def test_likeness_of_values(self) -> None:
         x = np.array([0.25, 0.75])
         assert likeness(x.copy(), x) == Likeness.SAME
         assert likeness(x * (1 + 1e-12), x) == Likeness.SAME
@@ -139,7 +142,7 @@ class TestOutcome:
         assert likeness((1.0, x), (np.float64(1), x)) == Likeness.SAME
         assert likeness(np.array([True, False]), np.array([1, 0])) == Likeness.SAME
 
-    def test_a_golden_file_keeps_all_of_it(self) -> None:
+    def test_golden_file_keeps_every_value(self) -> None:
         values: list[object] = [None, True, 3, 0.1, np.float32(2.5), "text", (np.eye(2), [1, 2]), {"a": np.arange(3)}]
         values += [np.array([np.nan, np.inf, -np.inf]), np.zeros((2, 0, 3)), np.array(2.0), np.array([0.1], np.float32)]
         for value in values:
@@ -149,7 +152,7 @@ class TestOutcome:
             )
             assert alike.wrong == frozenset(), value
 
-    def test_every_side_is_seen(self) -> None:
+    def test_every_side_is_compared(self) -> None:
         good = ProbeOutcome("returned", np.ones(2))
         refusal = ProbeOutcome("refused", numbers=(3.0,))
         for other, known, side in [
@@ -170,8 +173,8 @@ def softmax(x, axis=-1):
 """
 
 
-class TestWords:
-    def test_a_call_can_be_tried(self) -> None:
+class TestWording:
+    def test_call_can_be_tried(self) -> None:
         assert (
             call_of(probe("softmax", np.array([[0.0, 2.5]]), kwargs={"axis": 0}))
             == "softmax(np.array([[0, 2.5]]), axis=0)"
@@ -179,34 +182,34 @@ class TestWords:
         assert call_of(probe("A.f", np.zeros((9, 9)), init=(4,), said="a table")) == "A(4).f of a table"
         assert call_of(probe("f", np.zeros((20, 20)))) == "f of arrays of (20, 20)"
 
-    def test_what_a_hidden_check_sees_stays_hidden(self, grade_source: GradeSource, course: Course) -> None:
+    def test_hidden_input_stays_hidden(self, grade_source: GradeSource, course: Course) -> None:
         solution = course.solution(course.module("01_softmax")).read_text()
         report = grade_source(solution + NO_MAXIMUM)
         (one,) = report.diagnoses
         assert one.misconception == "no_max_subtraction"
-        assert one.message.startswith("Does not hold: ")
+        assert one.message.startswith("A hidden check fails: ")
         assert "yours" not in one.message
         assert one.line == len(solution.splitlines()) + 3
 
-    def test_what_raises_is_told_with_its_line(self, grade_source: GradeSource, course: Course) -> None:
+    def test_exception_is_shown_with_its_line(self, grade_source: GradeSource, course: Course) -> None:
         solution = course.solution(course.module("01_softmax")).read_text()
         report = grade_source(f"{solution}\n\ndef softmax(x, axis=-1):\n    return x.nothing\n")
         one = report.diagnoses[0]
         assert (one.target, one.misconception) == ("softmax", None)
-        assert f"yours:    it raises AttributeError, from line {len(solution.splitlines()) + 4}" in one.message
+        assert f"yours:    it raises AttributeError, in line {len(solution.splitlines()) + 4}" in one.message
 
-    def test_the_stub_is_told_what_to_write(self, grade_source: GradeSource, course: Course) -> None:
+    def test_stub_names_what_is_not_written(self, grade_source: GradeSource, course: Course) -> None:
         report = grade_source(course.module("01_softmax").stub.read_text())
         functions = ["softmax", "log_softmax", "softmax_with_temperature"]
         assert [one.message.splitlines()[0] for one in report.diagnoses] == [
             f"{name} is not written yet" for name in functions
         ]
 
-    def test_a_diagnosis_that_cannot_be_made_costs_no_grade(
+    def test_failed_diagnosis_does_not_change_the_grade(
         self, grade_source: GradeSource, course: Course, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def broken(_: Diagnoser) -> None:
-            raise CourseError(course.root, "", "is broken", "Mend it")
+            raise CourseError(course.root, "", "is broken", "Fix it")
 
         monkeypatch.setattr(Diagnoser, "prints", broken)
         report = grade_source("def softmax(x, axis=-1):\n    return x\n")
@@ -215,7 +218,7 @@ class TestWords:
             "no diagnosis: a fault of the grader, not of your code (CourseError)"
         ]
 
-    def test_what_never_returns_costs_no_second_wait(self, grade_source: GradeSource) -> None:
+    def test_endless_function_is_not_called_again(self, grade_source: GradeSource) -> None:
         report = grade_source("def softmax(x, axis=-1):\n    while True:\n        pass\n")
         assert [one for one in report.diagnoses if one.target == "softmax"] == []
         assert {ending.kind for ending in report.endings} == {"deadline"}
@@ -224,7 +227,7 @@ class TestWords:
         "lie",
         ["None", "True", "'x' * 70", "(x, x)", "object()", "float('nan')", "np.zeros(0)", "{1: x}", "[[x]]", "1 / 0"],
     )
-    def test_whatever_is_returned_is_diagnosed_without_a_stumble(self, grade_source: GradeSource, lie: str) -> None:
+    def test_any_result_can_be_diagnosed(self, grade_source: GradeSource, lie: str) -> None:
         names = ("softmax", "log_softmax", "softmax_with_temperature")
         report = grade_source(
             "import numpy as np\n" + "".join(f"def {name}(x, *a, **k):\n    return {lie}\n" for name in names)

@@ -1,4 +1,4 @@
-"""The authors' assertions: each accepts right values and raises AssertionError for all others."""
+"""Each assertion accepts right values, and raises only AssertionError for anything else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.testing import (
 )
 
 ROWS = np.full((2, 4), 0.25)
-# Values that a worker can send. Every assertion must fail on them, and none may raise another error.
+# What a worker may send: every assertion must fail for it, and none may raise another error.
 STRANGE: list[Any] = [
     None,
     True,
@@ -60,13 +60,13 @@ ASSERTIONS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("name", [name for name in ASSERTIONS if name != "array_like"])
-def test_strange_values_raise_only_assertion_error(name: str, value: Any) -> None:
+def test_strange_values_only_raise_assertion_errors(name: str, value: Any) -> None:
     with pytest.raises(AssertionError):
         ASSERTIONS[name](value)
 
 
 @pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
-def test_array_like_returns_a_finite_array_or_fails(value: Any) -> None:
+def test_array_like_returns_a_finite_array_of_the_shape_or_fails(value: Any) -> None:
     try:
         array = array_like(value, (2, 4))
     except AssertionError:
@@ -84,7 +84,7 @@ def test_right_values_pass() -> None:
     assert_unmodified(Call(None, (ROWS, 2.0), {}), ROWS.copy(), 2.0)
 
 
-def test_rows_that_do_not_sum_to_one_fail() -> None:
+def test_wrong_row_sums_are_named() -> None:
     with pytest.raises(AssertionError, match=r"sum to 1\.2"):
         assert_rows_sum_to_one(ROWS * 1.2, (2, 4))
     with pytest.raises(AssertionError, match=r"sum to 1\.00000001, not to 1"):
@@ -100,7 +100,7 @@ def raising(types: tuple[str, ...], message: str) -> Callable[[], Any]:
     return call
 
 
-def test_assert_raises_requires_the_type_and_the_numbers() -> None:
+def test_exception_needs_the_type_and_the_numbers() -> None:
     kinds = ("mylab.f.ShapeError", "ValueError", "Exception", "object")
     own = ("mylab.f.ValueError", "Exception", "object")
     assert_raises(ValueError, raising(kinds, "3 and 4.0 differ"), 3, 4)

@@ -1,4 +1,4 @@
-"""Assertions about gradients: right ones pass, and wrong gradients and cut graphs get different messages."""
+"""Assertions about gradients: right ones pass; wrong ones and cut graphs give different messages."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_right_gradients_pass(student_of: StudentOf, inputs: Any) -> None:
     ("name", "said"),
     [
         ("cut", r"no gradient reaches k: the graph is cut between k and the result"),
-        ("lying", r"the gradient of q is not the slope of the function itself"),
+        ("lying", r"the gradient of q does not match finite differences"),
         ("spoilt", r"spoilt raised RuntimeError: one of the variables needed for gradient computation"),
         ("odd", r"no gradient reaches q"),
     ],
 )
-def test_wrong_gradients_fail_with_the_reason(student_of: StudentOf, inputs: Any, name: str, said: str) -> None:
+def test_wrong_gradients_fail_with_a_message(student_of: StudentOf, inputs: Any, name: str, said: str) -> None:
     with pytest.raises(Exception, match=said):
         by_differences(getattr(student_of(SOURCE, "torch"), name), inputs)
 
@@ -110,7 +110,7 @@ def test_gradients_are_compared_with_expected_ones(student_of: StudentOf, inputs
 
 def test_parameters_can_be_set_and_have_gradients(student_of: StudentOf) -> None:
     layer = student_of(SOURCE, "torch").Linear()
-    layer.load_state_dict({"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0]])})  # the buffer does not change
+    layer.load_state_dict({"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0]])})  # the buffer keeps its value
     found = layer.vjp(torch.eye(2), cotangent=torch.ones(2, 2))
     assert found.value.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert_parameter_gradients(found, {"weight": torch.ones(2, 2)})
@@ -126,7 +126,7 @@ def test_parameters_can_be_set_and_have_gradients(student_of: StudentOf) -> None
         layer(torch.eye(2))
 
 
-def test_object_is_created_with_its_first_call(student_of: StudentOf) -> None:
+def test_an_object_is_created_at_its_first_call(student_of: StudentOf) -> None:
     source = (
         SOURCE
         + """
@@ -164,7 +164,7 @@ def test_eval_sets_the_mode(student_of: StudentOf) -> None:
     assert layer() is False
 
 
-def test_half_dtypes_work_on_this_machine() -> None:
+def test_half_precisions_work_on_this_machine() -> None:
     for dtype in half_dtypes():
         one = torch.ones(2, 2, dtype=dtype)
         assert (one @ one).dtype == dtype

@@ -1,4 +1,4 @@
-"""Memoized results equal computed ones, and callers cannot change them."""
+"""Remembered results equal computed ones, and no caller can change them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_inputs_are_drawn_once_and_the_generator_advances(calls: list[str]) -> N
     assert len(calls) == 2
 
 
-def test_changing_a_result_does_not_change_the_next() -> None:
+def test_changing_a_result_does_not_change_the_remembered_one() -> None:
     @remembered
     def oracle(x: torch.Tensor) -> tuple[torch.Tensor, Drawn]:
         return 2 * x, {"same": x + 0}
@@ -55,7 +55,7 @@ def test_changing_a_result_does_not_change_the_next() -> None:
         ({"a": torch.zeros(1)}, {"a": torch.ones(1)}),
     ],
 )
-def test_different_arguments_give_different_results(calls: list[str], one: object, other: object) -> None:
+def test_different_arguments_are_kept_apart(calls: list[str], one: object, other: object) -> None:
     @remembered
     def note(value: object) -> int:
         calls.append(repr(value))

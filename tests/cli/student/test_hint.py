@@ -50,7 +50,7 @@ softmax:
   Look at: softmax.py, near line {line}
   Think: Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3
       array. Which of them is all ones?
-  Next: change it and run `attn test softmax`; `attn hint softmax` says more
+  Next: fix it, then run `attn test softmax`. More help: `attn hint softmax`
 """)
 
 

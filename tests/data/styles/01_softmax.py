@@ -1,4 +1,4 @@
-"""One mistake, three handwritings: laid over the solution of 01_softmax, each is given the name in its title."""
+"""Known mistakes of 01_softmax, each in three styles: appended to the solution, each gets the name in its title."""
 
 import math
 

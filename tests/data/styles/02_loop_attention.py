@@ -1,4 +1,4 @@
-"""Wrong ways of 02_loop_attention in other words: `# %% <misconception> <style>`, laid over the solution."""
+"""Known wrong ways of 02_loop_attention in other styles: `# %% <misconception> <style>`, appended to the solution."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Known wrong ways of 04_masks, as other students would write them: laid over the solution one by one."""
+"""Known wrong ways of 04_masks, as other students would write them: each is appended to the solution."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Wrong ways of 05_torch_attention, each written in several other ways than in `misconceptions.py`."""
+"""Known wrong ways of 05_torch_attention, each written in several other styles than in `misconceptions.py`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The same mistakes in other handwritings: the first word of a title is the name that each must be given."""
+"""Known wrong ways of 07_gpu_path in other styles: the first word of a title is the name that it must get."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Wrong in ways that no misconception of 01_softmax describes: laid over the solution, none is given a name."""
+"""Mistakes that no misconception of 01_softmax describes: appended to the solution, none gets a name."""
 
 import numpy as np
 

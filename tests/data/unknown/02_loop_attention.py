@@ -1,4 +1,4 @@
-"""Wrong ways of 02_loop_attention that nobody has listed: laid over the solution, none may be given a name."""
+"""Mistakes that no misconception of 02_loop_attention describes: appended to the solution, none gets a name."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Wrong submissions of 03_attention that are none of its known wrong ways: diagnosis should give them no name."""
+"""Mistakes that no misconception of 03_attention describes: appended to the solution, none gets a name."""
 
 import numpy as np
 

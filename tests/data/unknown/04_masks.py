@@ -1,4 +1,4 @@
-"""Wrong ways of 04_masks that no list has: laid over the solution one by one, they must be given no name."""
+"""Mistakes that no misconception of 04_masks describes: appended to the solution, none gets a name."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Mistakes in 05_torch_attention that nobody has foreseen: each must be seen, and none may be given a name."""
+"""Mistakes that no misconception of 05_torch_attention describes: each must be found, and none gets a name."""
 
 import math
 

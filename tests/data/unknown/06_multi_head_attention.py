@@ -1,4 +1,4 @@
-"""Wrong ways of 06_multi_head_attention that no list has: laid over the solution, they must be given no name."""
+"""Mistakes that no misconception of 06_multi_head_attention describes: appended to the solution, none gets a name."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Mistakes in 07_gpu_path that nobody has foreseen: each must be seen, and none may be given a name."""
+"""Mistakes that no misconception of 07_gpu_path describes: each must be found, and none gets a name."""
 
 import math
 
