@@ -124,7 +124,7 @@ def _stages_of_03(student: Student) -> Iterator[Stage]:
     weights = _array(_call("compute_weights", head.compute_weights, scaled), SQUARE, "result of compute_weights")
     yield Stage("weights", "compute_weights(scaled)", weights)
     output = _array(_call("compute_output", head.compute_output, weights, V), V.shape, "result of compute_output")
-    yield Stage("output", "compute_output(weight, V)", output)
+    yield Stage("output", "compute_output(weights, V)", output)
 
 
 STEPS: Mapping[str, Steps] = {"02_loop_attention": _stages_of_02, "03_attention": _stages_of_03}
