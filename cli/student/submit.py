@@ -38,7 +38,7 @@ def submit(student: str | None, to: Path | None, anyway: bool, as_json: bool) ->
     record_student(course, name)
     done: list[ModuleReadiness] = []
     try:
-        for one in handin.outcomes(course, name, handin.pieces(course)):
+        for one in handin.check_modules(course, name, handin.files_to_submit(course)):
             done.append(one)
             if not as_json:
                 click.echo("\n".join(_outcome_lines(one)))

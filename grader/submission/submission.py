@@ -114,9 +114,7 @@ class SubmissionRef:
                 sources[piece.module.slug] = piece.read()
             except UnreadableError as error:
                 problem = str(error) if piece is self.piece else problem
-            except (
-                OSError
-            ) as error:  # a disk or network error: not the student's fault, and no reason to stop the class
+            except OSError as error:  # a disk or network error: not the student's fault, and the class goes on
                 lost = f"{piece.origin} cannot be read: {error.strerror or error}"
         return Submission(self.student, self.module, self.piece.below.name, sources, problem, lost)
 
@@ -133,14 +131,12 @@ def own_submission(course: Course, module: Module) -> Submission:
     if module.name not in files:
         fix = f"Run `attn reset {module.slug}` to restore the stub"
         raise CourseError(module.stub, "", "is missing or is not a file", fix, usage=True)
-    pieces = {
-        other.name: _own_submitted_file(other, files[other.name]) for other in course.modules if other.name in files
-    }
+    pieces = {other.name: _own_piece(other, files[other.name]) for other in course.modules if other.name in files}
     piece = pieces.pop(module.name)
     return SubmissionRef(piece, tuple(pieces.values())).read()
 
 
-def _own_submitted_file(module: Module, path: Path) -> SubmittedFile:
+def _own_piece(module: Module, path: Path) -> SubmittedFile:
     return SubmittedFile("you", module, PurePosixPath(path.name), path.resolve(), False, 0.0, 0.0, "", 0, 2)
 
 

@@ -1,4 +1,4 @@
-"""`mylab`: the package that a student builds, one completed module after another."""
+"""`mylab`, the package that a student builds from completed modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INIT = '"""What I built in AttnLab: each module appears here when it is complet
 
 
 def export(course: Course, module: Module) -> Path:
-    """Write a module's code into the student's package and return the file; what was there is kept beside it."""
+    """Write a module's code into the student's package and return the path. An older version is kept beside it."""
     folder = course.root / PACKAGE
     if not (folder / "__init__.py").is_file():
         write_atomically(folder / "__init__.py", _INIT)

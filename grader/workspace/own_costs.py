@@ -1,4 +1,4 @@
-"""A student's own costs: their file measured here and now, beside what the reference costs."""
+"""The costs of a student's own functions, measured now, beside those of the reference."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from grader.submission.submission import own_submission
 
 @dataclass(frozen=True)
 class OwnCost:
-    """One function of a student's: its costs, its source, and the reference's polynomials by meter."""
+    """The costs of one function, its source, and the reference's polynomials by meter."""
 
     contract: Contract
     measured: FunctionCosts
     source: Mapping[str, str]  # by file
     reference: Mapping[str, Polynomial]
-    likely: str = ""  # the known wrong way whose costs grow like these
+    likely: str = ""  # the misconception whose costs grow like these
 
     def line(self, file: str, number: int) -> str:
         """Return a line of the student's own file."""
@@ -39,7 +39,7 @@ class OwnCost:
 
 
 def own_costs(course: Course, module: Module, function: str | None = None) -> Iterator[OwnCost]:
-    """Measure the functions of a student's own file, one after another."""
+    """Measure the functions of a student's own file, one by one."""
     require_backend(module)
     measurer = cost_measurer(module, PUBLIC_SALT, None)
     wanted = [one for one in measurer.contracts if function in (None, one.function, one.target)]
@@ -47,7 +47,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
         known = ", ".join(contract.function for contract in measurer.contracts) or "none yet"
         file = module.folder / "module.toml"
         problem = f"there is no contract for {function!r}" if function else "there are no contracts"
-        raise CourseError(file, "complexity", problem, f"Those measured are: {known}", usage=True)
+        raise CourseError(file, "complexity", problem, f"There are contracts for: {known}", usage=True)
     submission = own_submission(course, module)
     if submission.problem:
         raise StudentError(submission.problem)
@@ -63,13 +63,13 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
             load(session, module)
             for contract in wanted:
                 names = contract.lattice.names
-                known_costs = {
+                reference = {
                     meter: Polynomial.from_data(names, terms)
                     for meter, terms in golden.costs.get(contract.function, {}).items()
                 }
-                measured = measurer.of(session, contract)
-                way = name_growth(ways_of(golden.misconceptions), contract.function, growth(measured))
-                likely = f"{way.likely} ({way.name})" if way else ""
-                yield OwnCost(contract, measured, sources, known_costs, likely)
+                costs = measurer.of(session, contract)
+                misconception = name_growth(ways_of(golden.misconceptions), contract.function, growth(costs))
+                likely = f"{misconception.likely} ({misconception.name})" if misconception else ""
+                yield OwnCost(contract, costs, sources, reference, likely)
         finally:
             session.close()

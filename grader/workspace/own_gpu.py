@@ -1,4 +1,4 @@
-"""A student's own functions on the GPU of this machine: how long they take and how much memory, as the input grows."""
+"""The time and memory of a student's own functions on this machine's GPU, as the input grows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BUILT_IN = "the built-in"
 
 @dataclass(frozen=True)
 class GpuMeasurement:
-    """One function at one size; where it could not be measured, `problem` says why."""
+    """One function at one size. `problem` says why it could not be measured."""
 
     function: str
     n: int
@@ -41,15 +41,15 @@ class GpuMeasurement:
 
 
 def gpu_measurements(course: Course, module: Module, function: str | None = None) -> Iterator[GpuMeasurement]:
-    """Measure the functions of a student's own file, each size in turn, and PyTorch's own attention beside them."""
+    """Measure the functions of a student's own file at each size, beside PyTorch's own attention."""
     if not gpu_devices():
-        raise NoGpuError("there is no device of NVIDIA's")
+        raise NoGpuError("there is no NVIDIA device")
     require_backend(module)
     contracts = [one for one in read_contracts(module.folder, module.gpu) if function in (None, one.function)]
     if not contracts:
         file = module.folder / "module.toml"
         known = ", ".join(module.gpu) or "none in this module"
-        raise CourseError(file, "gpu", "has nothing to measure", f"On a GPU there are: {known}", usage=True)
+        raise CourseError(file, "gpu", "has nothing to measure", f"There are GPU contracts for: {known}", usage=True)
     submission = own_submission(course, module)
     if submission.problem:
         raise StudentError(submission.problem)
@@ -65,20 +65,20 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
             student = Student(session, course.api(module))
             for n in SIZES:
                 for contract in contracts:
-                    yield _point(student, contract, n)
-                yield _measured(BUILT_IN, n, built_in_cost(student, arguments_at(contracts[0], (n,))))
+                    yield _measure(student, contract, n)
+                yield _measurement(BUILT_IN, n, built_in_cost(student, arguments_at(contracts[0], (n,))))
         finally:
             session.close()
 
 
-def _point(student: Student, contract: Contract, n: int) -> GpuMeasurement:
+def _measure(student: Student, contract: Contract, n: int) -> GpuMeasurement:
     try:
         found = getattr(student, contract.function).gpu_cost(*arguments_at(contract, (n,)), repeats=REPEATS)
     except StudentError as error:
         short = "out of memory" if "out of memory" in str(error) else str(error)
         return GpuMeasurement(contract.function, n, problem=short)
-    return _measured(contract.function, n, found)
+    return _measurement(contract.function, n, found)
 
 
-def _measured(function: str, n: int, found: GpuCost) -> GpuMeasurement:
+def _measurement(function: str, n: int, found: GpuCost) -> GpuMeasurement:
     return GpuMeasurement(function, n, round(found.ms, 5), found.peak_bytes)

@@ -1,4 +1,4 @@
-"""The shared example followed through a student's own attention, stage by stage, as far as their code goes."""
+"""The shared example, traced through a student's own attention stage by stage."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from grader.testing import array_like
 
 SQUARE = (len(TOKENS), len(TOKENS))
 ATTENTION = "scaled_dot_product_attention"
-ROW_SUM_GAP = 1e-5  # what can be seen here; whether float64 was kept is for the checks to say
+ROW_SUM_GAP = 1e-5  # visible errors only; the checks test float64 precision
 _FRAME = re.compile(r", line \d+, in (\w+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a student's code made of the example at one stage: a row for each token."""
+    """The result of the student's code at one stage: a row for each token."""
 
     name: str
     made_by: str  # the call, as a student would write it
@@ -37,7 +37,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Trace:
-    """The stages that were reached, and in words why there are no more, if there should be."""
+    """The stages that were reached. `problem` says why the later ones were not."""
 
     module: str
     file: str
@@ -45,7 +45,7 @@ class Trace:
     problem: str = ""
 
     def values(self, name: str) -> np.ndarray | None:
-        """Return the numbers of a stage, if it was reached."""
+        """Return the numbers of a stage; None if it was not reached."""
         return next((stage.values for stage in self.stages if stage.name == name), None)
 
 
@@ -53,39 +53,39 @@ Steps = Callable[[Student], Iterator[Stage]]
 
 
 def own_trace(course: Course, module: Module) -> Trace:
-    """Follow the example through the student's raw scores, scaled scores, weights and output.
+    """Trace the example through the student's raw scores, scaled scores, weights and output.
 
-    A StudentError if their file cannot be loaded; what goes wrong later is told in the trace.
+    StudentError if the file cannot be loaded. Later failures are in the trace.
     """
-    return _followed(course, module, STEPS[module.name])
+    return _trace(course, module, STEPS[module.name])
 
 
 def own_map(course: Course, module: Module, *, causal: bool) -> Trace:
-    """Return the weights of the student's attention alone, under a causal mask or none."""
+    """Return only the weights of the student's attention, with a causal mask or without."""
 
     def steps(student: Student) -> Iterator[Stage]:
-        _, weights = _attended(student, **({"mask": CAUSAL} if causal else {}))
-        yield _weights(weights)
+        _, weights = _call_attention(student, **({"mask": CAUSAL} if causal else {}))
+        yield _weights_stage(weights)
 
-    return _followed(course, module, steps)
+    return _trace(course, module, steps)
 
 
 def remarks(weights: np.ndarray, queries: Sequence[int], *, causal: bool = False) -> tuple[str, ...]:
-    """Return in words what the weights of some queries should not be: no shares of 1, or given to a blocked key."""
+    """Return what is wrong with the weights of some queries: negative, not summing to 1, or on a blocked key."""
     found: list[str] = []
     for query in queries:
         row, token = weights[query], TOKENS[query]
         negative = [f"{TOKENS[key]} ({row[key]:.4g})" for key in np.flatnonzero(row < 0)]
-        found += [f"{token} has negative weights: {_listed(negative)}"] if negative else []
-        total = sum(row.tolist())  # NumPy would warn where wrong weights are so large that they overflow
+        found += [f"{token} has negative weights: {_join(negative)}"] if negative else []
+        total = sum(row.tolist())  # NumPy would warn if wrong weights are so large that they overflow
         if not abs(total - 1) <= ROW_SUM_GAP:
             found.append(f"The weights of {token} sum to {total:.7g}, not to 1")
         blocked = [TOKENS[key] for key in np.flatnonzero(row) if causal and not CAUSAL[query, key]]
-        found += [f"{token} looks at {_listed(blocked)}, which the mask blocks"] if blocked else []
+        found += [f"{token} looks at {_join(blocked)}, which the mask blocks"] if blocked else []
     return tuple(found)
 
 
-def _followed(course: Course, module: Module, steps: Steps) -> Trace:
+def _trace(course: Course, module: Module, steps: Steps) -> Trace:
     submission = own_submission(course, module)
     if submission.problem:
         raise StudentError(submission.problem)
@@ -99,57 +99,59 @@ def _followed(course: Course, module: Module, steps: Steps) -> Trace:
     return Trace(module.name, submission.file, tuple(stages), problem)
 
 
-def _by_loops(student: Student) -> Iterator[Stage]:
-    """The stages of 02, whose one function keeps its scaled scores to itself: they are made of the two before it."""
-    raw = _array(_called("attention_scores", student.attention_scores, Q, K), SQUARE, "result of attention_scores")
+def _stages_of_02(student: Student) -> Iterator[Stage]:
+    """Yield the stages of 02. Its attention function does not return scaled scores, so raw / scale stands for them."""
+    raw = _array(_call("attention_scores", student.attention_scores, Q, K), SQUARE, "result of attention_scores")
     yield Stage("raw", "attention_scores(Q, K)", raw)
-    scale = _scale(_called("scale_factor", student.scale_factor, Q.shape[1]))
+    scale = _scale(_call("scale_factor", student.scale_factor, Q.shape[1]))
     with np.errstate(all="ignore"):
         scaled = _array(raw / scale, SQUARE, f"array of scores divided by {scale:.4g}, which is scale_factor(4),")
     yield Stage("scaled", "raw / scale_factor(4)", scaled)
-    output, weights = _attended(student)
-    yield _weights(weights)
+    output, weights = _call_attention(student)
+    yield _weights_stage(weights)
     yield Stage("output", f"{ATTENTION}(Q, K, V)[0]", _array(output, V.shape, f"first result (output) of {ATTENTION}"))
 
 
-def _by_arrays(student: Student) -> Iterator[Stage]:
-    """The stages of 03, a method each; what one returns, the next is given."""
-    head = _called("ScaledDotProductAttention", student.ScaledDotProductAttention, Q.shape[1])
+def _stages_of_03(student: Student) -> Iterator[Stage]:
+    """Yield the stages of 03, one method each. Each method gets the result of the one before."""
+    head = _call("ScaledDotProductAttention", student.ScaledDotProductAttention, Q.shape[1])
     if type(head) is not Handle:
         raise StudentError(f"ScaledDotProductAttention(4) should be an object with methods, got {describe(head)}")
-    raw = _array(_called("compute_scores", head.compute_scores, Q, K), SQUARE, "result of compute_scores")
+    raw = _array(_call("compute_scores", head.compute_scores, Q, K), SQUARE, "result of compute_scores")
     yield Stage("raw", "compute_scores(Q, K)", raw)
-    scaled = _array(_called("scale_scores", head.scale_scores, raw), SQUARE, "result of scale_scores")
+    scaled = _array(_call("scale_scores", head.scale_scores, raw), SQUARE, "result of scale_scores")
     yield Stage("scaled", "scale_scores(raw)", scaled)
-    weights = _array(_called("compute_weights", head.compute_weights, scaled), SQUARE, "result of compute_weights")
+    weights = _array(_call("compute_weights", head.compute_weights, scaled), SQUARE, "result of compute_weights")
     yield Stage("weights", "compute_weights(scaled)", weights)
-    output = _array(_called("compute_output", head.compute_output, weights, V), V.shape, "result of compute_output")
-    yield Stage("output", "compute_output(weight, V)", output)
+    output = _array(_call("compute_output", head.compute_output, weights, V), V.shape, "result of compute_output")
+    yield Stage("output", "compute_output(weights, V)", output)
 
 
-STEPS: Mapping[str, Steps] = {"02_loop_attention": _by_loops, "03_attention": _by_arrays}
+STEPS: Mapping[str, Steps] = {"02_loop_attention": _stages_of_02, "03_attention": _stages_of_03}
 
 
-def _called(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of the student's; one that is still the stub has not failed, but is not written."""
+def _call(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function of the student. A function that is still the stub is reported as not written yet."""
     try:
         return function(*args, **kwargs)
     except StudentRaisedError as error:
         if error.types[0] != "NotImplementedError" or error.message:
             raise
         missing = (_FRAME.findall(error.traceback) or [name])[-1]
-        told = f"{name} is not written yet" if missing == name else f"{name} needs {missing}, which is not written yet"
-        raise StudentError(told) from None
+        reason = (
+            f"{name} is not written yet" if missing == name else f"{name} needs {missing}, which is not written yet"
+        )
+        raise StudentError(reason) from None
 
 
-def _attended(student: Student, **kwargs: Any) -> tuple[Any, Any]:
-    value = _called(ATTENTION, student.scaled_dot_product_attention, Q, K, V, **kwargs)
+def _call_attention(student: Student, **kwargs: Any) -> tuple[Any, Any]:
+    value = _call(ATTENTION, student.scaled_dot_product_attention, Q, K, V, **kwargs)
     if type(value) is not tuple or len(value) != 2:
         raise StudentError(f"{ATTENTION} should return the pair (output, weights), got {describe(value)}")
     return value
 
 
-def _weights(value: Any) -> Stage:
+def _weights_stage(value: Any) -> Stage:
     return Stage(
         "weights", f"{ATTENTION}(Q, K, V)[1]", _array(value, SQUARE, f"second result (weights) of {ATTENTION}")
     )
@@ -160,12 +162,12 @@ def _array(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
 
 
 def _scale(value: Any) -> float:
-    # The shape comes first: converting what should have been one number could take gigabytes.
+    # The shape comes first: converting a wrong result could take gigabytes.
     number = as_float64(value) if shape_of(value) in (None, ()) else None
     if number is None or not np.isfinite(number) or number == 0:
         raise StudentError(f"scale_factor(4) should be a number to divide by, got {describe(value)}")
     return float(number)
 
 
-def _listed(words: Sequence[str]) -> str:
+def _join(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -80,7 +80,7 @@ def _plan_own_files(slug: str, folder: Path, old_stub: str | None, new_stub: str
     kept: list[str] = []
     up_to_date = False  # whether a script or notebook has the new stub and no work in it
     kinds: tuple[tuple[str, Callable[[str], str], Callable[[bytes], Any]], ...] = (
-        (f"{slug}.py", lambda stub: stub, _script_lines),
+        (f"{slug}.py", lambda stub: stub, _script_text),
         (f"{slug}.ipynb", lambda stub: make_notebook(stub, slug), _notebook_cells),
     )
     for name, from_stub, read in kinds:
@@ -127,7 +127,7 @@ def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _script_lines(data: bytes) -> bytes:
+def _script_text(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
 
 

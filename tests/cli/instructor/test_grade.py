@@ -151,7 +151,7 @@ BAD_INPUT: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "a zip that leads out": ("eve.zip", zipped("../softmax.py", "x = 1"), "has a path that points outside the zip"),
     "a zip with a link": ("eve.zip", linked, "has a link"),
     "a zip bomb": ("eve.zip", zipped("softmax.py", "#" * (200 << 20)), "is too large"),
-    "a zip that is none": ("eve.zip", lambda path: path.write_text("PK"), "is not a zip"),
+    "a zip that is none": ("eve.zip", lambda path: path.write_text("PK"), "cannot be read as a zip"),
     "50 MB": ("eve.py", giant, "the limit for a .py file is 2 MB"),
 }
 

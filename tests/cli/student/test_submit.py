@@ -460,9 +460,9 @@ def test_a_second_zip_replaces_the_first_but_nothing_else(attn: Attn, bundle: Pa
     second = json.loads(attn("submit", "--json", cwd=bundle).stdout)
     assert second["manifest"] != first["manifest"]
     verify(bundle / "ana.zip", second["manifest"])
-    with pytest.raises(OSError, match="does not hold what was written"):
+    with pytest.raises(OSError, match="differs from what was written"):
         verify(bundle / "ana.zip", first["manifest"])
-    for name, owner in {"other.zip": "is not", "ben.zip": "is what ben hands in"}.items():
+    for name, owner in {"other.zip": "is not", "ben.zip": "is the submission of ben"}.items():
         with zipfile.ZipFile(bundle / name, "w") as file:
             file.writestr("holiday.txt", "photos")
             if name == "ben.zip":
@@ -486,12 +486,12 @@ def test_a_second_zip_replaces_the_first_but_nothing_else(attn: Attn, bundle: Pa
         (["--student", "a" * 65], "1 to 64 characters"),
         (["--student", "../ana"], "only, not '/'"),
         (["--student", "a\nb"], "only, not"),
-        (["--student", ".ana"], "begins with a letter or a digit"),
-        (["--student", " ana"], "begins with a letter or a digit"),
-        (["--student", "ana "], "does not end with a space"),
+        (["--student", ".ana"], "must begin with a letter or a digit"),
+        (["--student", " ana"], "must begin with a letter or a digit"),
+        (["--student", "ana "], "must not end with a space"),
         (["--student", "Con"], "Windows"),
         (["--student", "softmax"], "is the name of a module"),
-        (["--student", "ana", "--to", "ana.txt"], "let it end in .zip"),
+        (["--student", "ana", "--to", "ana.txt"], "It must end in .zip"),
         (["--student", "ana", "--to", "nowhere/ana.zip"], "there is no folder"),
     ],
 )
