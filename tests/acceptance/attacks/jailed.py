@@ -46,7 +46,7 @@ class Range:
         self.sibling_pid = self.sibling._worker.process.pid
         self.zygote_pid = _zygote_of(self.sibling_pid)
         # The next worker, which is made ahead of time, belongs to the family.
-        assert self.spawner._born or self.spawner._take(60.0)
+        assert self.spawner._spawned or self.spawner._take(60.0)
         self.expected = len(self.family())
 
     def close(self) -> None:

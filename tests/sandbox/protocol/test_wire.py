@@ -232,7 +232,7 @@ class TestUnsendable:
             (object(), "object"),
             (np.zeros((1,) * 33), "shape"),
             (np.zeros((0, 2**29)), "shape"),
-            (np.array([0xD800], dtype="<u4").view("<U1"), "no encoding"),
+            (np.array([0xD800], dtype="<u4").view("<U1"), "cannot be encoded"),
             ({math.nan: 1}, "key"),
         ],
         ids=["integer", "list", "text", "dict", "object", "dimensions", "extent", "surrogates", "NaN"],

@@ -168,7 +168,7 @@ def test_a_failure_is_told_in_words(student_of: StudentOf) -> None:
     assert found.value is None
     with pytest.raises(AssertionError) as failure:
         assert_disciplined(found)
-    assert str(failure.value).startswith("line 6 of work.py: a tensor asked whether it is true (by `if`")
+    assert str(failure.value).startswith("line 6 of work.py: a tensor used as a condition (by `if`")
     assert str(failure.value).endswith("Look at line 8, too.")
 
 
