@@ -71,7 +71,7 @@ class _Zygote:
         from grader.sandbox.jail import layers as jail
 
         os.chdir("/")
-        # If memory runs out, workers are killed first, then the zygote, before the grader. The next user could not set it.
+        # If memory runs out, workers are killed first, then the zygote, then the grader. The next user cannot set it.
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")
         if self.plan.uid is not None:
