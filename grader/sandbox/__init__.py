@@ -1,1 +1,1 @@
-"""Conversations with student code in its jail."""
+"""Sessions with student code in its jail."""

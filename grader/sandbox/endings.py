@@ -1,4 +1,4 @@
-"""How a worker ended, told from what the kernel says of it: the kind for everyone, the evidence for the instructor."""
+"""Classification of how a worker ended: a kind that students see, and evidence for the instructor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __tracebackhide__ = True
 
 
 def classify(ended: Exit | None, *, jailed: bool, memory: int = MEMORY_BYTES) -> Ending:
-    """Return how a worker ended that closed its channel; None if it had to be killed after that.
+    """Return how a worker ended after it closed its channel. `ended` is None if it had to be killed after that.
 
-    A jailed worker cannot send itself SIGKILL. Where it died of that and used neither its time nor much memory,
-    somebody else killed it: then nobody's verdict can rest on it, and WorkerLostError says so.
+    A jailed worker cannot send itself SIGKILL. If SIGKILL ended it, and it used neither its time nor much memory,
+    another process killed it. Then no verdict may depend on it, and WorkerLostError is raised.
     """
     if ended is None:
-        return Ending("protocol", "closed its channel and went on")
+        return Ending("protocol", "closed its channel and kept running")
     used = f"{ended.cpu_s or 0:.1f} s of CPU time, at most {ended.added_bytes >> 20} MiB of memory"
     if ended.code == OUT_OF_MEMORY:
         return Ending("memory", f"exit status {ended.code}, {used}")
@@ -32,7 +32,7 @@ def classify(ended: Exit | None, *, jailed: bool, memory: int = MEMORY_BYTES) ->
         return Ending("deadline", f"{name}, {used}")
     if jailed and name == "SIGKILL":
         if ended.added_bytes < memory // 2:
-            raise WorkerLostError("a worker was killed by somebody else")
+            raise WorkerLostError("a worker was killed by another process")
         return Ending("memory", f"{name}, {used}")
     if ended.added_bytes > 0.9 * memory:
         return Ending("memory", f"{name}, {used}")

@@ -1,4 +1,4 @@
-"""The trusted side of one submission: a conversation with its worker, with limits, respawned when it ends."""
+"""The session of one submission: requests to its worker, with limits. A worker that ended is replaced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Ref = tuple[int, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Program:
-    """What a worker loads: sources by slug, the slug being graded, and the names it should define."""
+    """What a worker loads: sources by slug, the slug to grade, and the names it should define."""
 
     files: Mapping[str, Mapping[str, Any]]
     main: str
@@ -35,7 +35,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What came of loading: the names defined, and the errors of the first cells that raised."""
+    """The result of loading: the names defined, and the errors of the first cells that raised."""
 
     defined: tuple[str, ...]
     errors: tuple[StudentRaisedError, ...]
@@ -43,7 +43,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class LiveWorker:
-    """A worker that is running, and our end of its channel."""
+    """A running worker and our end of its channel."""
 
     process: Process
     channel: Channel
@@ -51,21 +51,21 @@ class LiveWorker:
 
 @dataclass(frozen=True)
 class _CheckStart:
-    """How things stood when a check began."""
+    """The state of the session when a check began."""
 
     owners: frozenset[str]
     endings: Counter[str]
     printed: str
 
 
-OURS = 1 << 32  # handles above are numbered here, those below by the worker
+FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
 
 
 class Session:
-    """One submission's workers, one at a time; `generation` tells them apart.
+    """One submission's workers, one at a time; `generation` is the number of workers that have ended.
 
-    Endings are counted per `owner`, the function or class being called: a function that kills its worker
-    uses up its own chances, never those of an honest one beside it.
+    Endings are counted per `owner`, the function or class that is called. So a function that kills its worker uses up
+    its own chances, never those of an honest function next to it.
     """
 
     def __init__(self, spawner: Spawner, program: Program, limits: Limits) -> None:
@@ -75,15 +75,15 @@ class Session:
         self.generation = 0
         self.cpu_s: float | None = 0.0
         self.printed = ""
-        self.gpu: Session | None = None  # the same submission where it has a GPU, for what is asked of it there
+        self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
         self._earlier: list[dict[str, Any]] = []
-        self._numbers = OURS
-        self._seconds = 0.0  # in all requests so far
-        self._owners: set[str] = set()  # whose code has run in the present worker
-        self._called: set[str] = set()  # whose code the present check has called
+        self._handles = FIRST_HANDLE
+        self._seconds = 0.0  # of all requests so far
+        self._owners: set[str] = set()  # whose code has run in the current worker
+        self._called: set[str] = set()  # whose code the current check has called
         self._check = _CheckStart(frozenset(), Counter(), "")
 
     @property
@@ -92,15 +92,15 @@ class Session:
         return not self._owners
 
     def begin_check(self, name: str) -> None:  # noqa: ARG002 - for sessions that follow the checks by name
-        """Note where a check begins, for `start_afresh`."""
+        """Save the state at the start of a check, for `start_afresh`."""
         self._check = _CheckStart(frozenset(self._owners), self._endings.copy(), self.printed)
         self._called = set()
-        self._earlier = []  # what the check before has asked for and never used
+        self._earlier = []  # requests that the previous check made and never needed
 
     def start_afresh(self) -> bool:
-        """Take back what the check did, if others' functions had run in its worker before; False if none had.
+        """Undo the check and end its worker, if other functions ran in that worker before; False if none did.
 
-        What one function does to its process must not fail another.
+        What one function does to its process must not make another one fail.
         """
         if self._check.owners <= self._called:
             return False
@@ -109,12 +109,12 @@ class Session:
         return True
 
     def load(self) -> Loaded:
-        """Start a worker and load the program into it; return what it defined and what went wrong."""
+        """Start a worker and load the program into it. Return the defined names and the errors."""
         self._start()
         program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
         printed = self.printed
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
-        if self.generation:  # it has said all this before
+        if self.generation:  # an earlier worker printed the same
             self.printed = printed
         try:
             if type(answer) is not dict or type(answer.get("errors")) is not list:
@@ -130,26 +130,26 @@ class Session:
         self._expect_ready(self._worker)
 
     def _expect_ready(self, worker: LiveWorker) -> None:
-        """Wait for the word that comes before any byte of the submission is read."""
+        """Wait until the worker is ready. It sends this before it reads any of the submission."""
         started = time.monotonic()
 
         def patience() -> None:
             if time.monotonic() - started > START_SECONDS:
-                raise ClosedError("no word in time")
+                raise ClosedError("not ready in time")
 
         try:
             worker.channel.receive_byte(patience)
         except ClosedError as error:
             self._stop(kill=True)
-            raise WorkerLostError(f"a worker ended before it was given anything: {error}") from None
+            raise WorkerLostError(f"a worker ended before it received the submission: {error}") from None
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
-        """Send one request and return the value of its reply; `call` names it in errors."""
+        """Send one request and return the value of its reply; error messages name it by `call`."""
         for name in (owner, IMPORT):
             if self._endings[name] >= self.limits.endings:
                 raise StudentGoneError(f"not run: {name} has ended its process {self.limits.endings} times")
         if self._seconds > self.limits.session_s:
-            raise StudentGoneError(f"not run: the submission has taken more than {self.limits.session_s:g} s in all")
+            raise StudentGoneError(f"not run: the submission has taken more than {self.limits.session_s:g} s in total")
         if self._worker is None:
             self.load()
         self._owners.add(owner)
@@ -157,21 +157,21 @@ class Session:
         return self._exchange(self.with_earlier(message), call, owner)
 
     def with_earlier(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return a request together with what was to be done before it."""
+        """Return a request together with the requests to carry out before it."""
         earlier, self._earlier = self._earlier, []
         return {**message, "before": earlier} if earlier else message
 
     def request_later(self, message: dict[str, Any]) -> None:
-        """Have something done whose reply nobody waits for: it goes with the next request, which raises its error."""
+        """Save a request that needs no reply. It is sent with the next request, which also raises its error."""
         self._earlier.append(message)
 
-    def new_number(self) -> int:
-        """Return a number for an object that is yet to be made."""
-        self._numbers += 1
-        return self._numbers
+    def new_handle(self) -> int:
+        """Return a handle for an object that a later request makes."""
+        self._handles += 1
+        return self._handles
 
     def close(self) -> None:
-        """End the worker, if there is one, and count the CPU time it used."""
+        """End the worker, if there is one, and add its CPU time."""
         if self._worker is None:
             return
         used = cpu_seconds(self._worker.process.pid)
@@ -179,27 +179,27 @@ class Session:
         self.cpu_s = None if self.cpu_s is None else self.cpu_s + used
 
     def student_error(self, error: object, call: str, owner: str) -> Exception:
-        """Return the error of one call among many as the exception a test should see."""
+        """Return the error of one call as the exception that a test sees."""
         try:
             return error_of(error, call)
         except MalformedError:
             return self.malformed(call, owner)
 
     def malformed(self, call: str, owner: str) -> StudentEndedError:
-        """End a worker whose reply has no known form."""
-        return self._ended(call, owner, Ending("protocol", "a reply of no known form"))
+        """End a worker whose reply has an unknown form."""
+        return self._ended(call, owner, Ending("protocol", "a reply of unknown form"))
 
     def _exchange(self, message: dict[str, Any], call: str, owner: str) -> Any:
-        """Send a request, wait within the limits, and return its answer or raise its error."""
+        """Send a request, wait within the limits, and return the answer or raise the error."""
         if self._worker is None:
-            raise RuntimeError("there is no worker to ask")
+            raise RuntimeError("there is no worker")
         channel = self._worker.channel
         patience = Deadline(self.limits, self._worker.process.pid)
         self._serial += 1
         started = time.monotonic()
         try:
             channel.send({"id": self._serial, **message}, patience=patience)
-            good, content, printed = reply_parts(channel.receive(patience), self._serial)
+            ok, content, printed = reply_parts(channel.receive(patience), self._serial)
         except ProtocolError as error:
             raise self._ended(call, owner, Ending("protocol", str(error))) from None
         except MalformedError:
@@ -211,33 +211,33 @@ class Session:
         finally:
             self._seconds += time.monotonic() - started
         self.printed = (self.printed + printed)[:MAX_PRINTED]
-        if not good:
+        if not ok:
             raise self.student_error(content, call, owner)
         return content
 
     def _ended(self, call: str, owner: str, ending: Ending | None, *, waited: bool = False) -> StudentEndedError:
-        """Put the worker away and return the error that says how it ended."""
-        natural = self._stop(kill=ending is not None)
+        """Remove the worker and return the error that says how it ended."""
+        own_exit = self._stop(kill=ending is not None)
         self._endings[owner] += 1
-        ending = ending or classify(natural, jailed=self.spawner.tier != "none", memory=self.spawner.memory)
+        ending = ending or classify(own_exit, jailed=self.spawner.tier != "none", memory=self.spawner.memory)
         return StudentEndedError(call, ending, waited=waited)
 
     def _stop(self, *, kill: bool) -> Exit | None:
-        """Put the worker away; None if it had to be killed and how it would have ended is not known."""
+        """Remove the worker. Return how it ended by itself; None if it had to be killed."""
         if self._worker is None:
             return None
         process = self._close()
-        natural = None if kill else self._natural_exit(process)
-        if natural is None:
+        own_exit = None if kill else self._wait_for_exit(process)
+        if own_exit is None:
             process.kill()
-        ended = natural or process.wait(START_SECONDS)
+        ended = own_exit or process.wait(START_SECONDS)
         if ended is None:
-            raise WorkerLostError("a worker was killed and did not end")
+            raise WorkerLostError("a worker did not end after it was killed")
         self.cpu_s = None if self.cpu_s is None or ended.cpu_s is None else self.cpu_s + ended.cpu_s
-        return natural
+        return own_exit
 
     def _close(self) -> Process:
-        """Be without a worker, and return the process that it was."""
+        """Forget the worker and return its process."""
         assert self._worker is not None
         process, channel = self._worker.process, self._worker.channel
         self._leave_worker()
@@ -251,8 +251,8 @@ class Session:
         self._earlier = []
         self.generation += 1
 
-    def _natural_exit(self, process: Process) -> Exit | None:
-        """Wait for a worker that closed its channel to end by itself; killing it at once would race with it."""
+    def _wait_for_exit(self, process: Process) -> Exit | None:
+        """Wait for a worker that closed its channel to end by itself; killing it now would hide how it ends."""
         patience = Deadline(self.limits, process.pid)
         while (ended := process.wait(POLL_SECONDS)) is None:
             try:

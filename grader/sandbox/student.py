@@ -1,4 +1,4 @@
-"""The student as a test sees them: their module, every use of which is a call to the worker."""
+"""The student's module as a test sees it. Every use of it is a request to the worker."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from grader.sandbox.protocol.recipe import NOTHING, Recipe
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import MODULE, Ref, Session
 
-__tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
-# What suites call of a torch module besides the student's own methods.
-OF_A_TORCH_MODULE = ("train", "eval", "float", "double", "half", "bfloat16")
+__tracebackhide__ = True  # pytest shows the student's failure, not our proxy
+# Methods of a torch module that suites call, besides the student's own.
+TORCH_MODULE_METHODS = ("train", "eval", "float", "double", "half", "bfloat16")
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of one call; made by `arguments(...)`."""
+    """The arguments of one call. Make them with `arguments(...)`."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def arguments(*args: Any, **kwargs: Any) -> Arguments:
-    """Return arguments for `callmany`, written as the call itself would be."""
+    """Return the arguments of one call for `call_many`, written as in the call itself."""
     return Arguments(args, kwargs)
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call that returned: its value, and its arguments as they were afterwards."""
+    """A call that returned: its value, and its arguments after the call."""
 
     value: Any
     args: tuple[Any, ...]
@@ -49,7 +49,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Vjp:
-    """A call and its gradients; None stands where no gradient reached."""
+    """A call and its gradients; None where no gradient reached an input."""
 
     value: Any
     grads: tuple[Any, ...]
@@ -57,10 +57,10 @@ class Vjp:
 
 
 class Handle:
-    """An object of the student's that stays in the worker: call it, or use its methods and attributes.
+    """A student's object that stays in the worker. Call it, or use its methods and attributes.
 
-    Methods named in `methods` are called without asking first whether they exist; any other attribute is
-    fetched, and is a plain value if it has a form on the wire and a Handle if not.
+    Methods named in `methods` are called without a check that they exist. Any other attribute is fetched: it is a plain
+    value if it can be sent, else a Handle.
     """
 
     __slots__ = ("_generation", "_label", "_methods", "_owner", "_ref", "_session")
@@ -77,7 +77,7 @@ class Handle:
         return f"<the student's {self._label}>"
 
     def __getattr__(self, name: str) -> Any:
-        # NumPy and pytest look for __array__, __len__ and the like: none of these may reach the worker.
+        # NumPy and pytest look for __array__, __len__ and similar names: these must not reach the worker.
         if name.startswith("__"):
             raise AttributeError(name)
         handle = self._below(name)
@@ -87,15 +87,15 @@ class Handle:
         return self.call_many([Arguments(args, kwargs)])[0]
 
     def get(self) -> Any:
-        """Return the object itself if it can travel, else a handle on it."""
+        """Return the object itself if it can be sent, else a handle to it."""
         return self._local(self._request({"op": "get"}))
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
-        """Call, and return the arguments as they are afterwards along with the value."""
+        """Call, and return the value together with the arguments after the call."""
         return self.calls([Arguments(args, kwargs)])[0]
 
     def calls(self, calls: Sequence[Arguments]) -> list[Call]:
-        """Make many calls in one round trip, as `callmany`, and return each as `call` does."""
+        """Make many calls in one round trip, and return each as `call` does."""
         results = self._results(calls, inputs=True)
         return [self._call(one, result) for one, result in zip(calls, results, strict=True)]
 
@@ -108,13 +108,13 @@ class Handle:
         return Call(self._local(result["value"]), tuple(args), kwargs)
 
     def call_many(self, calls: Sequence[Arguments]) -> list[Any]:
-        """Make many calls in one round trip and return their values; the first that raises, raises here."""
+        """Make many calls in one round trip and return their values. Raise the first error."""
         return [self._local(result["value"]) for result in self._results(calls, inputs=False)]
 
     callmany = call_many  # the old name, until the next version
 
     def vjp(self, *args: Any, cotangent: Any, **kwargs: Any) -> Vjp:
-        """Call, and pull `cotangent` back to the positional arguments and to the owner's parameters."""
+        """Call, and return the gradients of the positional arguments and the owner's parameters for a cotangent."""
         sent = [_remote(arg) for arg in args]
         request = {"op": "vjp", "args": sent, "kwargs": _sent(kwargs), "cotangent": cotangent}
         answer = self._request(request)
@@ -126,54 +126,54 @@ class Handle:
         return Vjp(self._local(answer["value"]), tuple(grads), parameters)
 
     def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> DeviceCall:
-        """Call with every tensor on a pretended GPU, but for those of the arguments that `elsewhere` names.
+        """Call with every tensor on a simulated GPU, except in the arguments that `elsewhere` names.
 
         An argument is named by its position, from 0, or its keyword. A torch module moves to the GPU before it is
-        called. With `gpu=False`, the machine pretends to have no GPU, whatever it has.
+        called. With `gpu=False`, the simulated machine has no GPU.
         """
         return self.on_device_many([Arguments(args, kwargs)], elsewhere=elsewhere, gpu=gpu)[0]
 
     def on_device_many(
         self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = (), gpu: bool = True
     ) -> list[DeviceCall]:
-        """Make many calls on the pretended GPU in one round trip; one that raises without a finding raises here."""
+        """Make many calls on the simulated GPU in one round trip. Raise an error that comes without a finding."""
         named = {name for one in calls for name in (*range(len(one.args)), *one.kwargs)}
         if unknown := set(elsewhere) - named:
-            raise TypeError(f"elsewhere names {unknown}: no call has such an argument")
+            raise TypeError(f"elsewhere names {unknown}, but no call has such an argument")
         request = {"op": "on_device", "calls": _calls(calls), "elsewhere": list(elsewhere), "gpu": gpu}
         answers = self._request(request)
         if type(answers) is not list or len(answers) != len(calls):
             raise self._malformed()
-        return [self._found(answer) for answer in answers]
+        return [self._device_call(answer) for answer in answers]
 
     def on_gpu(self, *args: Any, elsewhere: Sequence[int | str] = (), **kwargs: Any) -> DeviceCall:
-        """Call as `on_device` does, on a real GPU with PyTorch's sync debugging on: for the checks on a GPU."""
+        """Call as `on_device` does, on a real GPU with PyTorch's sync debugging on. For GPU checks."""
         return self.on_gpu_many([Arguments(args, kwargs)], elsewhere=elsewhere)[0]
 
     def on_gpu_many(self, calls: Sequence[Arguments], *, elsewhere: Sequence[int | str] = ()) -> list[DeviceCall]:
         """Make many calls on the real GPU in one round trip."""
-        there = self._on_gpu()
-        answers = there._request({"op": "on_gpu", "calls": _calls(calls), "elsewhere": list(elsewhere)})
+        on_gpu = self._on_gpu()
+        answers = on_gpu._request({"op": "on_gpu", "calls": _calls(calls), "elsewhere": list(elsewhere)})
         if type(answers) is not list or len(answers) != len(calls):
-            raise there._malformed()
-        return [there._found(answer) for answer in answers]
+            raise on_gpu._malformed()
+        return [on_gpu._device_call(answer) for answer in answers]
 
     def gpu_cost(self, *args: Any, repeats: int = 0, keep: bool = False) -> GpuCost:
-        """Call on the real GPU, and return what that takes; with `keep`, also the value."""
-        there = self._on_gpu()
-        answer = there._request({"op": "gpu_cost", "args": list(args), "repeats": repeats, "keep": keep})
+        """Call on the real GPU, and return the cost; with `keep`, also the value."""
+        on_gpu = self._on_gpu()
+        answer = on_gpu._request({"op": "gpu_cost", "args": list(args), "repeats": repeats, "keep": keep})
         try:
             return read_gpu_cost(answer, repeats)
         except MalformedFindingsError:
-            raise there._malformed() from None
+            raise on_gpu._malformed() from None
 
     def _on_gpu(self) -> Handle:
-        """Return the same function where it has a GPU."""
+        """Return the same function in the session that has a GPU."""
         if self._session.gpu is None or self._ref[0] != MODULE:
-            raise TypeError("only the functions of a module, in a check on the GPU, can be called there")
+            raise TypeError("only GPU checks can call on a real GPU, and only functions of the module")
         return Handle(self._session.gpu, self._ref, self._owner, self._label, self._methods)
 
-    def _found(self, answer: object) -> DeviceCall:
+    def _device_call(self, answer: object) -> DeviceCall:
         if type(answer) is not dict or ("value" in answer) == ("error" in answer):
             raise self._malformed()
         raised = None
@@ -184,12 +184,12 @@ class Handle:
             raised = error
         files = {one["file"] for one in self._session.program.files.values()}
         try:
-            found = read_device_call(answer, self._local(answer.get("value")), raised, files)
+            call = read_device_call(answer, self._local(answer.get("value")), raised, files)
         except MalformedFindingsError:
             raise self._malformed() from None
-        if raised is not None and not found.findings:
+        if raised is not None and not call.findings:
             raise raised
-        return found
+        return call
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a torch module by name."""
@@ -199,16 +199,16 @@ class Handle:
         return parameters
 
     def made(self, *init: Any, state: Mapping[str, Any] = NOTHING, training: bool = False, **named: Any) -> Handle:
-        """Return a new object of this class; a torch module with these parameters, in this mode.
+        """Return a new object of this class; a torch module gets these parameters and this mode.
 
-        It costs no round trip: it is made along with the first call of it, which raises what the making raised.
+        This costs no round trip: the object is made together with its first call, which raises any error.
         """
-        number = self._session.new_number()
+        number = self._session.new_handle()
         self._request_later({"op": "make", "number": number, "made": Recipe(init, state, training, named).data})
         return Handle(self._session, (number, ()), self._owner, self._label, self._methods)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Give a torch module these parameters; buffers that it has besides them stay."""
+        """Set the parameters of a torch module. Its buffers stay as they are."""
         self._request_later({"op": "fill", "state": dict(state)})
 
     def _below(self, name: str) -> Handle:
@@ -237,11 +237,11 @@ class Handle:
     def _referring(self, message: dict[str, Any]) -> dict[str, Any]:
         handle, path = self._ref
         if handle != MODULE and self._generation != self._session.generation:
-            raise StudentMissingError(f"{self._label} is gone: the process that held it has ended")
+            raise StudentMissingError(f"{self._label} is gone: its process has ended")
         return {**message, "ref": [handle, list(path)]}
 
     def _local(self, value: Any) -> Any:
-        """Put a Handle in place of every object that stayed behind."""
+        """Replace every Remote by a Handle."""
         if type(value) is Remote:
             label = value.type_name.removeprefix(f"{PACKAGE}.{self._session.program.main}.")
             return Handle(self._session, (value.handle, ()), self._owner, label, self._methods)
@@ -265,12 +265,12 @@ class Student:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        methods = (*self._api.classes.get(name, ()), *OF_A_TORCH_MODULE)
+        methods = (*self._api.classes.get(name, ()), *TORCH_MODULE_METHODS)
         handle = Handle(self._session, (MODULE, (name,)), name, name, methods)
         return handle if name in self._api.functions or name in self._api.classes else handle.get()
 
     def seed(self, seed: int) -> None:
-        """Seed every source of chance in the worker."""
+        """Seed every random generator in the worker."""
         self._session.request_later({"op": "seed", "seed": seed})
 
 
@@ -279,7 +279,7 @@ def _remote(arg: Any) -> Any:
         return arg
     handle, path = arg._ref
     if path:
-        raise TypeError(f"{arg!r} is a name, not an object: fetch it with .get() before passing it on")
+        raise TypeError(f"{arg!r} is a name, not an object: fetch it with .get() before you pass it on")
     return Remote(handle, arg._label)
 
 

@@ -1,4 +1,4 @@
-"""Results that lie about themselves: never a pass, and never an exception in the trusted process."""
+"""Results that lie about themselves: they never pass, and never raise in the trusted process."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ LIES = {
     "zero": "np.zeros(np.shape(x))",
     "a shape of (0, 1, 1)": "np.zeros((0, 1, 1))",
     "a shape of (1, 1, 1, 1)": "np.ones((1, 1, 1, 1))",
-    "nothing of the right rank": "np.zeros((0,) * np.ndim(x))",
+    "an empty array of the right rank": "np.zeros((0,) * np.ndim(x))",
     "object dtype": "right(x).astype(object)",
     "objects equal to everything": "np.array([[Yes()] * 7] * 3, dtype=object)",
     "text": "right(x).astype(str)",
@@ -136,7 +136,7 @@ def liar(body: str) -> str:
 
 @pytest.fixture(scope="module")
 def reports(course: Course) -> dict[str, Report]:
-    """Every liar, graded in one session."""
+    """The reports of all liars, graded together."""
     bodies = {name: f"return {expression}" for name, expression in LIES.items()} | RAISED
     found: list[Report] = []
     submissions = [
@@ -147,7 +147,7 @@ def reports(course: Course) -> dict[str, Report]:
     return dict(zip(bodies, found, strict=True))
 
 
-# What each liar still gets, and why that is no lie: the right dtype by accident, or the order of the scores kept.
+# Checks that a liar may pass without a lie: the dtype is right by accident, or the order of the scores is kept.
 DTYPES = {"softmax_dtype", "log_softmax_dtype", "temperature_dtype"}
 ORDER = {"softmax_keeps_the_order"}
 ALLOWED = {
@@ -158,7 +158,7 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize("name", [*LIES, *RAISED])
-def test_a_liar_passes_nothing_and_trips_nobody(reports: dict[str, Report], name: str) -> None:
+def test_liar_passes_nothing_and_causes_no_grader_fault(reports: dict[str, Report], name: str) -> None:
     report = reports[name]
     assert report.status == "graded", report.checks[0].detail
     assert not [check for check in report.checks if check.outcome == "grader_fault"]
@@ -166,6 +166,6 @@ def test_a_liar_passes_nothing_and_trips_nobody(reports: dict[str, Report], name
     assert passed <= ALLOWED.get(name, set())
 
 
-def test_the_liars_were_really_asked(reports: dict[str, Report]) -> None:
+def test_every_liar_was_graded(reports: dict[str, Report]) -> None:
     assert len(reports) > 50
     assert all(len(report.checks) == 36 for report in reports.values())

@@ -1,4 +1,4 @@
-"""A submission's session: endings are told apart, limits hold, and honest functions outlive dishonest ones."""
+"""Sessions: endings are classified, limits hold, and honest functions still work after dishonest ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from tests.conftest import LIMITS, StudentOf
 
-# Every way to end a worker, with the kind that must be reported.
+# Every way to end a worker, with the kind and evidence to report.
 ENDINGS = {
     "exit": ("os._exit(0)", "exit", "exit status 0"),
     "exit status": ("os._exit(7)", "exit", "exit status 7"),
@@ -32,27 +32,27 @@ ENDINGS = {
     "loop in C": ("sum(iter(int, 1))", "deadline", "CPU"),
     "sleep": ("time.sleep(1000)", "deadline", "waited"),
     "close and return": ("os.close(3)", "exit", "exit status 1"),
-    "close and go on": ("os.close(3)\n    while True: pass", "protocol", "went on"),
-    "close and wait": ("os.close(3); time.sleep(1000)", "protocol", "went on"),
-    "garbage": ("rpc().sendall(b'x' * 100)", "protocol", "no AttnLab frame"),
+    "close and keep running": ("os.close(3)\n    while True: pass", "protocol", "kept running"),
+    "close and wait": ("os.close(3); time.sleep(1000)", "protocol", "kept running"),
+    "garbage": ("rpc().sendall(b'x' * 100)", "protocol", "not an AttnLab frame"),
     "2^60": ("rpc().sendall(struct.pack('!4sIQ', b'ATN1', 4, 2**60))", "protocol", "over the limit"),
     "deep": ("rpc().sendall(frame(b'[' * 1000))", "protocol", "not JSON"),
-    "no reply": ("rpc().sendall(frame(b'null'))", "protocol", "no known form"),
-    "an id that is an array": ("rpc().sendall(frame(odd(ARRAY, 'null'), bytes(16)))", "protocol", "no known form"),
-    "printed that is no text": ("rpc().sendall(frame(odd('3', 'null', '7')))", "protocol", "no known form"),
-    "an answer that is no list": ("rpc().sendall(frame(odd('3', '7')))", "protocol", "no known form"),
+    "no reply": ("rpc().sendall(frame(b'null'))", "protocol", "unknown form"),
+    "an id that is an array": ("rpc().sendall(frame(odd(ARRAY, 'null'), bytes(16)))", "protocol", "unknown form"),
+    "printed that is not text": ("rpc().sendall(frame(odd('3', 'null', '7')))", "protocol", "unknown form"),
+    "an answer that is not a list": ("rpc().sendall(frame(odd('3', '7')))", "protocol", "unknown form"),
     "an answer of arrays": (
         "rpc().sendall(frame(odd('3', '[' + ARRAY + ']'), bytes(16)))",
         "protocol",
-        "no known form",
+        "unknown form",
     ),
-    "an error whose kind is an array": ("rpc().sendall(frame(fail(ARRAY), bytes(16)))", "protocol", "no known form"),
+    "an error whose kind is an array": ("rpc().sendall(frame(fail(ARRAY), bytes(16)))", "protocol", "unknown form"),
     "an error with an array for a line": (
         "rpc().sendall(frame(fail('\"raised\"', ARRAY), bytes(16)))",
         "protocol",
-        "no known form",
+        "unknown form",
     ),
-    "other id": ("rpc().sendall(frame(reply(999)))", "protocol", "no known form"),
+    "other id": ("rpc().sendall(frame(reply(999)))", "protocol", "unknown form"),
     "half a frame": ("rpc().sendall(frame(b'null')[:-1]); time.sleep(1000)", "deadline", "waited"),
 }
 
@@ -85,7 +85,7 @@ def evil():
 
 
 @pytest.mark.parametrize(("line", "kind", "evidence"), ENDINGS.values(), ids=ENDINGS.keys())
-def test_every_ending_is_told_apart_and_the_honest_function_lives_on(
+def test_each_ending_is_classified_and_the_honest_function_still_works(
     student_of: StudentOf, line: str, kind: str, evidence: str
 ) -> None:
     student = student_of(f"{HELPERS}    {line}\n")
@@ -97,11 +97,11 @@ def test_every_ending_is_told_apart_and_the_honest_function_lives_on(
     assert student.ok(2) == 3
 
 
-def test_a_forged_reply_is_no_more_than_a_return_value(student_of: StudentOf) -> None:
+def test_forged_reply_only_changes_the_return_value(student_of: StudentOf) -> None:
     forged = 'b\'{"$":"dict","v":[["id",%d],["ok",[{"$":"dict","v":[["value",41]]}]],["printed",""]]}\''
     student = student_of(f"{HELPERS}    rpc().sendall(frame({forged % 2}))\n")
-    assert student.evil() == 41  # it chose its own result, which it could have returned
-    with pytest.raises(StudentEndedError):  # and its real reply now answers the wrong question
+    assert student.evil() == 41  # it chose its own result, which it could also have returned
+    with pytest.raises(StudentEndedError):  # and its real reply now answers the wrong request
         student.ok(1)
 
 
@@ -115,12 +115,12 @@ def test_forged_arguments_after_a_call_are_refused(student_of: StudentOf) -> Non
     assert caught.value.ending.kind == "protocol"
 
 
-def test_a_worker_runs_this_checkouts_code(student_of: StudentOf) -> None:
+def test_worker_runs_the_code_of_this_checkout(student_of: StudentOf) -> None:
     student = student_of("import grader\ndef where():\n    return grader.__file__\n")
     assert student.where() == grader.__file__
 
 
-def test_a_worker_that_sips_cpu_is_stopped_in_the_end(student_of: StudentOf) -> None:
+def test_worker_that_uses_little_cpu_is_stopped_in_the_end(student_of: StudentOf) -> None:
     sip = (
         "import time\ndef sip():\n    while True:\n        end = time.process_time() + 0.01\n"
         "        while time.process_time() < end: pass\n        time.sleep(0.2)\n"
@@ -130,7 +130,7 @@ def test_a_worker_that_sips_cpu_is_stopped_in_the_end(student_of: StudentOf) -> 
     assert caught.value.waited
 
 
-def test_a_zygote_lost_in_the_middle_of_a_call_is_nobodys_verdict() -> None:
+def test_zygote_lost_during_a_call_is_a_worker_lost_error() -> None:
     source = "import time\ndef nap():\n    time.sleep(1000)\n"
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
     with ZygoteSpawner(Plan("numpy")) as spawner:
@@ -152,7 +152,7 @@ def test_workers_die_with_their_zygote() -> None:
         worker.sock.close()
 
 
-def test_a_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "grader.sandbox.jail.spawner.clean_environment",
         lambda **_: {"PYTHONPATH": "/nowhere", "PYTHONHOME": "/nowhere"},
@@ -163,7 +163,7 @@ def test_a_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) ->
         ZygoteSpawner(Plan("numpy"))
 
 
-def test_a_function_uses_up_its_own_chances_only(student_of: StudentOf) -> None:
+def test_function_uses_up_only_its_own_chances(student_of: StudentOf) -> None:
     student = student_of(f"{HELPERS}    os._exit(1)\n")
     for _ in range(LIMITS.endings):
         with pytest.raises(StudentEndedError):
@@ -173,7 +173,7 @@ def test_a_function_uses_up_its_own_chances_only(student_of: StudentOf) -> None:
     assert student.ok(1) == 2
 
 
-def test_cpu_time_counts_and_waiting_is_told_apart(student_of: StudentOf) -> None:
+def test_waiting_is_distinguished_from_computing(student_of: StudentOf) -> None:
     student = student_of(f"{HELPERS}    time.sleep(1000)\n")
     with pytest.raises(StudentEndedError) as caught:
         student.evil()
@@ -184,12 +184,12 @@ def test_cpu_time_counts_and_waiting_is_told_apart(student_of: StudentOf) -> Non
     assert not caught.value.waited
 
 
-def test_a_slow_but_honest_call_is_not_ended(student_of: StudentOf) -> None:
+def test_slow_honest_call_is_not_ended(student_of: StudentOf) -> None:
     student = student_of("import time\ndef nap():\n    time.sleep(0.7)\n    return 'awake'\n")
     assert student.nap() == "awake"
 
 
-def test_closing_a_session_ends_its_worker_and_what_it_started(unjailed: Spawner) -> None:
+def test_closing_a_session_ends_its_worker_and_its_children(unjailed: Spawner) -> None:
     source = "import subprocess\nchild = subprocess.Popen(['/bin/sleep', '1000'])\ndef pid():\n    return child.pid\n"
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
     session = Session(unjailed, Program(files, "work", ("pid",)), LIMITS)
@@ -203,7 +203,7 @@ def test_closing_a_session_ends_its_worker_and_what_it_started(unjailed: Spawner
 
 
 def _ended(process: psutil.Process) -> bool:
-    """Whether a process is gone, or is a zombie that nobody of ours can reap."""
+    """Whether a process is gone, or is a zombie that we cannot reap."""
     for _ in range(200):
         try:
             if process.status() == psutil.STATUS_ZOMBIE:
@@ -224,18 +224,18 @@ def test_closing_the_spawner_ends_every_worker() -> None:
         worker.sock.close()
 
 
-def test_a_lost_zygote_is_nobodys_verdict() -> None:
+def test_lost_zygote_is_a_worker_lost_error() -> None:
     files = {"work": {"file": "work.py", "cells": [b"x = 1"], "notebook": False}}
     with ZygoteSpawner(Plan("numpy")) as spawner:
         spawner.spawn().sock.close()
         spawner._process.kill()
         spawner._process.wait()
-        # The worker it had ready may still be handed out, dying: the loss shows when it is spoken to, at the latest.
+        # A dying worker that was ready may still be returned. Then the loss shows when it gets its first request.
         with pytest.raises(WorkerLostError):
             Session(spawner, Program(files, "work", ("x",)), LIMITS).load()
 
 
-def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADEBOOK_TOKEN", "secret")
     with ZygoteSpawner(Plan("numpy")) as spawner:
         source = "import os\ndef look():\n    return dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))\n"
@@ -259,11 +259,11 @@ def test_a_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> No
         "LC_CTYPE",
         "CUDA_VISIBLE_DEVICES",
     } | {name for name in environment if name.endswith("_THREADS")}
-    assert environment["CUDA_VISIBLE_DEVICES"] == ""  # whatever the machine has
-    assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder it is listing
+    assert environment["CUDA_VISIBLE_DEVICES"] == ""  # even if the machine has a GPU
+    assert descriptors == [0, 1, 2, 3, 4]  # standard streams, its channel, and the folder that it lists
 
 
-def test_the_cold_spawner_serves_as_the_zygote_does() -> None:
+def test_cold_spawner_behaves_like_the_zygote() -> None:
     source = "import os\nimport numpy as np\ndef f(x):\n    return np.sum(x)\ndef die():\n    os._exit(4)\n"
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
     with ColdSpawner("numpy") as spawner:
@@ -279,9 +279,9 @@ def test_the_cold_spawner_serves_as_the_zygote_does() -> None:
 
 
 class TestChannel:
-    """A peer that is slow, silent or gone cannot hold the reader."""
+    """A peer that is slow, silent or gone cannot block the reader."""
 
-    def test_a_peer_that_drips_bytes_runs_out_of_patience(self) -> None:
+    def test_peer_that_sends_byte_by_byte_runs_out_of_time(self) -> None:
         ours, theirs = socket.socketpair()
         stop = threading.Event()
 
@@ -308,18 +308,18 @@ class TestChannel:
         ours.close()
         theirs.close()
 
-    def test_a_peer_that_never_reads_runs_out_of_patience(self) -> None:
+    def test_peer_that_never_reads_runs_out_of_time(self) -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs, pytest.raises(TimeoutError, match="enough"):
             Channel(ours, tensors=False).send({"big": b"x" * 10_000_000}, patience=_impatient)
 
-    def test_a_closed_peer_is_closed(self) -> None:
+    def test_closed_peer_raises_closed_error(self) -> None:
         ours, theirs = socket.socketpair()
         theirs.close()
         with ours, pytest.raises(ClosedError):
             Channel(ours, tensors=False).receive()
 
-    def test_messages_cross_whole(self) -> None:
+    def test_messages_arrive_complete(self) -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             message: dict[str, Any] = {"a": [1, (2.5, None)]}
@@ -331,6 +331,6 @@ def _impatient() -> None:
     raise TimeoutError("enough")
 
 
-def test_torch_is_not_there_for_a_numpy_module(student_of: StudentOf) -> None:
+def test_torch_cannot_be_imported_in_a_numpy_module(student_of: StudentOf) -> None:
     honest = "try:\n    import torch\nexcept ImportError:\n    torch = None\ndef f():\n    return torch is None\n"
     assert student_of(honest).f() is True

@@ -1,4 +1,4 @@
-"""The proxy: a student's functions, classes and constants, used from the trusted side."""
+"""The proxy for a student's functions, classes and constants, as the trusted side uses it."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def test_values_of_every_kind_pass_through_a_call(student_of: StudentOf) -> None
     assert kwargs == {"flag": True, "names": {"a": "b"}}
 
 
-def test_constants_are_values_and_missing_names_are_the_students_failure(student_of: StudentOf) -> None:
+def test_constants_are_values_and_missing_names_fail_the_student(student_of: StudentOf) -> None:
     student = student_of(FUNCTIONS)
     assert student.CONSTANT == {"answer": (42, None)}
     with pytest.raises(StudentMissingError, match="REFLECT_X is not defined"):
         _ = student.REFLECT_X
 
 
-def test_many_calls_travel_in_one_round_trip(student_of: StudentOf) -> None:
+def test_many_calls_take_one_round_trip(student_of: StudentOf) -> None:
     student = student_of(FUNCTIONS)
     before = student._session._serial
     results = student.double.call_many([arguments(i) for i in range(50)])
@@ -125,13 +125,13 @@ def test_inputs_after_the_call_show_what_it_modified(student_of: StudentOf) -> N
     assert call.value == 12.0
     np.testing.assert_array_equal(call.args[0], np.full((2, 2), 3.0))
     assert call.kwargs == {"value": 3.0}
-    np.testing.assert_array_equal(x, np.ones((2, 2)))  # the trusted copy never changes
+    np.testing.assert_array_equal(x, np.ones((2, 2)))  # the trusted side's own array never changes
 
 
 @pytest.mark.parametrize(
     ("kind", "name"), [("value", "ValueError"), ("exit", "SystemExit"), ("break", "KeyboardInterrupt")]
 )
-def test_an_exception_comes_back_with_its_types_message_and_line(student_of: StudentOf, kind: str, name: str) -> None:
+def test_exception_has_its_types_message_and_line(student_of: StudentOf, kind: str, name: str) -> None:
     student = student_of(FUNCTIONS)
     with pytest.raises(StudentRaisedError) as caught:
         student.fail(kind)
@@ -139,10 +139,10 @@ def test_an_exception_comes_back_with_its_types_message_and_line(student_of: Stu
     assert caught.value.message == f"no {kind}"
     assert (caught.value.file, caught.value.line) == ("work.py", 15)
     assert "grader" not in caught.value.traceback
-    assert student.double(2) == 4  # the worker lives on
+    assert student.double(2) == 4  # the worker still works
 
 
-def test_what_a_student_prints_is_kept_apart(student_of: StudentOf) -> None:
+def test_student_prints_are_captured(student_of: StudentOf) -> None:
     student = student_of(FUNCTIONS)
     student.shout()
     assert student._session.printed == "hello from the student\n"
@@ -161,7 +161,7 @@ def test_objects_stay_in_the_worker_and_are_used_by_handle(student_of: StudentOf
     assert repr(counter.child) == "<the student's object>"
 
 
-def test_a_missing_method_is_the_students_failure(student_of: StudentOf) -> None:
+def test_missing_method_fails_the_student(student_of: StudentOf) -> None:
     counter = student_of(CLASSES).Counter()
     with pytest.raises(StudentMissingError, match="subtract is not defined"):
         counter.subtract(1)
@@ -178,19 +178,19 @@ def test_numpy_and_pytest_cannot_reach_the_worker_through_a_handle(student_of: S
         counter.__array__()
 
 
-def test_a_handle_dies_with_its_worker(student_of: StudentOf) -> None:
+def test_handle_ends_with_its_worker(student_of: StudentOf) -> None:
     student = student_of(CLASSES + "\nimport os\ndef die():\n    os._exit(3)\n")
     counter = student.Counter()
     with pytest.raises(StudentEndedError):
         student.die()
     with pytest.raises(StudentMissingError, match="is gone"):
         counter.add(1)
-    assert student.Counter().total == 0  # in a new worker, which may even use the same number
+    assert student.Counter().total == 0  # in a new worker, which may use the same handle again
     with pytest.raises(StudentMissingError, match="is gone"):
         counter.add(1)
 
 
-def test_a_name_is_not_an_object_to_pass_on(student_of: StudentOf) -> None:
+def test_name_cannot_be_passed_as_an_object(student_of: StudentOf) -> None:
     student = student_of(FUNCTIONS)
     with pytest.raises(TypeError, match="a name"):
         student.double(student.echo)
@@ -206,27 +206,25 @@ def test_a_name_is_not_an_object_to_pass_on(student_of: StudentOf) -> None:
         ("'x' * 10**7", "bytes"),
     ],
 )
-def test_results_that_cannot_travel_are_the_students_failure(
-    student_of: StudentOf, expression: str, reason: str
-) -> None:
+def test_results_that_cannot_be_sent_fail_the_student(student_of: StudentOf, expression: str, reason: str) -> None:
     student = student_of(f"import numpy as np\ndef f():\n    return {expression}\ndef ok():\n    return 1\n")
     with pytest.raises(StudentReturnedError, match=reason):
         student.f()
     assert student.ok() == 1
 
 
-def test_a_function_that_is_no_function(student_of: StudentOf) -> None:
+def test_function_replaced_by_a_number(student_of: StudentOf) -> None:
     student = student_of("def f():\n    pass\nf = 3\n")
     with pytest.raises(StudentRaisedError, match="not callable"):
         student.f()
 
 
-def test_an_instance_keeps_its_methods_even_if_it_is_a_tuple(student_of: StudentOf) -> None:
+def test_tuple_instance_keeps_its_methods(student_of: StudentOf) -> None:
     student = student_of(CLASSES)
     made = student.Pair(4)
     assert made.twice(10) == 80
     assert repr(made) == "<the student's Pair>"  # and not mylab.work.Pair
-    assert student.pair() == (3,)  # a result is a value
+    assert student.pair() == (3,)  # as a result, it is sent as a plain tuple
 
 
 class TestTorch:
@@ -261,28 +259,28 @@ class TestTorch:
         assert result.parameters["proj.bias"].tolist() == [4.0, 4.0]
         assert result.grads[0].shape == x.shape
 
-    def test_a_cut_graph_shows_as_a_missing_gradient(self, student_of: StudentOf) -> None:
+    def test_detached_graph_gives_no_gradient(self, student_of: StudentOf) -> None:
         student = student_of(TORCH, "torch")
         x = torch.ones(2)
         assert [grad is None for grad in student.cut.vjp(x, x, cotangent=x).grads] == [False, True]
         assert student.detached.vjp(x, cotangent=x).grads == (None,)
 
-    def test_a_cotangent_of_the_wrong_shape_is_the_students_failure(self, student_of: StudentOf) -> None:
+    def test_cotangent_of_the_wrong_shape_fails_the_student(self, student_of: StudentOf) -> None:
         with pytest.raises(StudentRaisedError, match="square raised RuntimeError"):
             student_of(TORCH, "torch").square.vjp(torch.ones(2), cotangent=torch.ones(3))
 
 
 class TestMylab:
-    """Earlier modules of the same student, and only theirs, import as mylab.<slug>."""
+    """A student's earlier modules, and no others, can be imported as mylab.<slug>."""
 
-    def test_an_earlier_module_is_the_students_own(self, student_of: StudentOf) -> None:
+    def test_earlier_module_is_the_students_own(self, student_of: StudentOf) -> None:
         source = (
             "from mylab.softmax import softmax\nimport mylab.softmax as m\ndef f(x):\n    return softmax(x), m.NAME\n"
         )
         student = student_of(source, mylab={"softmax": "NAME = 'ana'\ndef softmax(x):\n    return -x\n"})
         assert student.f(3) == (-3, "ana")
 
-    def test_a_module_that_was_not_handed_in_is_missing(self, student_of: StudentOf) -> None:
+    def test_module_that_was_not_submitted_is_missing(self, student_of: StudentOf) -> None:
         student = student_of("def f():\n    import mylab.softmax\n")
         with pytest.raises(StudentRaisedError, match=r"No module named 'mylab\.softmax'"):
             student.f()

@@ -1,4 +1,4 @@
-"""The few calls to the Linux kernel that Python has no function for. Nothing here decides anything."""
+"""Linux kernel calls that Python has no function for. Nothing here makes a decision."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
 _CAPABILITY_VERSION_3 = 0x20080522
-_MORE_CAPABILITIES_THAN_THERE_ARE = 64
+_MAX_CAPABILITIES = 64  # more than the kernel has
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
 def call(name: str, *arguments: object) -> int:
-    """Call a function of the C library; raise OSError, with its name in it, where it fails."""
+    """Call a function of the C library. Raise OSError with its name if it fails."""
     result: int = getattr(_libc, name)(*arguments)
     if result < 0:
         number = ctypes.get_errno()
@@ -35,52 +35,52 @@ def call(name: str, *arguments: object) -> int:
 
 
 def prctl(option: int, value: int = 0) -> int:
-    """Set or ask one property of this process."""
+    """Set or read one property of this process."""
     unused = ctypes.c_ulong(0)
     return call("prctl", ctypes.c_int(option), ctypes.c_ulong(value), unused, unused, unused)
 
 
 def unshare(flags: int) -> None:
-    """Give this process namespaces of its own; that of pids is for its next child."""
+    """Give this process its own namespaces. A pid namespace applies to its next child."""
     call("unshare", ctypes.c_int(flags))
 
 
 def setns(descriptor: int, kind: int) -> None:
-    """Go back to a namespace that a descriptor holds."""
+    """Return to a namespace that a descriptor refers to."""
     call("setns", ctypes.c_int(descriptor), ctypes.c_int(kind))
 
 
 def mount_tmpfs(target: str, flags: int, options: str) -> None:
-    """Cover a folder with an empty file system in memory."""
+    """Mount an empty in-memory file system over a folder."""
     call("mount", b"tmpfs", os.fsencode(target), b"tmpfs", ctypes.c_ulong(flags), options.encode())
 
 
 def mount_proc(target: str, flags: int) -> None:
-    """Cover a folder with what the kernel says of the processes of this namespace, and of itself."""
+    """Mount a /proc file system of this pid namespace over a folder."""
     call("mount", b"proc", os.fsencode(target), b"proc", ctypes.c_ulong(flags), None)
 
 
 def set_dumpable(*, dumpable: bool) -> None:
-    """Say whether others of the same user may look into this process."""
+    """Set whether other processes of the same user may inspect this one."""
     prctl(_PR_SET_DUMPABLE, int(dumpable))
 
 
 def no_new_privileges() -> None:
-    """Never again gain a privilege, by running a setuid program for one."""
+    """Make sure that this process can never gain privileges, for example by a setuid program."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent dies. A later change of user or namespace undoes it."""
+    """Ask the kernel to kill this process when its parent dies. A later change of user or namespace undoes this."""
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def drop_capabilities() -> None:
-    """Give up every privilege, and the ways to get one back."""
-    for capability in range(_MORE_CAPABILITIES_THAN_THERE_ARE):
+    """Give up every privilege, and every way to get one back."""
+    for capability in range(_MAX_CAPABILITIES):
         try:
             prctl(_PR_CAPBSET_DROP, capability)
-        except OSError:  # without privileges there is nothing to drop; past the last one it says EINVAL
+        except OSError:  # no privilege to drop, or past the last capability
             break
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())

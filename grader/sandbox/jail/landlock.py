@@ -1,6 +1,6 @@
-"""Landlock: the kernel's own list of what a process may open. What is not on it cannot be opened at all.
+"""Landlock: the kernel's list of what a process may open. Nothing else can be opened.
 
-No library of this field's standing wraps it for Python; it is three system calls with the same numbers everywhere.
+There is no well-kept Python library for it. It is three system calls, with the same numbers on every machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | REF
 USE_DEVICE = READ_FILE | WRITE_FILE | IOCTL_DEV
 _OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
-# What each version of the interface can refuse: file rights, TCP rights, signals and abstract sockets.
+# The number of file rights that each version can refuse. Later versions add TCP rights, signals and abstract sockets.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_RIGHTS = 0b11
 _SCOPES = 0b11
@@ -35,16 +35,18 @@ PathRule = tuple[str, int]
 
 
 def version() -> int:
-    """Return the version of the interface; OSError where the kernel has none."""
+    """Return the version of Landlock; OSError if the kernel has none."""
     return kernel.call("syscall", ctypes.c_long(_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
 
 
 def restrict(rules: Iterable[PathRule]) -> None:
-    """Allow this process what the rules say below each path, and from now on nothing else."""
+    """Allow this process only what the rules say below each path, from now on."""
     abi = version()
     handled = (1 << _FILE_RIGHTS.get(abi, 16)) - 1
-    wanted = struct.pack("=QQQ", handled, _NET_RIGHTS, _SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
-    ruleset = kernel.call("syscall", ctypes.c_long(_CREATE), wanted, ctypes.c_size_t(len(wanted)), ctypes.c_uint32(0))
+    attributes = struct.pack("=QQQ", handled, _NET_RIGHTS, _SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
+    ruleset = kernel.call(
+        "syscall", ctypes.c_long(_CREATE), attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
+    )
     try:
         for path, rights in rules:
             _allow(ruleset, path, rights & handled)
@@ -57,7 +59,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError, NotADirectoryError):
-        return  # what is not there cannot be opened either
+        return  # a missing file cannot be opened anyway
     try:
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
             rights &= _OF_FILES

@@ -1,6 +1,6 @@
-"""The jail: the layers a worker puts around itself before it reads a byte of a submission.
+"""The jail: layers of protection that a worker puts up before it reads a submission.
 
-Every layer can be left out by name, for the tests that show what each one is for.
+Tests can leave out each layer by name, to show what it is for.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from grader.sandbox.jail.view import BOX
 
 BOX_BYTES = 16 << 20
 THREADS = 32
-FIRST = 1  # what a worker's pid is in a namespace of its own
+FIRST = 1  # the pid of a worker in its own namespace
 _FILE_BYTES = 8 << 20
 _DESCRIPTORS = 64
 _GPU_DESCRIPTORS = 256
-_OWN_THREADS = "/proc/self/task"  # where the driver's library names its threads, or gives up
+_OWN_THREADS = "/proc/self/task"  # the GPU driver's library names its threads here, and gives up if it cannot
 
 
 class BreachError(Exception):
-    """The jail is up and does not hold, or holds back what a worker needs."""
+    """The jail is up but does not hold, or it blocks what a worker needs."""
 
 
 def become(uid: int) -> None:
-    """Change from root to a user that owns nothing."""
+    """Change from root to a user who owns nothing."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
 def enter_user_namespace(others: int) -> None:
-    """Enter a user namespace, and others that it owns, as the same user in it."""
-    kernel.set_dumpable(dumpable=True)  # or the maps belong to root
+    """Enter a new user namespace as the same user, and other new namespaces that it owns."""
+    kernel.set_dumpable(dumpable=True)  # or root would own the maps
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.CLONE_NEWUSER | others)
     own = Path("/proc/self")
@@ -51,7 +51,7 @@ def enter_user_namespace(others: int) -> None:
 
 
 class Jail:
-    """The layers of a plan, made ready in a zygote, to be put up by each of its children."""
+    """The layers of a plan. The zygote prepares them, and each of its children puts them up."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -71,24 +71,24 @@ class Jail:
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_MEMLOCK: 0,
         }
-        if plan.devices:  # which claims addresses by the terabyte: only what can be written is counted
+        if plan.devices:  # a GPU reserves terabytes of addresses, so count only writable memory
             self.limits |= {resource.RLIMIT_DATA: _data() + GPU_HOST_BYTES, resource.RLIMIT_NOFILE: _GPU_DESCRIPTORS}
         else:
             self.limits[resource.RLIMIT_AS] = _address_space() + plan.memory
 
     def filter_for(self, pid: int) -> bytes:
-        """Return the system call filter of a worker that knows itself by this number."""
+        """Return the system call filter for a worker with this pid."""
         return seccomp.build(pid, threads=self.plan.may_thread, gpu=bool(self.plan.devices))
 
     def enter(self) -> None:
-        """Put up every layer, in the one order in which each can still be put up."""
+        """Put up every layer. The order matters: each layer takes away rights that earlier ones need."""
         if self.plan.has("namespaces"):
             private = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-            if self.plan.devices:  # the driver's library asks there; of all processes, it shows this one
-                kernel.unshare(kernel.CLONE_NEWNS)  # as long as this process has rights over its pids
+            if self.plan.devices:  # the GPU driver's library reads it; it shows only this process
+                kernel.unshare(kernel.CLONE_NEWNS)  # now, while this process still has rights over its pid namespace
                 kernel.mount_proc("/proc", private)
             enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC)
-            if self.plan.has("view"):  # which has the folder for it
+            if self.plan.has("view"):  # the view contains the folder to mount on
                 kernel.mount_tmpfs(BOX, private, f"size={BOX_BYTES},nr_inodes=1024,mode=700")
                 os.chdir(BOX)
             if not self.plan.devices:
@@ -96,7 +96,7 @@ class Jail:
         if self.plan.has("capabilities"):
             kernel.drop_capabilities()
         if self.plan.has("limits"):
-            # The kernel counts a user's threads, those of other programs too, except in a namespace of their own.
+            # The kernel counts all threads of a user, including other programs, except in the user's own namespace.
             others = 0 if self.plan.has("namespaces") else _threads_of_this_user()
             for kind, most in (self.limits | {resource.RLIMIT_NPROC: THREADS + others}).items():
                 _, hard = resource.getrlimit(kind)
@@ -113,20 +113,17 @@ class Jail:
             seccomp.load(self.filter if own == FIRST else self.filter_for(own))
 
     def prove(self) -> None:
-        """Raise BreachError unless Python can still be read and the layers hold; the child that asks must then end."""
-        for name in (
-            "this",
-            self.plan.backend,
-            "grader.sandbox.worker.worker",
-        ):  # the standard library, the packages, us
+        """Raise BreachError unless Python can be read and the layers hold. The calling child must end afterwards."""
+        # A module of the standard library, of the packages and of ours.
+        for name in ("this", self.plan.backend, "grader.sandbox.worker.worker"):
             spec = importlib.util.find_spec(name)
             if spec is None or spec.origin is None or not os.access(spec.origin, os.R_OK):
-                who, where = os.getuid(), sys.base_prefix
-                raise BreachError(f"user {who} cannot read the module '{name}' of the Python in {where}")
+                uid, prefix = os.getuid(), sys.base_prefix
+                raise BreachError(f"user {uid} cannot read the module '{name}' of the Python in {prefix}")
             Path(spec.origin).read_bytes()
         attempts: dict[str, Callable[[], object]] = {}
         if self.plan.has("landlock"):
-            attempts["a file that is not on the list could be read"] = Path(sys.executable).resolve().read_bytes
+            attempts["a file that is not allowed could be read"] = Path(sys.executable).resolve().read_bytes
         if self.plan.has("seccomp"):
             attempts["a process could be started"] = _fork_and_leave
             family = socket.AF_INET if self.plan.devices else socket.AF_UNIX
@@ -148,7 +145,7 @@ def _address_space() -> int:
 
 
 def _data() -> int:
-    """Return how much of this process's memory it could write."""
+    """Return the size of this process's writable memory in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmData:")) << 10
 

@@ -1,4 +1,4 @@
-"""Limits: what one request may use of the machine, watched from the trusted side, and what a worker may in all."""
+"""Limits on time and memory: of one request, watched by the trusted side, and of a worker in total."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import sys
 import time
 from dataclasses import dataclass
 
-__tracebackhide__ = True  # pytest shows a student their own failure, not our proxy
+__tracebackhide__ = True  # pytest shows the student's failure, not our proxy
 
 _PROCESS_CPU_CLOCK = 2
-CPU_SECONDS = 900  # for a worker's whole life: the kernel's word, should ours fail
-GPU_HOST_BYTES = 8 << 30  # the same with a GPU, whose driver keeps a good part of it
-MEMORY_BYTES = 1 << 30  # what a worker may add to what its zygote has already
-MEMORY_VARIABLE = "ATTNLAB_WORKER_MB"  # less than that, where a container has less to give
+CPU_SECONDS = 900  # for a worker's complete life: the kernel enforces this if we fail to
+GPU_HOST_BYTES = 8 << 30  # the memory limit with a GPU, whose driver needs a large part of it
+MEMORY_BYTES = 1 << 30  # what a worker may use in addition to its zygote
+MEMORY_VARIABLE = "ATTNLAB_WORKER_MB"  # a smaller limit, in MiB, for containers with little memory
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may use. CPU time fails a student; wall time only stops a worker that waits."""
+    """Limits of one request. Too much CPU time is the student's failure; wall time only stops a worker that waits."""
 
     cpu_s: float = 3.0
     wall_s: float = 20.0
-    # All requests of a submission together, by the clock: a function that sleeps in each call costs a class no hour.
+    # All requests of a submission together, in wall time: a function that sleeps in each call must not take an hour.
     session_s: float = 300.0
-    # How often one function may end its worker before its remaining checks are not run.
+    # How often a function may end its worker. After that, its remaining checks are not run.
     endings: int = 2
 
 
-# A first call on a GPU loads its kernels: that takes the processor seconds, and the driver lets it wait.
+# The first call on a GPU loads kernels: this takes seconds of CPU time, and waits for the driver.
 GPU_LIMITS = Limits(cpu_s=30.0, wall_s=60.0)
 
 
 def memory_bytes() -> int:
-    """Return what a worker may add to its zygote's memory here.
+    """Return what a worker may use here in addition to its zygote's memory.
 
-    Where a container ends whoever asks for more than it has, a worker has to meet its own limit first: then it is the
-    student's function that runs out of memory, and not the grader that is killed.
+    A container kills a process when its memory is used up. A worker must reach its own limit before that: then the
+    student's function runs out of memory, and the grader is not killed.
     """
     return min(MEMORY_BYTES, int(os.environ.get(MEMORY_VARIABLE) or MEMORY_BYTES >> 20) << 20)
 
 
 class DeadlineError(Exception):
-    """A request has used up its limits; `waited` if it did so without computing."""
+    """A request has used up its limits; `waited` if it was waiting and not computing."""
 
     def __init__(self, evidence: str, *, waited: bool) -> None:
         super().__init__(evidence)
@@ -50,10 +50,10 @@ class DeadlineError(Exception):
 
 
 class Deadline:
-    """Asked every now and then while a worker is busy; raises when it has used up its limits.
+    """A check to call regularly while a worker is busy. It raises when the limits are used up.
 
-    A worker waits if it used under a fiftieth of the last `wall_s` seconds: a starved one gets more. One that keeps
-    just above that is stopped after five times `wall_s`.
+    A worker counts as waiting if it used less than 1/50 of the last `wall_s` seconds as CPU time, so that a worker on a
+    busy machine gets more time. One that stays just above this is stopped after five times `wall_s`.
     """
 
     def __init__(self, limits: Limits, pid: int) -> None:
@@ -67,7 +67,7 @@ class Deadline:
         cpu = cpu_seconds(self.pid)
         now = time.monotonic()
         if self.window_cpu is None:
-            # Short calls never come here, so the CPU clock is read a moment late, in the student's favour.
+            # Short calls never get here. So the CPU clock is first read a little late, in the student's favour.
             self.window_cpu = self.first_cpu = cpu
         if cpu - self.first_cpu > self.limits.cpu_s:
             raise DeadlineError(f"more than {self.limits.cpu_s:g} s of CPU time", waited=False)
@@ -78,8 +78,8 @@ class Deadline:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process; 0 if it has just ended, which the channel will say."""
-    if sys.platform == "linux":  # the kernel's clock of that process, which hidden folders in /proc do not hide
+    """Return the CPU time of a process; 0 if it has just ended, which the channel reports."""
+    if sys.platform == "linux":  # the kernel's clock of that process, which works even if /proc is hidden
         try:
             return time.clock_gettime((~pid << 3) | _PROCESS_CPU_CLOCK)
         except OSError:

@@ -1,4 +1,4 @@
-"""The plan of a jail: which layers, which user, which paths. What the trusted side tells a zygote as it starts it."""
+"""The plan of a jail: its layers, user and paths. The trusted side sends it to a zygote at the start."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from grader.core.tier import Tier
 from grader.sandbox.jail.limits import MEMORY_BYTES
 
-if TYPE_CHECKING:  # a zygote is to start quickly
+if TYPE_CHECKING:  # not imported at run time: a zygote must start quickly
     from grader.course.module import Backend
 
 Layer = Literal["view", "user", "namespaces", "capabilities", "limits", "landlock", "undumpable", "seccomp"]
 
 STRICT: tuple[Layer, ...] = (
-    "view",  # bubblewrap: a file system with Python in it and little else, and no network
-    "user",  # a user who owns nothing, where we are root
-    "namespaces",  # a worker's own users, pids, mounts, network and shared memory
+    "view",  # bubblewrap: a file system with little more than Python, and no network
+    "user",  # a user who owns nothing, if we are root
+    "namespaces",  # a worker has its own users, pids, mounts, network and shared memory
     "capabilities",
     "limits",
     "landlock",
@@ -28,18 +28,18 @@ CONTAINED: tuple[Layer, ...] = tuple(layer for layer in STRICT if layer not in (
 
 @dataclass(frozen=True)
 class Plan:
-    """How the workers of one zygote are to be jailed; without layers they are not."""
+    """How to jail the workers of one zygote. Without layers they are not jailed."""
 
     backend: Backend
     tier: Tier = "none"
     layers: tuple[Layer, ...] = ()
-    uid: int | None = None  # the user to become, where we are root
-    may_thread: bool = True  # not as root, whose threads the kernel does not count
+    uid: int | None = None  # the user to change to, if we are root
+    may_thread: bool = True  # not as root: the kernel does not limit root's threads
     readable: tuple[str, ...] = ()
     listable: tuple[str, ...] = ()
-    memory: int = MEMORY_BYTES  # what a worker may add to what its zygote has
-    meters: bool = True  # whether workers will be asked to measure
-    devices: tuple[str, ...] = ()  # the files of a GPU, where workers are to have one
+    memory: int = MEMORY_BYTES  # what a worker may use in addition to its zygote
+    meters: bool = True  # whether workers will measure costs
+    devices: tuple[str, ...] = ()  # the device files of a GPU, if workers get one
 
     def has(self, layer: Layer) -> bool:
         return layer in self.layers
@@ -49,6 +49,6 @@ class Plan:
 
 
 def plan_of(data: dict[str, Any]) -> Plan:
-    """Return the plan that `as_data` made data of."""
+    """Return the plan from the data of `as_data`."""
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
     return Plan(**fields)

@@ -1,8 +1,8 @@
-"""The system call filter: what a worker may ask of the kernel, as a BPF program.
+"""The system call filter: the system calls that a worker may make, as a BPF program.
 
-A call on the list goes through. One that no honest program makes ends the process. Anything else is refused
-with an error, as a library that merely tries it knows how to go on. libseccomp would build the same program, but a
-container that lacks it would lose the jail; a test compares our numbers with its.
+A call on the list is allowed. A call that no honest program makes ends the process. Any other call fails with an error,
+because a library that only tries it can continue without it. libseccomp would build the same program, but a container
+without libseccomp would have no jail. A test compares our system call numbers with libseccomp's.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ kexec_file_load reboot swapon swapoff acct quotactl name_to_handle_at open_by_ha
 settimeofday clock_settime sethostname setdomainname syslog
 """
 
-# glibc falls back to the older call where it hears that these do not exist.
+# glibc falls back to an older call if these do not exist.
 _UNKNOWN = "clone3 openat2"
 
 _CLONE_THREAD = 0x00010000
-_CLONE_FILES = 0x00000400  # without it, each thread would have a table of descriptors, and the limit, to itself
+_CLONE_FILES = 0x00000400  # without it, each thread would have its own table of descriptors with its own limit
 _CLONE_NAMESPACES = 0x7E020080
 _MAP_PRIVATE, _MAP_ANONYMOUS, _MAP_TYPE = 0x02, 0x20, 0x0F
-_SOCKET_OPTIONS = (3, 38, 39)  # SO_TYPE, SO_PROTOCOL, SO_DOMAIN: what Python asks of a descriptor it is given
-# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC: not F_SETOWN, by which the kernel sends signals for you.
+_SOCKET_OPTIONS = (3, 38, 39)  # SO_TYPE, SO_PROTOCOL, SO_DOMAIN: Python reads these from a given descriptor
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC. Not F_SETOWN: it makes the kernel send signals.
 _FCNTL = (0, 1, 2, 3, 4, 1030)
-# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 _UVM = (0x30000001, 0x30000002)  # UVM_INITIALIZE, UVM_DEINITIALIZE
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_GET_SECCOMP, PR_SET_VMA
 _PRCTL = (3, 15, 16, 23, 21, 0x53564D41)
@@ -72,7 +72,7 @@ def _error(number: int) -> int:
 
 
 def build(pid: int, *, threads: bool, gpu: bool = False) -> bytes:
-    """Return the filter for a worker that knows itself as `pid`; `threads` if it may start any, `gpu` if it has one."""
+    """Return the filter for a worker whose own pid is `pid`. `threads`: it may start threads. `gpu`: it has a GPU."""
     number = syscalls.numbers()
     refused = _error(errno.EPERM)
     program: list[Instruction] = [
@@ -80,7 +80,7 @@ def build(pid: int, *, threads: bool, gpu: bool = False) -> bytes:
         (_EQUAL, 1, 0, syscalls.architecture()),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER),
-        (_AT_LEAST, 0, 1, _X32),  # the other numbering of x86_64, which would pass by every comparison below
+        (_AT_LEAST, 0, 1, _X32),  # the x32 numbering of x86_64, which no comparison below would match
         (_RETURN, 0, 0, _KILL),
     ]
     allowed = f"{_ALLOWED} {_ALLOWED_WITH_GPU}" if gpu else _ALLOWED
@@ -91,16 +91,20 @@ def build(pid: int, *, threads: bool, gpu: bool = False) -> bytes:
     conditional = {
         "open": _unless_emptied(1),
         "openat": _unless_emptied(2),
-        "mmap": [(_RETURN, 0, 0, _ALLOW)] if gpu else _unless_shared_memory(),  # the driver shares some with itself
-        "sendto": _if_argument(3, (0,), refused),  # no flags: out-of-band data is a corner of the kernel of its own
+        "mmap": [(_RETURN, 0, 0, _ALLOW)] if gpu else _unless_shared_memory(),  # the driver shares memory with itself
+        "sendto": _if_argument(
+            3, (0,), refused
+        ),  # no flags: out-of-band data would open a rarely used part of the kernel
         "recvfrom": _if_argument(3, (0,), refused),
         "getsockopt": _if_argument(2, _SOCKET_OPTIONS, refused),
-        "socket": _if_argument(0, (socket.AF_UNIX,), refused) if gpu else [],  # the driver listens; nothing can connect
-        "socketpair": _if_argument(0, (socket.AF_UNIX,), refused),  # asyncio wakes itself by one
+        "socket": _if_argument(0, (socket.AF_UNIX,), refused)
+        if gpu
+        else [],  # the driver listens, but nothing can connect
+        "socketpair": _if_argument(0, (socket.AF_UNIX,), refused),  # asyncio uses one to wake itself
         "fcntl": _if_argument(1, _FCNTL, refused),
         "ioctl": [*(_if_of_gpu(1) if gpu else ()), *_if_argument(1, _IOCTL, _error(errno.ENOTTY))],
         "prctl": _if_argument(0, _PRCTL, refused),
-        "prlimit64": _if_null(2),  # to ask, not to set
+        "prlimit64": _if_null(2),  # to read a limit, not to set one
         "kill": _if_own_signal(pid, 1),
         "tgkill": _if_own_signal(pid, 2),
         "clone": _if_thread() if threads else [],
@@ -113,7 +117,7 @@ def build(pid: int, *, threads: bool, gpu: bool = False) -> bytes:
 
 
 def load(program: bytes) -> None:
-    """Put this process, and whatever it becomes, under a filter."""
+    """Apply a filter to this process and everything that it starts."""
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
     arguments = (ctypes.c_ulong(_MODE_FILTER), header, ctypes.c_ulong(0), ctypes.c_ulong(0))
@@ -121,14 +125,14 @@ def load(program: bytes) -> None:
 
 
 def _when(number: int, block: list[Instruction]) -> list[Instruction]:
-    """Run a block, which must return, if the call has this number."""
+    """Run a block if the call has this number. The block must end with a return."""
     return [(_EQUAL, 0, len(block), number), *block]
 
 
 def _unless_emptied(flags_index: int) -> list[Instruction]:
-    """Allow opening a file, but not to empty it while reading, nor neither to read nor to write it.
+    """Allow opening a file, except for reading with truncation, or with access mode 3 (neither read nor write).
 
-    Landlock before Linux 6.2 does not see the first, and asks nothing of the second.
+    Landlock does not see the first before Linux 6.2, and does not check the second.
     """
     return [
         (_LOAD, 0, 0, _ARGUMENTS + 8 * flags_index),
@@ -141,7 +145,7 @@ def _unless_emptied(flags_index: int) -> list[Instruction]:
 
 
 def _unless_shared_memory() -> list[Instruction]:
-    """Allow mapping files, and memory of one's own; shared memory stays when unmapped, and no limit counts it then."""
+    """Allow mapping of files and private memory. Shared memory stays after it is unmapped, outside every limit."""
     flags = _ARGUMENTS + 8 * 3
     return [
         (_LOAD, 0, 0, flags),
@@ -155,7 +159,7 @@ def _unless_shared_memory() -> list[Instruction]:
 
 
 def _if_null(index: int) -> list[Instruction]:
-    """Allow the call if a pointer among its arguments is null, both halves of it."""
+    """Allow the call if a pointer argument is null (both 32-bit halves)."""
     low = _ARGUMENTS + 8 * index
     return [
         (_LOAD, 0, 0, low),
@@ -167,7 +171,7 @@ def _if_null(index: int) -> list[Instruction]:
 
 
 def _if_argument(index: int, values: tuple[int, ...], otherwise: int) -> list[Instruction]:
-    """Allow the call if an argument, of which the kernel too looks at 32 bits only, is one of these."""
+    """Allow the call if an argument is one of these values. The kernel, too, reads only 32 bits of it."""
     block: list[Instruction] = [(_LOAD, 0, 0, _ARGUMENTS + 8 * index)]
     for value in values:
         block += _when(value, [(_RETURN, 0, 0, _ALLOW)])
@@ -175,7 +179,7 @@ def _if_argument(index: int, values: tuple[int, ...], otherwise: int) -> list[In
 
 
 def _if_of_gpu(index: int) -> list[Instruction]:
-    """Allow the requests of NVIDIA's driver: those of its letter, and the bare numbers of its memory manager."""
+    """Allow the requests of NVIDIA's driver: those with its letter, and the plain numbers of its memory manager."""
     load = (_LOAD, 0, 0, _ARGUMENTS + 8 * index)
     block: list[Instruction] = [load, (_AND, 0, 0, 0xFF00), *_when(ord("F") << 8, [(_RETURN, 0, 0, _ALLOW)])]
     block += [load, (_AND, 0, 0, 0xFFFFF000), *_when(0, [(_RETURN, 0, 0, _ALLOW)])]
@@ -183,7 +187,7 @@ def _if_of_gpu(index: int) -> list[Instruction]:
 
 
 def _if_own_signal(pid: int, signal_index: int) -> list[Instruction]:
-    """Allow a signal to oneself, as `raise` and `abort` send it; SIGKILL is left for others to send."""
+    """Allow signals to this process itself, as `raise` and `abort` send them, except SIGKILL."""
     return [
         (_LOAD, 0, 0, _ARGUMENTS),
         (_EQUAL, 0, 3, pid),
@@ -195,7 +199,7 @@ def _if_own_signal(pid: int, signal_index: int) -> list[Instruction]:
 
 
 def _if_thread() -> list[Instruction]:
-    """Allow `clone` for a thread of this process that asks for no namespace; a process is refused."""
+    """Allow `clone` for a thread without new namespaces. A new process is refused."""
     return [
         (_LOAD, 0, 0, _ARGUMENTS),
         (_AND, 0, 0, _CLONE_THREAD | _CLONE_FILES | _CLONE_NAMESPACES),

@@ -1,7 +1,7 @@
-"""Where workers come from: the seam behind which the jail is.
+"""Spawners, which start worker processes.
 
-A Spawner gives out Processes. `ZygoteSpawner` forks them from a warm process, jailed by its plan; `ColdSpawner`
-starts each one anew, for platforms without fork, and without a jail.
+`ZygoteSpawner` forks workers from a warm process and jails them by its plan. `ColdSpawner` starts every worker from
+scratch and without a jail, on platforms without fork.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.view import BOX, bubblewrap, package_folders, view_for
 from grader.sandbox.jail.zygote import MESSAGE_BYTES, pack
 
-# A zygote answers at once; longer silence than this means the machine, not the student.
+# A zygote answers at once. If it takes longer than this, the machine has a problem, not the student.
 START_SECONDS = 120.0
 CLOSE_SECONDS = 0.2
 
 
 class JailError(Exception):
-    """A jail could not be put up: this machine does not give this tier."""
+    """The jail could not be set up: this machine does not support this tier."""
 
 
 class WorkerLostError(Exception):
-    """The machinery around the worker failed: nobody's verdict can rest on it."""
+    """The system around the worker failed. No verdict may depend on it."""
 
 
 @dataclass(frozen=True)
@@ -49,35 +49,35 @@ class Exit:
 
     code: int
     cpu_s: float | None = None
-    added_bytes: int = 0  # the most memory it had beyond its zygote's
+    added_bytes: int = 0  # its peak memory in addition to its zygote's
 
 
 @dataclass(frozen=True)
 class Process:
-    """A running worker: its end of the channel, and the ways to end it and to learn how it ended."""
+    """A running worker: our end of its channel, and functions to end it and to learn how it ended."""
 
     pid: int
     sock: socket.socket
     kill: Callable[[], None]
-    wait: Callable[[float], Exit | None]  # for so many seconds; None if it has not ended by then
-    dismiss: Callable[[], None]  # kill it, and never ask how it ended
+    wait: Callable[[float], Exit | None]  # takes a timeout in seconds; None if it has not ended by then
+    dismiss: Callable[[], None]  # kill it without waiting to learn how it ended
 
 
 class Spawner(Protocol):
-    """Gives out fresh worker processes until it is closed."""
+    """Starts new worker processes until it is closed."""
 
     backend: Backend
     tier: Tier
-    memory: int  # what a worker may add to what its zygote has
+    memory: int  # what a worker may use in addition to its zygote
 
     def spawn(self) -> Process:
         """Return a new process, ready to load a submission."""
 
     def again(self) -> Spawner:
-        """Return a new spawner of the same kind, never of a lesser tier; JailError if it cannot be had."""
+        """Return a new spawner of the same kind, never of a lower tier; JailError if that fails."""
 
     def close(self) -> None:
-        """End every process that was given out."""
+        """End every process that it started."""
 
 
 class _Closing:
@@ -92,13 +92,13 @@ class _Closing:
 
 
 class ZygoteSpawner(_Closing):
-    """Forks workers from one warm process; start-up and imports are paid once.
+    """Forks workers from one warm process, so that start-up and imports happen once.
 
-    The zygote dies with the thread that started it: the kernel takes a thread for the parent.
+    The zygote dies with the thread that started it, because for the kernel that thread is its parent.
     """
 
     def __init__(self, plan: Plan, *, wait: bool = True) -> None:
-        """Start a zygote; without waiting, `confirm` says later whether its jail holds."""
+        """Start a zygote. With `wait=False`, `confirm` checks later whether its jail holds."""
         self.plan = plan
         self.backend: Backend = plan.backend
         self.tier: Tier = plan.tier
@@ -106,7 +106,7 @@ class ZygoteSpawner(_Closing):
         self._control, theirs = socket.socketpair()
         self._ended: dict[int, Exit] = {}
         self._dismissed: set[int] = set()
-        self._born: deque[_Spawned] = deque()
+        self._spawned: deque[_Spawned] = deque()
         self._ordered: socket.socket | None = None
         self._confirmed = False
         try:
@@ -115,16 +115,16 @@ class ZygoteSpawner(_Closing):
                     [*_wrapping(plan), *_python("grader.sandbox.jail.zygote", theirs.fileno())],
                     pass_fds=[theirs.fileno()],
                     env=clean_environment(gpu=bool(plan.devices)),
-                    stdin=subprocess.PIPE,  # the plan, which may be too long for an argument
+                    stdin=subprocess.PIPE,  # for the plan, which may be too long for an argument
                     stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,  # its workers have none: this is for the reason why it could not start
-                    start_new_session=True,  # Ctrl-C is for us alone
+                    stderr=subprocess.PIPE,  # for the reason why it could not start; its workers have no stderr
+                    start_new_session=True,  # Ctrl-C must reach only us
                 )
         except OSError as error:
             self._control.close()
             raise JailError(str(error)) from None
         try:
-            self._tell(plan)
+            self._send_plan(plan)
             if wait:
                 self.confirm()
         except BaseException:
@@ -132,7 +132,7 @@ class ZygoteSpawner(_Closing):
             raise
 
     def confirm(self) -> None:
-        """Wait for the word that the jail has been tried and holds; JailError, and nothing left, if it does not."""
+        """Wait until the zygote says that its jail holds. If not, close it and raise JailError."""
         if self._confirmed:
             return
         try:
@@ -142,9 +142,9 @@ class ZygoteSpawner(_Closing):
             raise
         self._confirmed = True
 
-    def _tell(self, plan: Plan) -> None:
+    def _send_plan(self, plan: Plan) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # if it is dead, it will have said why
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # if it is dead, stderr says why
             stdin.write(json.dumps(plan.as_data()).encode())
 
     def _expect_ready(self) -> None:
@@ -156,19 +156,19 @@ class ZygoteSpawner(_Closing):
             raise JailError(self._last_words() or "the zygote does not answer")
 
     def spawn(self) -> Process:
-        """Return the worker that was ordered last time, and order the next: it is forked while this one works."""
+        """Return the worker that was ordered last time and order the next, which is forked in the meantime."""
         self.confirm()
         ours = self._ordered or self._order()
         self._ordered = None
         try:
-            born = self._next_born()
+            spawned = self._next_spawned()
             self._ordered = self._order()
         except WorkerLostError as error:
             ours.close()
             raise WorkerLostError(f"no worker could be started: {error} {self._last_words()}".rstrip()) from None
-        pid = born.here
+        pid = spawned.zygote_pid
         return Process(
-            born.pid,
+            spawned.pid,
             ours,
             kill=lambda: self._kill(pid),
             wait=lambda seconds: self._wait(pid, seconds),
@@ -179,7 +179,7 @@ class ZygoteSpawner(_Closing):
         return ZygoteSpawner(self.plan)
 
     def _order(self) -> socket.socket:
-        """Ask for a worker and return our end of its channel; its pid comes over the control socket."""
+        """Order a worker and return our end of its channel. Its pid arrives on the control socket."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -196,7 +196,7 @@ class ZygoteSpawner(_Closing):
             raise WorkerLostError(f"the zygote is gone: {error}") from None
 
     def _dismiss(self, pid: int) -> None:
-        """Kill a worker without waiting: to take down one that has torch takes longer than most calls."""
+        """Kill a worker without waiting: a worker with torch takes longer to end than most calls take."""
         self._dismissed.add(pid)
         self._kill(pid)
 
@@ -207,14 +207,14 @@ class ZygoteSpawner(_Closing):
                 return None
         return self._ended.pop(pid)
 
-    def _next_born(self) -> _Spawned:
-        while not self._born:
+    def _next_spawned(self) -> _Spawned:
+        while not self._spawned:
             if not self._take(START_SECONDS):
                 raise WorkerLostError(f"the zygote has not answered for {START_SECONDS:g} s")
-        return self._born.popleft()
+        return self._spawned.popleft()
 
     def _receive(self, seconds: float) -> tuple[list[str], list[int]] | None:
-        """Return the words of the next message and the descriptors that came with it; None if there is none."""
+        """Return the words of the next message and its descriptors; None if none arrives in time."""
         try:
             self._control.settimeout(seconds)
             message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 1)
@@ -227,7 +227,7 @@ class ZygoteSpawner(_Closing):
         return message.decode().split(), descriptors
 
     def _last_words(self) -> str:
-        """Return what a dead zygote said of its death, if it is dead."""
+        """Return the last error message of a zygote that has ended; empty if it has not."""
         try:
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -235,16 +235,16 @@ class ZygoteSpawner(_Closing):
         stderr = self._process.stderr
         text = "" if stderr is None or stderr.closed else stderr.read().decode("utf-8", "replace")
         lines = [line for line in text.splitlines() if line.strip()]
-        telling = [line for line in lines if "rror:" in line or line.startswith("bwrap:")]
-        return (telling or lines or [""])[-1].removeprefix("error: ")
+        errors = [line for line in lines if "rror:" in line or line.startswith("bwrap:")]
+        return (errors or lines or [""])[-1].removeprefix("error: ")
 
     def _take(self, seconds: float) -> bool:
-        """Take one message of the zygote's, a new worker or the end of an old one; False if none came."""
+        """Receive one message of the zygote: a new worker, or the end of an old one. False if none arrives."""
         match self._receive(seconds):
             case None:
                 return False
             case [pid], descriptors:
-                self._born.append(_Spawned(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
+                self._spawned.append(_Spawned(int(pid), _pid_of(descriptors[0]) if descriptors else int(pid)))
             case [pid, _, _, _], _ if int(pid) in self._dismissed:
                 self._dismissed.remove(int(pid))
             case [pid, code, cpu, added], _:
@@ -256,12 +256,12 @@ class ZygoteSpawner(_Closing):
             self._ordered.close()
             self._ordered = None
         self._control.close()
-        if self.plan.has("namespaces"):  # all below it dies with it; it would only tidy up before it goes
+        if self.plan.has("namespaces"):  # the kernel ends all its children with it, so it needs no time to clean up
             self._process.kill()
         try:
-            # Unjailed workers may have started others, which only the zygote can take along.
+            # Unjailed workers may have started other processes, which only the zygote can end.
             self._process.wait(CLOSE_SECONDS if self.plan.layers else START_SECONDS)
-        except subprocess.TimeoutExpired:  # still at its imports, or worse; all below it dies with it
+        except subprocess.TimeoutExpired:  # perhaps still importing; its children end with it
             self._process.kill()
             self._process.wait()
         if self._process.stderr:
@@ -270,28 +270,28 @@ class ZygoteSpawner(_Closing):
 
 @dataclass(frozen=True)
 class _Spawned:
-    """A worker by its number in the zygote's eyes and by its number in ours."""
+    """The pid of a new worker as the zygote sees it, and as we see it."""
 
-    here: int
+    zygote_pid: int
     pid: int
 
 
 def _pid_of(descriptor: int) -> int:
-    """Return the number by which this process knows what a pidfd names, and close it."""
+    """Return the pid, as we see it, of a pidfd, and close the pidfd."""
     try:
         lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
     except OSError as error:
-        raise WorkerLostError(f"a worker cannot be told from others: {error}") from None
+        raise WorkerLostError(f"the pid of a worker could not be read: {error}") from None
     finally:
         os.close(descriptor)
     pids = [int(line.removeprefix("Pid:")) for line in lines if line.startswith("Pid:")]
     if not pids or pids[0] < 1:
-        raise WorkerLostError("a worker has ended before it was given anything")
+        raise WorkerLostError("a worker ended before it received the submission")
     return pids[0]
 
 
 def _wrapping(plan: Plan) -> list[str]:
-    """Return the command in front of a zygote."""
+    """Return the command that wraps a zygote."""
     if not plan.has("view"):
         return []
     return bubblewrap(view_for(plan.backend), user_namespace=plan.uid is None, devices=plan.devices)
@@ -302,7 +302,7 @@ def _python(module: str, *arguments: object) -> list[str]:
 
 
 class ColdSpawner(_Closing):
-    """Starts every worker from nothing: slow, but it needs neither fork nor passing of descriptors."""
+    """Starts every worker from scratch: slow, but it needs neither fork nor the passing of descriptors."""
 
     tier: Tier = "none"
     memory = MEMORY_BYTES
@@ -319,7 +319,7 @@ class ColdSpawner(_Closing):
             process = subprocess.Popen(
                 _python("grader.sandbox.worker.worker", self.backend, address),
                 pass_fds=[] if shared else [theirs.fileno()],
-                start_new_session=not shared,  # so that what it starts can be killed with it
+                start_new_session=not shared,  # so that its child processes can be killed with it
                 env=clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -367,20 +367,20 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
 
 
 def clean_environment(*, gpu: bool = False) -> dict[str, str]:
-    """Return the few variables a worker gets: nothing of the instructor's, and no source of chance."""
+    """Return the few environment variables of a worker: nothing of the instructor's, and nothing random."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
-    # Memory that was never written holds the same bytes in every run: np.empty is no source of chance (glibc).
+    # glibc fills new memory with fixed bytes, so that np.empty gives the same values in every run.
     environment["MALLOC_PERTURB_"] = "165"
-    environment["MIMALLOC_ARENA_RESERVE"] = "65536"  # KiB; torch's allocator would claim a gigabyte at once
-    # The worker's code must be this code, not that of another clone that happens to be installed.
-    # Packages of the user's own are not found by -s, which is for leaving out everything else of theirs.
+    environment["MIMALLOC_ARENA_RESERVE"] = "65536"  # KiB; torch's allocator would reserve a gigabyte at once
+    # The worker must run this code, not another installed clone. -s leaves out the user's files, and with them the
+    # user's packages, so those are added here.
     own = [str(path) for path in package_folders() if str(path) == site.getusersitepackages()]
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(grader.__file__).parent.parent), *own])
     environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
-    # One BLAS thread: more would change the last digits with the load, and would not survive a fork.
+    # One BLAS thread: with more, the last digits depend on the load, and threads do not survive a fork.
     environment |= dict.fromkeys(threads, "1")
-    # One GPU or none, whatever the machine has: what a worker sees must not depend on where it is graded.
+    # One GPU or none: what a worker sees must not depend on the machine.
     environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0] if gpu else ""
     if gpu:
         environment |= {"CUDA_CACHE_DISABLE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}

@@ -1,13 +1,13 @@
-"""The numbers of the system calls that the filter knows by name, on the two architectures we build it for.
+"""Numbers of the system calls that the filter names, on the two supported architectures.
 
-The kernel never changes a number once given. A test compares the table with libseccomp's.
+The kernel never changes a number. A test compares the table with libseccomp's.
 """
 
 from __future__ import annotations
 
 import platform
 
-# name, number on x86_64, number on aarch64; "-" where an architecture does not have it.
+# name, number on x86_64, number on aarch64; "-" if an architecture does not have it.
 _TABLE = """
 access 21 -  acct 163 89  add_key 248 217  alarm 37 -  arch_prctl 158 -  bind 49 200  bpf 321 280  brk 12 214
 chdir 80 49  chroot 161 51  clock_getres 229 114  clock_gettime 228 113  clock_nanosleep 230 115  clock_settime 227 112
@@ -44,28 +44,28 @@ time 201 -  times 100 153  umask 95 166  umount2 166 39  uname 63 160  unlink 87
 userfaultfd 323 282  vfork 58 -  wait4 61 260  waitid 247 95  write 1 64  writev 20 66
 """
 
-# As the kernel's filters see them (AUDIT_ARCH_…).
+# The column in the table, and the kernel's number for the architecture (AUDIT_ARCH_…).
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
 class UnknownMachineError(OSError):
-    """An architecture whose system calls we have no table of."""
+    """An architecture that the table does not cover."""
 
 
 def architecture() -> int:
-    """Return this machine's number as system call filters see it."""
-    return _found("")[1]
+    """Return the number of this machine's architecture in a system call filter."""
+    return _architecture_of("")[1]
 
 
 def numbers(machine: str = "") -> dict[str, int]:
-    """Return the number of each system call that a machine, or this one, has."""
-    column = _found(machine)[0]
+    """Return the system call numbers of an architecture, by default this machine's."""
+    column = _architecture_of(machine)[0]
     words = _TABLE.split()
     rows = zip(words[0::3], words[1 + column :: 3], strict=True)
     return {name: int(number) for name, number in rows if number != "-"}
 
 
-def _found(machine: str) -> tuple[int, int]:
+def _architecture_of(machine: str) -> tuple[int, int]:
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
         raise UnknownMachineError(f"there is no system call filter for {machine or 'this machine'}")

@@ -1,4 +1,4 @@
-"""Tiers: which jail this machine gives, found by putting one up and trying to get out of it."""
+"""Tiers: the jails that this machine supports, found by building one and trying to break out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.sandbox.jail.plan import CONTAINED, STRICT, Layer, Plan
 from grader.sandbox.jail.spawner import ColdSpawner, JailError, ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, gpu_files, view_for
 
-# Who a worker is where we are root: below `nobody`, in the few numbers that neither Debian nor systemd gives out.
+# The user of a worker if we are root: one of the few numbers that neither Debian nor systemd assigns.
 WORKER_UID = 65_530
 
 CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
@@ -25,16 +25,16 @@ CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "sen
 
 @dataclass(frozen=True)
 class TierAttempt:
-    """A plan that was tried; `problem` says why it cannot be had, and is empty if it can."""
+    """A plan that was tried; `problem` says why it does not work, and is empty if it does."""
 
     plan: Plan
     problem: str
 
 
 def begin_spawner(backend: Backend) -> ZygoteSpawner | None:
-    """Start what `open_spawner` would try first, without waiting for it; for one's own checks, so without meters.
+    """Start the spawner that `open_spawner` would try first, without waiting for it, and without meters.
 
-    To be closed by whoever began it, if nothing else comes of it.
+    Students' own checks use this. The caller must close it if it does not pass it on to `open_spawner`.
     """
     for plan in plans(backend):
         try:
@@ -45,7 +45,7 @@ def begin_spawner(backend: Backend) -> ZygoteSpawner | None:
 
 
 def open_gpu_spawner() -> ZygoteSpawner:
-    """Return a spawner of workers that have the GPU, of the best tier that lets them; JailError if there is none."""
+    """Return a spawner of workers with the GPU, in the best tier that works; JailError if there is none."""
     problems: list[str] = []
     for plan in plans("torch", gpu_devices()):
         try:
@@ -56,7 +56,7 @@ def open_gpu_spawner() -> ZygoteSpawner:
 
 
 def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> ZygoteSpawner | ColdSpawner:
-    """Return a spawner of the best tier this machine gives: the one that was begun, if its jail holds."""
+    """Return a spawner of the best tier on this machine: the one already begun, if its jail holds."""
     meters = begun is None or begun.plan.meters
     for plan in plans(backend):
         try:
@@ -73,30 +73,30 @@ def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> Zygote
 
 
 def survey(backend: Backend, devices: tuple[str, ...] = ()) -> tuple[TierAttempt, ...]:
-    """Try every plan there is for this machine, the best first."""
+    """Try every plan for this machine, the best first."""
     return tuple(TierAttempt(plan, _problem(plan)) for plan in plans(backend, devices))
 
 
 def best(attempts: tuple[TierAttempt, ...]) -> Tier:
-    """Return the best tier among what was tried."""
+    """Return the best tier that worked."""
     return next((attempt.plan.tier for attempt in attempts if not attempt.problem), "none")
 
 
 def plans(backend: Backend, devices: tuple[str, ...] = ()) -> Iterator[Plan]:
-    """Yield the plans worth trying on this machine, the best first; none where it cannot fork."""
+    """Yield the plans to try on this machine, the best first; none if it cannot fork."""
     if sys.platform == "linux":
         strict = planned(backend, "strict", devices)
         if shutil.which("bwrap"):
             yield strict
         yield planned(backend, "contained", devices)
-        if strict.uid is not None:  # Python may lie where only root can read it
+        if strict.uid is not None:  # perhaps only root can read Python
             yield without(planned(backend, "contained", devices), "user")
     if CAN_FORK:
         yield Plan(backend, devices=devices)
 
 
 def planned(backend: Backend, tier: Tier, devices: tuple[str, ...] = ()) -> Plan:
-    """Return the plan of a tier on this machine."""
+    """Return the plan of a tier for this machine."""
     if tier == "none":
         return Plan(backend, devices=devices)
     view = view_for(backend)
@@ -111,7 +111,7 @@ def planned(backend: Backend, tier: Tier, devices: tuple[str, ...] = ()) -> Plan
 
 
 def without(plan: Plan, layer: Layer) -> Plan:
-    """Return a plan with one layer less."""
+    """Return a plan without one of its layers."""
     plan = replace(plan, layers=tuple(one for one in plan.layers if one != layer))
     return replace(plan, uid=None, may_thread=False) if layer == "user" and plan.uid is not None else plan
 
@@ -125,7 +125,7 @@ def _problem(plan: Plan) -> str:
 
 
 def _is_mapped(uid: int) -> bool:
-    """Return whether this user namespace, if we are in one, has a user of that number."""
+    """Whether our user namespace has a user with this number."""
     try:
         ranges = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     except (OSError, ValueError):

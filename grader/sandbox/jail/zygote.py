@@ -1,9 +1,12 @@
-"""The zygote: a warm process that forks a jailed worker for each submission and reports how each one ended.
+"""The zygote: a warm process that forks jailed workers and reports how each one ended.
 
-It never reads a byte of a submission. Control messages are words padded to one fixed size. It says `ready` once a
-trial has shown that its jail holds; `spawn` arrives with the worker's end of its channel and is answered with the
-child's pid here and, where that is another elsewhere, a descriptor that names it; `kill PID` ends a child; when a
-child ends, `PID EXITCODE CPU_SECONDS ADDED_BYTES` goes back, the last being its memory beyond the zygote's own.
+It never reads a submission. Control messages are words, padded to a fixed size:
+- The zygote sends `ready` after a trial has shown that its jail holds.
+- `spawn` comes with the worker's end of a channel. The answer is the child's pid as the zygote sees it. If other
+  processes see another pid, a pidfd comes with the answer.
+- `kill PID` ends a child.
+- When a child ends, the zygote sends `PID EXITCODE CPU_SECONDS ADDED_BYTES`. The last is its memory in addition to the
+  zygote's own.
 When the control socket closes, every child is killed.
 """
 
@@ -23,31 +26,31 @@ from grader.sandbox.jail.plan import Plan, plan_of
 from grader.sandbox.worker.warm_up import warm_up
 
 MESSAGE_BYTES = 64
-CHANNEL = 3  # the descriptor a worker speaks on, and its only one besides the standard streams
+CHANNEL = 3  # the descriptor of a worker's channel, its only one besides the standard streams
 MAX_DESCRIPTORS = 256
-OUT_OF_MEMORY = 12  # the exit status of a worker that could not even say so
+OUT_OF_MEMORY = 12  # the exit status of a worker without enough memory to report it
 LINUX = sys.platform == "linux"
-MAXRSS_BYTES = 1024 if LINUX else 1  # what the kernel counts memory in
+MAXRSS_BYTES = 1024 if LINUX else 1  # the unit of ru_maxrss
 
 
 def pack(*words: object) -> bytes:
-    """Return a control message of the one size there is, so that a stream needs no framing."""
+    """Return a control message of fixed size, so that the stream needs no framing."""
     return " ".join(map(str, words)).encode().ljust(MESSAGE_BYTES)
 
 
 def main() -> None:
-    """Serve the control socket whose file descriptor is the argument, by the plan on the standard input."""
+    """Serve the control socket whose descriptor is the argument. The plan comes on standard input."""
     inherited = int(sys.argv[1])
-    control = os.dup(inherited)  # the lowest number there is: a worker closes all up to MAX_DESCRIPTORS
+    control = os.dup(inherited)  # as a low number: a worker closes all descriptors up to MAX_DESCRIPTORS
     os.close(inherited)
     zygote = _Zygote(socket.socket(fileno=control), plan_of(json.load(sys.stdin)))
     zygote.settle()
-    if zygote.plan.devices:  # whether the GPU can be reached from the jail, only torch can tell
-        warm_up(zygote.plan.backend, gpu=True)
+    if zygote.plan.devices:  # only torch can tell whether the jail lets it reach the GPU
+        zygote.warm_up(gpu=True)
     zygote.try_the_jail()
     zygote.control.send(pack("ready"))
     if not zygote.plan.devices:
-        warm_up(zygote.plan.backend, meters=zygote.plan.meters)
+        zygote.warm_up(meters=zygote.plan.meters)
     zygote.run()
 
 
@@ -61,28 +64,34 @@ class _Zygote:
         self.resident = 0
 
     def settle(self) -> None:
-        """Become the user and enter the namespaces that workers are made from."""
+        """Change the user and enter the namespaces, as workers need them."""
         if not self.plan.layers:
             return
         from grader.sandbox.jail import kernel
         from grader.sandbox.jail import layers as jail
 
         os.chdir("/")
-        # Where memory runs out, workers go first, and this before the grader. Another user could not set it any more.
+        # If memory runs out, workers are killed first, then the zygote, then the grader. The next user cannot set it.
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")
         if self.plan.uid is not None:
             jail.become(self.plan.uid)
         if self.plan.has("namespaces"):
-            # Its own user namespace owns its own pid namespace, so that it may come back to it after each fork.
+            # Its user namespace owns its pid namespace, so that it can return to it after each fork.
             jail.enter_user_namespace(kernel.CLONE_NEWPID)
-        kernel.die_with_parent()  # again: each change of credentials undoes it
+        kernel.die_with_parent()  # again, because each change of credentials undoes it
         if self.plan.has("namespaces"):
-            _go_on_in_a_child()
+            _continue_in_a_child()
             self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
+    def warm_up(self, *, meters: bool = True, gpu: bool = False) -> None:
+        """Import what workers need, once. Each worker would otherwise read these files again, in its jail."""
+        import grader.sandbox.worker.worker  # noqa: F401
+
+        warm_up(self.plan.backend, meters=meters, gpu=gpu)
+
     def try_the_jail(self) -> None:
-        """Have a child enter the jail and try to get out, before anything is promised."""
+        """Let a child enter the jail and try to break out, before we say that we are ready."""
         if not self.plan.layers and not self.plan.devices:
             return
         from grader.sandbox.jail.layers import Jail
@@ -91,25 +100,25 @@ class _Zygote:
         ours, theirs = os.pipe()
         pid = self.fork()
         if pid == 0:
-            words = b""
+            problem = b""
             try:
                 jail.enter()
                 self.open_gpu()
                 jail.prove()
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it is why this tier cannot be had
-                words = f"error: {str(error) or type(error).__name__}".encode()
-            os.write(theirs, words or b"ok")
+            except BaseException as error:  # noqa: BLE001 - any error means that this tier does not work
+                problem = f"error: {str(error) or type(error).__name__}".encode()
+            os.write(theirs, problem or b"ok")
             os._exit(0)
         os.close(theirs)
         with os.fdopen(ours, "rb") as answer:
-            words = answer.read()
+            result = answer.read()
         os.waitpid(pid, 0)
-        if words != b"ok":
-            sys.exit(words.decode(errors="replace") or "the trial worker ended without a word")
+        if result != b"ok":
+            sys.exit(result.decode(errors="replace") or "the trial worker ended without a message")
 
     def run(self) -> None:
-        """Serve until the control socket closes, then take every child along."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trusted side to handle
+        """Serve until the control socket closes, then kill every child."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trusted side handles Ctrl-C
         wake, woken = socket.socketpair()
         woken.setblocking(False)
         signal.set_wakeup_fd(woken.fileno())
@@ -121,7 +130,9 @@ class _Zygote:
         if self.plan.layers:
             from grader.sandbox.jail.layers import Jail
 
-            self.enter = Jail(self.plan).enter  # made now: its limits are counted from what the imports took
+            self.enter = Jail(
+                self.plan
+            ).enter  # made after the imports, because its limits start from the memory in use
         self.resident = _peak_bytes()
         try:
             while True:
@@ -136,7 +147,7 @@ class _Zygote:
                 _end(pid)
 
     def obey(self) -> bool:
-        """Carry out one control message; False when the trusted side is gone."""
+        """Carry out one control message. Return False when the trusted side is gone."""
         try:
             message, fds, _, _ = socket.recv_fds(self.control, MESSAGE_BYTES, 1)
         except OSError:
@@ -147,13 +158,13 @@ class _Zygote:
             case ["spawn"]:
                 self.spawn(fds[0])
             case ["kill", pid] if int(pid) in self.children:
-                # Only this process reaps, so a pid still in the set cannot have been given to another.
+                # Only this process reaps children, so a pid in the set cannot belong to another process.
                 _end(int(pid))
         return True
 
     def spawn(self, rpc: int) -> None:
-        if threads() != 1:  # a lock held by another thread would stay locked in the child for ever
-            raise RuntimeError(f"the zygote has {threads()} threads; it may fork with one only")
+        if threads() != 1:  # a lock held by another thread would stay locked in the child forever
+            raise RuntimeError(f"the zygote has {threads()} threads, but it can fork only with one")
         parent = os.getpid()
         pid = self.fork()
         if pid == 0:
@@ -161,14 +172,14 @@ class _Zygote:
         os.close(rpc)
         self.children.add(pid)
         if not self.plan.has("view") and self.pid_namespace is None:
-            self.control.send(pack(pid))  # the trusted side knows it by the same number
+            self.control.send(pack(pid))  # the trusted side sees the same pid
             return
         descriptor = os.pidfd_open(pid)
         socket.send_fds(self.control, [pack(pid)], [descriptor])
         os.close(descriptor)
 
     def fork(self) -> int:
-        """Fork; the child is the first process of its own pid namespace, where there are namespaces."""
+        """Fork. With namespaces, the child is the first process of its own pid namespace."""
         if self.pid_namespace is None:
             return os.fork()
         from grader.sandbox.jail import kernel
@@ -180,20 +191,20 @@ class _Zygote:
         return pid
 
     def become_worker(self, rpc: int, parent: int) -> None:
-        """In the child: serve one submission and leave without unwinding the zygote's stack."""
+        """In the child: serve one submission, then exit without unwinding the zygote's stack."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
-            null = os.open(os.devnull, os.O_RDWR)  # its own: a shared one would carry flags and locks to the next
+            null = os.open(os.devnull, os.O_RDWR)  # not shared: flags and locks would stay for the next worker
             for standard in range(3):
                 os.dup2(null, standard)
             os.dup2(rpc, CHANNEL)
-            os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # the control socket above all
+            os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # most importantly the control socket
             self.enter()
             self.open_gpu()
-            if self.pid_namespace is None and os.getppid() != parent:  # it died before we asked to die with it
+            if self.pid_namespace is None and os.getppid() != parent:  # the zygote died before die_with_parent
                 os._exit(1)
             from grader.sandbox.worker.worker import serve
 
@@ -205,23 +216,23 @@ class _Zygote:
             os._exit(code)
 
     def open_gpu(self) -> None:
-        """In the child, if it is to have one: this process must never touch a GPU, or no child could."""
+        """In the child: open the GPU, if the plan has one. If the zygote did this, no child could use the GPU."""
         if self.plan.devices:
             from grader.sandbox.worker.gpu.real import open_gpu
 
             open_gpu()
 
     def stay(self) -> None:
-        """Enter no jail."""
+        """Stay outside any jail."""
         if LINUX:
             from grader.sandbox.jail.kernel import die_with_parent
 
             die_with_parent()
 
     def reap(self) -> None:
-        """Report every child that has ended, and take along what it left running."""
+        """Report every child that has ended, and kill the processes that it left."""
         for pid in list(self.children):
-            # Looked at before it is waited for: a zombie still holds its group's number, so the group is its own.
+            # Check before waiting: as long as it is a zombie, no other process group can have its number.
             if not _has_ended(pid):
                 continue
             _end(pid)
@@ -233,18 +244,18 @@ class _Zygote:
                 self.control.send(pack(pid, os.waitstatus_to_exitcode(status), f"{cpu:.6f}", added))
 
 
-def _go_on_in_a_child() -> None:
-    """Return in a child, the first process of a new pid namespace; this process only waits for it."""
+def _continue_in_a_child() -> None:
+    """Return in a child, which is the first process of a new pid namespace. This process only waits for it."""
     pid = os.fork()
     if pid == 0:
         return
-    os.closerange(CHANNEL, MAX_DESCRIPTORS)  # or the control socket would outlive the child
+    os.closerange(CHANNEL, MAX_DESCRIPTORS)  # or the control socket would stay open after the child ends
     _, status = os.waitpid(pid, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
 def _peak_bytes() -> int:
-    import resource  # Windows has none, and imports this file for its constants
+    import resource  # not at the top: Windows does not have it, and imports this file for its constants
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_BYTES
 
@@ -261,14 +272,14 @@ def _has_ended(pid: int) -> bool:
 
 
 def _end(pid: int) -> None:
-    """Kill a worker and its process group; the group does not exist until the child's first lines ran."""
+    """Kill a worker and its process group. The group does not exist until the child has called setsid."""
     for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says the latter of zombies
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises PermissionError for zombies
             kill(pid, signal.SIGKILL)
 
 
 def threads() -> int:
-    """Return how many threads this process has, those of libraries included."""
+    """Return the number of threads of this process, including those of libraries."""
     if LINUX:
         return sum(1 for _ in os.scandir("/proc/self/task"))
     import psutil

@@ -1,1 +1,1 @@
-"""What travels between the grader and a worker."""
+"""Messages between the grader and a worker."""

@@ -1,14 +1,14 @@
-"""Names of torch's, as a report and the rules of a module know them; torch itself is not needed for them."""
+"""Names of calls, as reports and the rules of a module write them. Torch is not needed to read them."""
 
 from __future__ import annotations
 
 import re
 
 PREFIX = "torch."
-PACKAGE = "mylab"  # the package that a student's modules belong to
+PACKAGE = "mylab"  # the package of a student's modules
 SUM = "the sum of a product of arrays"
 _CALLED = re.compile(r"\baten::(\w+)")
-_WHOLE = {
+_ATTENTION = {
     "scaled_dot_product_attention",
     "multi_head_attention_forward",
     "native_multi_head_attention",
@@ -16,17 +16,17 @@ _WHOLE = {
     "triton_scaled_dot_attention",
     "transformer_encoder_layer_fwd",
     "flex_attention",
-    "safe_softmax",  # what is left of attention ready-made where torch takes it apart: nothing else calls it
+    "safe_softmax",  # what remains of ready-made attention after torch has split it up; nothing else calls it
 }
-_BEGINNINGS = ("scaled_dot_product", "flash_attention", "efficient_attention", "fused_sdp", "flex_attention")
+_ATTENTION_PREFIXES = ("scaled_dot_product", "flash_attention", "efficient_attention", "fused_sdp", "flex_attention")
 
 
 def is_attention(name: str) -> bool:
-    """Whether a function or operation of torch's, by any of its names, is attention ready-made."""
+    """Whether a torch function or operation, by any of its names, is ready-made attention."""
     plain = [part.strip("_") for part in name.split(".")]
-    return any(part in _WHOLE or part.startswith(_BEGINNINGS) for part in plain)
+    return any(part in _ATTENTION or part.startswith(_ATTENTION_PREFIXES) for part in plain)
 
 
 def attention_in(graph: str) -> str | None:
-    """Return the first attention ready-made that compiled code calls, by the text of its graph."""
+    """Return the first ready-made attention that compiled code calls, found in the text of its graph."""
     return next((name for name in _CALLED.findall(graph) if is_attention(name)), None)

@@ -1,4 +1,4 @@
-"""A channel: whole messages over a socket, with no way for a slow or silent peer to hold the reader."""
+"""A channel that sends complete messages over a socket. A slow or silent peer cannot block the reader."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ CHUNK = 64 << 10
 
 
 class ClosedError(Exception):
-    """The other side has closed the channel."""
+    """The other side closed the channel."""
 
 
 def _forever() -> None:
-    """Wait without limit: what a worker does between two requests."""
+    """Wait without limit, as a worker does between two requests."""
 
 
 class Channel:
-    """One end of the wire; `tensors` says whether torch tensors may cross it."""
+    """One end of a connection; `tensors` says whether it may carry torch tensors."""
 
     def __init__(self, sock: socket.socket, *, tensors: bool) -> None:
         self.sock = sock
@@ -38,7 +38,7 @@ class Channel:
         keep: Callable[[object], wire.Remote] | None = None,
         patience: Callable[[], None] = _forever,
     ) -> None:
-        """Send one message; `patience` is asked again and again and raises when it has run out."""
+        """Send one message. `patience` is called regularly, and raises when the time is over."""
         rest = memoryview(encode(message, keep, tensors=self.tensors))
         asked = time.monotonic()
         while rest:
@@ -51,7 +51,7 @@ class Channel:
             asked = _ask(patience, asked)
 
     def receive_byte(self, patience: Callable[[], None] = _forever) -> bytes:
-        """Return the next byte, outside of any message."""
+        """Return the next byte, which is not part of a message."""
         return bytes(self._exactly(1, patience, [time.monotonic()]))
 
     def receive(self, patience: Callable[[], None] = _forever) -> Any:
@@ -63,7 +63,7 @@ class Channel:
         return decode_parts(memoryview(header), memoryview(body), tensors=self.tensors)
 
     def _exactly(self, count: int, patience: Callable[[], None], asked: list[float]) -> bytearray:
-        """Return the next `count` bytes; what a prefix promises is allocated only as it arrives."""
+        """Return the next `count` bytes. Memory is allocated only as bytes arrive, whatever length was announced."""
         while len(self._buffer) < count:
             try:
                 chunk = self.sock.recv(CHUNK)
@@ -74,7 +74,7 @@ class Channel:
             if chunk == b"":
                 raise ClosedError("end of file")
             self._buffer += chunk or b""
-            # A peer that drips one byte at a time never lets recv time out, so the clock decides.
+            # A peer that sends one byte at a time never lets recv time out, so we check the clock.
             asked[0] = _ask(patience, asked[0])
         data = self._buffer[:count]
         del self._buffer[:count]

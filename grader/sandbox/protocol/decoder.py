@@ -1,7 +1,7 @@
-"""The decoder: the trust boundary.
+"""Decoding of frames: the trust boundary.
 
-For any bytes at all it returns a value made of plain Python, NumPy and torch types, or raises ProtocolError. It never
-unpickles, never calls anything of the sender's, and checks every length before it allocates.
+For any input bytes it returns a value of plain Python, NumPy and torch types, or raises ProtocolError. It never
+unpickles, never calls code of the sender, and checks every length before it allocates memory.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def decode(frame: bytes | bytearray | memoryview, *, tensors: bool = True) -> Any:
-    """Return the value of one whole frame, or raise ProtocolError."""
+    """Return the value of one complete frame, or raise ProtocolError."""
     view = memoryview(frame)
     header_length, body_length = lengths(view[: PREFIX.size])
     if len(view) != PREFIX.size + header_length + body_length:
-        raise ProtocolError("the frame is not as long as its prefix says")
+        raise ProtocolError("the length of the frame differs from its prefix")
     start = PREFIX.size + header_length
     return decode_parts(view[PREFIX.size : start], view[start:], tensors=tensors)
 
 
 def lengths(prefix: bytes | bytearray | memoryview) -> tuple[int, int]:
-    """Return the header and body lengths a prefix announces, both within limits."""
+    """Return the lengths of header and body that a prefix announces, if both are within the limits."""
     if len(prefix) != PREFIX.size:
-        raise ProtocolError("the prefix is cut short")
+        raise ProtocolError("the prefix is incomplete")
     magic, header_length, body_length = PREFIX.unpack(prefix)
     if magic != MAGIC:
-        raise ProtocolError("this is no AttnLab frame")
+        raise ProtocolError("this is not an AttnLab frame")
     if header_length > MAX_HEADER or body_length > MAX_BODY:
         raise ProtocolError(f"a frame of {header_length} + {body_length} bytes is over the limit")
     return header_length, body_length
 
 
 def decode_parts(header: memoryview, body: memoryview, *, tensors: bool = True) -> Any:
-    """Return the value of a header and a body received apart."""
+    """Return the value of a header and a body that were received separately."""
     try:
         tree = _JSON.decode(bytes(header).decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -145,12 +145,13 @@ class _Decoder:
             key = self.value(pair[0], depth + 1)
             if key is not None and type(key) not in (bool, int, float, str):
                 raise ProtocolError("a dict key that is not a scalar")
-            if type(key) is int and key.bit_length() > MAX_KEY_BITS:  # one could choose thousands with one hash
+            # A sender could choose thousands of large integers with the same hash.
+            if type(key) is int and key.bit_length() > MAX_KEY_BITS:
                 raise ProtocolError("a dict key that is too large")
             if key != key:
-                raise ProtocolError("a dict key that is not itself")
+                raise ProtocolError("a dict key that is NaN")
             if key in result:
-                raise ProtocolError("a dict key given twice")
+                raise ProtocolError("a duplicate dict key")
             result[key] = self.value(pair[1], depth + 1)
         return result
 
@@ -168,7 +169,7 @@ class _Decoder:
         if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
             raise ProtocolError("a boolean that is neither 0 nor 1")
         if dtype.kind == "U" and not is_text(np.frombuffer(data, dtype=dtype.byteorder + "u4")):
-            raise ProtocolError("a string array that holds no characters")
+            raise ProtocolError("a string array with invalid characters")
         return array
 
     def tensor(self, node: dict[str, Any], depth: int) -> Any:
@@ -181,7 +182,7 @@ class _Decoder:
             raise ProtocolError("a tensor of integers cannot require a gradient")
         if not len(data):
             return torch.empty(shape, dtype=dtype, requires_grad=grad)
-        if node["dtype"] in COMMON and node["dtype"] != "bool":  # the quick way
+        if node["dtype"] in COMMON and node["dtype"] != "bool":  # the fast path
             tensor = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
             return tensor.requires_grad_() if grad else tensor
         raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)
@@ -200,7 +201,7 @@ class _Decoder:
 
     def torch(self) -> Any:
         if not self.tensors:
-            raise ProtocolError("a tensor on a channel that carries none")
+            raise ProtocolError("a tensor on a channel without tensors")
         import torch
 
         return torch
@@ -218,7 +219,7 @@ class _Decoder:
             raise ProtocolError("the body is longer than its arrays")
 
 
-# What each tag's node must hold besides the tag, no more and no less, and the method that reads it.
+# For each tag: the exact keys that its node must have, and the method that reads it.
 _FORMS: dict[str, tuple[frozenset[str], Callable[[_Decoder, dict[str, Any], int], Any]]] = {
     "int": (frozenset({"$", "v"}), _Decoder.big_int),
     "float": (frozenset({"$", "v"}), _Decoder.special_float),
@@ -236,9 +237,9 @@ _FORMS: dict[str, tuple[frozenset[str], Callable[[_Decoder, dict[str, Any], int]
 
 
 def _count(shape: list[Any]) -> int:
-    """Return how many elements a shape holds, refusing shapes whose strides would overflow."""
+    """Return the number of elements of a shape. Refuse a shape whose strides would overflow."""
     if len(shape) > MAX_NDIM:
-        raise ProtocolError("an array of too many dimensions")
+        raise ProtocolError("an array with too many dimensions")
     count = extent = 1
     for size in shape:
         count *= _natural(size)
@@ -250,33 +251,33 @@ def _count(shape: list[Any]) -> int:
 
 def _natural(number: Any) -> int:
     if type(number) is not int or not 0 <= number <= sys.maxsize:
-        raise ProtocolError("a size or handle that is no natural number")
+        raise ProtocolError("a size or handle that is not a natural number")
     return number
 
 
 def _typed(value: Any, kind: type[T]) -> T:
     if type(value) is not kind:
-        raise ProtocolError(f"a node with no {kind.__name__} where one belongs")
+        raise ProtocolError(f"a node without the {kind.__name__} that it needs")
     return value
 
 
 @functools.lru_cache(64)
 def _numpy_dtype(name: str) -> np.dtype[Any]:
     if not DTYPE.fullmatch(name):
-        raise ProtocolError("a dtype that is not on the list")
+        raise ProtocolError("a dtype that is not allowed")
     try:
         return np.dtype(name)
     except (TypeError, ValueError):
-        raise ProtocolError("a dtype this machine does not have") from None
+        raise ProtocolError("a dtype that this machine does not have") from None
 
 
 def _torch_device(torch: Any, name: str) -> Any:
     if not _DEVICE.fullmatch(name):
-        raise ProtocolError("a device that is none")
+        raise ProtocolError("a device name that is not allowed")
     try:
         return torch.device(name)
     except RuntimeError:
-        raise ProtocolError("a device torch does not know") from None
+        raise ProtocolError("a device that torch does not know") from None
 
 
 @functools.lru_cache(64)
@@ -284,7 +285,7 @@ def _torch_dtype(name: str) -> Any:
     torch = sys.modules["torch"]
     dtype = getattr(torch, name, None) if _TORCH_NAME.fullmatch(name) else None
     if type(dtype) is not torch.dtype or name.startswith(("q", "uq")):
-        raise ProtocolError("a torch dtype that is not on the list")
+        raise ProtocolError("a torch dtype that is not allowed")
     return dtype
 
 
@@ -295,7 +296,7 @@ def _no_constant(name: str) -> NoReturn:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     node = dict(pairs)
     if len(node) != len(pairs):
-        raise ValueError("a key given twice")
+        raise ValueError("a duplicate key")
     return node
 
 

@@ -1,4 +1,4 @@
-"""What was found of a call on the device: asked of a worker and taken from it without believing a word."""
+"""Findings about a call on a device, read from a worker's answer. Every part is checked: the worker is not trusted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.core.errors import StudentRaisedError
 from grader.sandbox.protocol.device_messages import KINDS, what_happened
 
 MAX_NOTES = 200
-_NAME = re.compile(r"[A-Za-z_]{0,40}")  # of a function of torch's: one of the student's own making stays with them
+_NAME = re.compile(r"[A-Za-z_]{0,40}")  # of a torch function; a name that the student made up is not repeated
 MAX_LINE = 1 << 31
 MAX_BYTES = 1 << 50
 MAX_MS = 1e7
@@ -22,7 +22,7 @@ DEVICES = ("cpu", "cuda:0", "meta")
 
 @dataclass(frozen=True)
 class DeviceFinding:
-    """One breach of discipline, and the line of the student's that is to blame (0 if none is known)."""
+    """One mistake with devices, and the student's line that caused it (0 if unknown)."""
 
     kind: str
     what: str
@@ -41,9 +41,9 @@ class DeviceCopy:
 
 @dataclass(frozen=True, eq=False)
 class DeviceCall:
-    """A call under the pretence: its value, where each tensor in it lives, and what was found.
+    """A call on the simulated or real GPU: its value, the device of each tensor in it, and the findings.
 
-    A call that raised has findings: without any, the exception itself is raised.
+    A call that raised has findings. Without any, its exception is raised instead.
     """
 
     value: Any
@@ -55,7 +55,7 @@ class DeviceCall:
 
 @dataclass(frozen=True, eq=False)
 class GpuCost:
-    """What a call takes of a real GPU: the most bytes alive beyond its arguments, and the milliseconds of many."""
+    """The cost of a call on a real GPU: peak memory in bytes beyond its arguments, and times in milliseconds."""
 
     value: Any
     peak_bytes: int
@@ -63,18 +63,18 @@ class GpuCost:
 
     @property
     def ms(self) -> float:
-        """The middle one of the times: a GPU, too, has its bad moments."""
+        """The median time: a single call can be slow by chance."""
         return sorted(self.times)[len(self.times) // 2]
 
 
 class MalformedFindingsError(Exception):
-    """A worker's answer that is no account of a call on the device."""
+    """A worker's answer that does not describe a call on a device."""
 
 
 def read_device_call(
     answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]
 ) -> DeviceCall:
-    """Return a worker's account of one call in these files; its value, or the exception, has been read already."""
+    """Read a worker's answer about one call in these files; its value or exception was read before."""
     if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
         raise MalformedFindingsError
     devices = answer["devices"]
@@ -88,7 +88,7 @@ def read_device_call(
 
 
 def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
-    """Return a worker's account of what a call took."""
+    """Read a worker's answer about the cost of a call."""
     if type(answer) is not dict or answer.keys() != {"peak", "times", "value"}:
         raise MalformedFindingsError
     peak, times = answer["peak"], answer["times"]
@@ -100,7 +100,7 @@ def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
 
 
 def tensors_of(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Yield the tensors of a value that has come over the wire, in the order in which a worker goes through it."""
+    """Yield the tensors of a received value, in the order of the worker's list of devices."""
     if type(value) in (list, tuple, dict) and depth <= MAX_DEPTH:
         for item in value.values() if type(value) is dict else value:
             yield from tensors_of(item, depth + 1)
@@ -134,7 +134,7 @@ def _place(parts: list[Any], files: Collection[str]) -> tuple[str, int]:
     file, line = parts
     if type(file) is not str or not _is_line(line):
         raise MalformedFindingsError
-    # A cell of a notebook is a file with a number behind it.
+    # The name of a notebook cell is the file with a number after it.
     return (file, line) if _CELL.sub("", file) in files else ("", 0)
 
 

@@ -1,4 +1,4 @@
-"""The encoder: a value as a frame, or a reason why it cannot travel."""
+"""Encoding of a value as a frame, or the reason why it cannot be sent."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def encode(value: object, keep: Callable[[object], Remote] | None = None, *, tensors: bool = True) -> bytes:
-    """Return the frame of a value; whatever has no form on the wire goes through `keep`, if given."""
+    """Return the frame of a value. An object that cannot be sent goes through `keep`, if given."""
     encoder = _Encoder(keep, tensors)
     header = _JSON.encode(encoder.node(value, 0)).encode()
     if len(header) > MAX_HEADER:
-        raise UnsendableError(f"needs {len(header)} bytes besides its arrays; the most is {MAX_HEADER}")
+        raise UnsendableError(f"needs {len(header)} bytes besides its arrays; the limit is {MAX_HEADER}")
     return b"".join([PREFIX.pack(MAGIC, len(header), encoder.size), header, *encoder.buffers])
 
 
@@ -57,7 +57,7 @@ class _Encoder:
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
-        if self.torch is not None and kind is self.torch.Tensor:  # first, as there are many of them
+        if self.torch is not None and kind is self.torch.Tensor:  # first, because there are many of them
             node = self.tensor(self.torch, value)
             if node is not None:
                 return node
@@ -74,7 +74,7 @@ class _Encoder:
             return {"$": "bytes", "size": len(value)}
         if kind is list:
             return [self.node(item, depth + 1) for item in value]
-        if issubclass(kind, tuple):  # a namedtuple is a tuple; its items are sent, not its methods
+        if issubclass(kind, tuple):  # a namedtuple is sent as a plain tuple
             return {"$": "tuple", "v": [self.node(item, depth + 1) for item in tuple.__iter__(value)]}
         if issubclass(kind, dict):
             pairs = [[self.key(k), self.node(v, depth + 1)] for k, v in dict.items(value)]
@@ -106,7 +106,7 @@ class _Encoder:
         _check_shape(array.shape)
         data = array.tobytes()
         if array.dtype.kind == "U" and not is_text(np.frombuffer(data, dtype=array.dtype.byteorder + "u4")):
-            raise UnsendableError("is an array of text that no encoding can hold")
+            raise UnsendableError("is an array of text that cannot be encoded")
         self.buffers.append(data)
         return {"$": tag, "dtype": array.dtype.str, "shape": list(array.shape)}
 
@@ -120,7 +120,7 @@ class _Encoder:
         return {"$": "torch.device", "v": str(value)} if kind is torch.device else None
 
     def tensor(self, torch: Any, value: Any) -> dict[str, Any] | None:
-        """Return the node of a tensor; None of one that has no plain entries."""
+        """Return the node of a tensor; None if it has no plain entries, like a sparse tensor."""
         name, device = str(value.dtype)[6:], value.device.type
         if value.layout is not torch.strided or device == "meta" or (name not in COMMON and value.is_quantized):
             return None
@@ -130,7 +130,7 @@ class _Encoder:
         plain = value.detach()
         if name not in COMMON or device != "cpu" or plain.is_neg():
             plain = plain.resolve_conj().resolve_neg().cpu().contiguous()
-            # Every dtype, bfloat16 and float8 included, has a byte view; few have a NumPy one.
+            # Every dtype, bfloat16 and float8 included, has a byte view; few exist in NumPy.
             plain = plain.reshape(-1).view(torch.uint8)
         self.buffers.append(plain.numpy().tobytes())
         return {"$": "tensor", "dtype": name, "shape": shape, "grad": value.requires_grad}
@@ -142,11 +142,11 @@ class _Encoder:
     def reserve(self, size: int) -> None:
         self.size += size
         if self.size > MAX_BODY:
-            raise UnsendableError(f"takes {_readable(self.size)}; the most is {_readable(MAX_BODY)}")
+            raise UnsendableError(f"takes {_readable(self.size)}; the limit is {_readable(MAX_BODY)}")
 
 
 def _check_shape(shape: Sequence[int]) -> None:
-    """Refuse to send a shape that the decoder would refuse to take."""
+    """Refuse to send a shape that the decoder would refuse."""
     if len(shape) > MAX_NDIM or math.prod(max(1, size) for size in shape) > MAX_BODY:
         raise UnsendableError(f"has the shape {tuple(shape)}")
 

@@ -1,4 +1,4 @@
-"""Making an object of a student's class as it is asked for: a torch module also gets its parameters and its mode."""
+"""Recipes for objects of a student's classes. A torch module also gets parameters and a mode."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """How an object is made; only a torch module has parameters (`state`) and a mode."""
+    """How to make an object; only a torch module has parameters (`state`) and a mode."""
 
     init: tuple[Any, ...] = ()
     state: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     training: bool = False
-    named: Mapping[str, Any] = field(default_factory=lambda: NOTHING)  # arguments of the constructor, by name
+    named: Mapping[str, Any] = field(default_factory=lambda: NOTHING)  # keyword arguments of the constructor
 
     @property
     def key(self) -> tuple[str, int, bool]:
-        """The same for two that make the same object."""
+        """A key that is equal for two recipes of the same object."""
         return repr(self.init), id(self.state), self.training
 
     @property
     def data(self) -> list[Any]:
-        """The form in which it goes to a worker."""
+        """The form that is sent to a worker."""
         return [list(self.init), dict(self.state), self.training, dict(self.named)]
 
 
 def fill(module: Any, state: Mapping[str, Any]) -> None:
-    """Give a torch module these parameters; buffers of its own stay as they are, but what is given must have its place.
+    """Set the parameters of a torch module. Every one given must exist; the module's buffers stay as they are.
 
-    `load_state_dict` would refuse a module for a buffer that is not in the state.
+    `load_state_dict` would refuse a module that has a buffer missing from the state.
     """
     parameters = dict(module.named_parameters())
     for name, value in state.items():
         if name not in parameters:
             raise LookupError(f"there is no parameter {name}: there are {', '.join(parameters) or 'none'}")
-        place = parameters[name].data
-        if place.shape != value.shape:
-            raise ValueError(f"{name} has the shape {tuple(place.shape)}, not {tuple(value.shape)}")
-        place.copy_(value)
+        target = parameters[name].data
+        if target.shape != value.shape:
+            raise ValueError(f"{name} has the shape {tuple(target.shape)}, not {tuple(value.shape)}")
+        target.copy_(value)
 
 
 def make(kind: Callable[..., Any], data: Sequence[Any]) -> Any:
-    """Make an object in the way that `Made.data` describes."""
+    """Make an object from the data of a `Recipe`."""
     init, state, training, named = data
     made = kind(*init, **named)
     if state:

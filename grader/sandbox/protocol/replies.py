@@ -1,6 +1,6 @@
-"""Replies of a worker, taken apart without believing a word: every part is looked at only once its type is known.
+"""Reading of a worker's replies. Nothing is trusted: the type of every part is checked before its value is used.
 
-(`==` on a decoded value is not safe before that: two arrays compare to an array, which has no truth.)
+Even `==` on a decoded value is unsafe before that: two arrays compare to an array, which has no truth value.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ __tracebackhide__ = True
 
 
 class MalformedError(Exception):
-    """A reply of no known form."""
+    """A reply of unknown form."""
 
 
 def reply_parts(reply: object, serial: int) -> tuple[bool, Any, str]:
-    """Return whether a reply is an answer or an error, its content, and what was printed meanwhile."""
+    """Return whether a reply is an answer or an error, its content, and the printed output."""
     if type(reply) is not dict or len(reply) != 3:
         raise MalformedError
     number, printed = reply.get("id"), reply.get("printed")
@@ -31,7 +31,7 @@ def reply_parts(reply: object, serial: int) -> tuple[bool, Any, str]:
 
 
 def error_of(error: object, call: str) -> StudentError:
-    """Return a reply's error as the exception a test should see."""
+    """Return a reply's error as the exception that a test sees."""
     if type(error) is not dict:
         raise MalformedError
     match _text(error, "kind"):
@@ -45,7 +45,7 @@ def error_of(error: object, call: str) -> StudentError:
 
 
 def raised(error: object, call: str) -> StudentRaisedError:
-    """Return an exception of the student's as one of ours."""
+    """Return the student's exception as a StudentRaisedError."""
     if type(error) is not dict:
         raise MalformedError
     types = names(error.get("types"))
@@ -57,7 +57,7 @@ def raised(error: object, call: str) -> StudentRaisedError:
 
 
 def names(value: object) -> tuple[str, ...]:
-    """Return a list of texts as a tuple."""
+    """Return a list of strings as a tuple."""
     if type(value) is not list or not all(type(name) is str for name in value):
         raise MalformedError
     return tuple(value)

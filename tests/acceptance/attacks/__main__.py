@@ -1,6 +1,6 @@
 """Run the attacks against a tier or the control: `python -m tests.acceptance.attacks strict [--without LAYER]`.
 
-Prints one JSON object: which tier, as whom, and for each attack what it reached. Nothing reached is the empty list.
+Prints one JSON object: the tier, the user, and what each attack reached. An empty list means that it reached nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.acceptance.attacks.world import World
 
 
 def main() -> None:
-    """Let loose what is asked for and print what it reached."""
+    """Run the chosen attacks and print what they reached."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tier", choices=["strict", "contained", "control"])
     parser.add_argument("--backend", choices=["numpy", "torch"], default="numpy")
@@ -35,14 +35,14 @@ def main() -> None:
                 results[attack.name] = sorted(control.run(attack, world))
                 print(attack.name, results[attack.name], file=sys.stderr, flush=True)
         else:
-            from tests.acceptance.attacks.jailed import Range
+            from tests.acceptance.attacks.jailed import AttackRange
 
             plan = planned(options.backend, options.tier, gpu_devices() if options.gpu else ())
             for layer in options.without:
                 plan = without(plan, layer)
-            with Range(plan, world) as field:
+            with AttackRange(plan, world) as attack_range:
                 for attack in attacks:
-                    results[attack.name] = sorted(field.run(attack))
+                    results[attack.name] = sorted(attack_range.run(attack))
                     print(attack.name, results[attack.name], file=sys.stderr, flush=True)
     print(json.dumps({"tier": options.tier, "uid": os.getuid(), "reached": results}))
 

@@ -1,4 +1,4 @@
-"""Attacks: submissions with an honest function and an evil one, read from `tests/data/attacks/`."""
+"""Attacks: submissions with an honest and an evil function, read from `tests/data/attacks/`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ PRELUDE = (DATA / "attack_prelude.py").read_text()
 
 @dataclass(frozen=True)
 class Attack:
-    """A name, the family it belongs to, and its code below the prelude."""
+    """An attack: its name, its family, and its code, which follows the prelude."""
 
     name: str
     family: str
     code: str
 
     def source(self, facts: dict[str, object]) -> str:
-        """Return the submission, with what the attacker is supposed to know in front."""
+        """Return the submission. It begins with what the attacker may know."""
         known = "\n".join(f"{name} = {value!r}" for name, value in facts.items())
         return f"{known}\n{PRELUDE}\n\n{self.code}"
 
 
 def read_attacks() -> list[Attack]:
-    """Return every attack there is, in the order of its file."""
+    """Return all attacks, in the order of the files."""
     attacks = []
     for path in sorted((DATA / "attacks").glob("*.py")):
         for cell in path.read_text().split("\n# %% ")[1:]:

@@ -1,6 +1,6 @@
-"""The control: an autograder as they are without a jail. It forks, calls, and compares as people do.
+"""The control: a typical autograder without a jail. It forks, calls and compares in the common way.
 
-Half of what the attacks try must work here, or they would prove nothing where it does not.
+Half of the attacks must succeed here. Otherwise their failure in the jail would prove nothing.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import psutil
 from tests.acceptance.attacks.attack import Attack
 from tests.acceptance.attacks.world import World
 
-SECONDS = 2.5  # an honest submission takes a tenth of this here, the start of Python included
+SECONDS = 2.5  # an honest submission takes a tenth of this, including the start of Python
 CHANNEL = 3
 X = np.arange(1.0, 6.0)
 
 
 def naive_pass(result: Any, expected: Any) -> bool:
-    """Compare as it is often done."""
+    """Compare in the common, unsafe way."""
     if not isinstance(result, np.ndarray) and bool(np.all(result == expected)):
         return True
     error = abs(result - expected)
@@ -36,7 +36,7 @@ def naive_pass(result: Any, expected: Any) -> bool:
 
 
 def worker(source: str) -> None:
-    """Run a submission in a fork of the grader, as graders that isolate at all mostly do."""
+    """Run a submission in a fork of the grader, as most graders do that isolate at all."""
     expected = X * 2
     scope: dict[str, Any] = {"__name__": "submission"}
     exec(compile(source, "submission.py", "exec"), scope)
@@ -54,7 +54,7 @@ def worker(source: str) -> None:
 
 
 def naive_grade(source: str) -> None:
-    """Grade one submission and print what came of it; the sibling is a process that prints when asked."""
+    """Grade one submission and print the result."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -73,7 +73,7 @@ def naive_grade(source: str) -> None:
         data += chunk
     _, status = os.waitpid(pid, 0)
     if not data:
-        passed, result = status == 0, None  # no complaint and a clean exit
+        passed, result = status == 0, None  # no error and a clean exit
     elif data.startswith(b"PASSED"):
         passed, result = True, None
     else:
@@ -83,7 +83,7 @@ def naive_grade(source: str) -> None:
 
 
 def run(attack: Attack, world: World) -> set[str]:
-    """Let one attack loose on the naive grader and return what it reached."""
+    """Run one attack against the naive grader and return what it reached."""
     sibling = subprocess.Popen(
         [sys.executable, "-c", "import sys; [print(41 + 1, flush=True) for _ in sys.stdin]"],
         stdin=subprocess.PIPE,
@@ -113,7 +113,7 @@ def run(attack: Attack, world: World) -> set[str]:
         out, err = grader.communicate(json.dumps([asdict(attack), facts]).encode(), timeout=SECONDS)
     except subprocess.TimeoutExpired:
         found.add("held the grader")
-        _kill_survivors(world.nonce)  # before its pipes are read to their end, which the survivors hold open
+        _kill_survivors(world.nonce)  # now, because survivors hold the pipes open that communicate() reads to the end
         out, err = grader.communicate()
     if grader.returncode != 0 and not found:
         found.add("the grader")
@@ -157,8 +157,8 @@ def _kill_survivors(nonce: str) -> int:
 
 
 def main() -> None:
-    """Be the naive grader: the secrets are in its memory, its environment and its open files."""
-    # Bounds for this machine's sake: what the attacks reach below them is enough.
+    """Run as the naive grader, with secrets in its memory, environment and open files."""
+    # Limits to protect this machine. The attacks can prove enough within them.
     resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
     resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
     attack, facts = json.loads(sys.stdin.read())

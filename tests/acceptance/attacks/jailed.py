@@ -1,4 +1,4 @@
-"""Attacks against the real thing: each in a worker of one zygote, with a sibling that goes on working beside it."""
+"""Attacks against the real jail: each in a worker of one zygote, next to a sibling worker that must keep working."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ X = np.arange(1.0, 6.0)
 PR_SET_CHILD_SUBREAPER = 36
 
 
-class Range:
-    """A zygote under attack."""
+class AttackRange:
+    """A zygote under attack, and its sibling worker."""
 
     def __init__(self, plan: Plan, world: World) -> None:
         kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -45,8 +45,8 @@ class Range:
         assert self.sibling._worker is not None
         self.sibling_pid = self.sibling._worker.process.pid
         self.zygote_pid = _zygote_of(self.sibling_pid)
-        # The next worker, which is made ahead of time, belongs to the family.
-        assert self.spawner._born or self.spawner._take(60.0)
+        # The next worker is made ahead of time and belongs to the family.
+        assert self.spawner._spawned or self.spawner._take(60.0)
         self.expected = len(self.family())
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class Range:
         return Session(self.spawner, Program(files, "work", API.names), LIMITS)
 
     def run(self, attack: Attack) -> set[str]:
-        """Let one attack loose and return what it reached."""
+        """Run one attack and return what it reached."""
         facts = self.world.facts(grader_pid=psutil.Process().pid, zygote=self.zygote_pid, sibling=self.sibling_pid)
         session = self.session(attack.source(facts))
         student = Student(session, API)
@@ -81,7 +81,7 @@ class Range:
             errors = session.load().errors
         except StudentError as error:
             self._said.append(_text(error))
-            return found  # an import that never ends leaves no honest function to be graded
+            return found  # the import did not finish, so there is no honest function to grade
         assert errors == (), errors
         try:
             value = student.evil(X.copy())
@@ -96,7 +96,7 @@ class Range:
         return found
 
     def _alive(self) -> set[str]:
-        """Return who is not well: the sibling, the zygote, or somebody who should be gone."""
+        """Return what was harmed: the sibling, the zygote, or the cleanup of processes."""
         found = set()
         try:
             if Student(self.sibling, API).ok(41) != 42 or self.sibling.generation:
@@ -110,7 +110,7 @@ class Range:
         return found
 
     def _settled(self) -> bool:
-        """Return whether the zygote's family is soon the size it was."""
+        """Whether the zygote soon has as many processes as before."""
         for _ in range(600):
             if len(self.family()) == self.expected:
                 return True
@@ -118,7 +118,7 @@ class Range:
         return False
 
     def family(self) -> list[int]:
-        """Return every process below this one: it adopts those whose parents have died."""
+        """Return all processes below this one. It adopts those whose parents have died."""
         found = []
         for process in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
@@ -127,7 +127,7 @@ class Range:
         return found
 
     def recover(self) -> None:
-        """Begin again with a new zygote, and without survivors."""
+        """Start again with a new zygote, and kill all survivors."""
         with contextlib.suppress(WorkerLostError):
             self.close()
         for pid in self.family():
@@ -169,6 +169,6 @@ def _everything(value: Any) -> str:
 
 def _text(error: StudentError) -> str:
     traceback = error.traceback if isinstance(error, StudentRaisedError) else ""
-    # The attack's own source shows in its traceback; only what it could not know counts.
+    # The traceback shows the attack's own source. Only text that it could not know counts.
     lines = [line for line in traceback.splitlines() if line.strip() not in PRELUDE]
     return f"{error}\n" + "\n".join(lines)

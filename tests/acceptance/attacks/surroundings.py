@@ -1,4 +1,4 @@
-"""Other machines, made on this one: an ordinary user, a root whose Python everybody may read, no namespaces."""
+"""Other machines, simulated on this one: an ordinary user, root with a Python that all can read, no namespaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFUSED = ("unshare", "setns", "mount", "umount2", "pivot_root", "fsopen", "fsmo
 
 
 def command(name: str, *words: str) -> list[str]:
-    """Return the command that runs words in surroundings: root, user, or root in an open home."""
+    """Return the command that runs words in these surroundings: root, user, or root in an open home."""
     assert os.geteuid() == 0
     if name == "root":
         return list(words)
@@ -37,23 +37,23 @@ def command(name: str, *words: str) -> list[str]:
 
 
 def without_namespaces(*words: str) -> list[str]:
-    """Return the command that runs words where namespaces are refused, as in a default container."""
+    """Return the command that runs words without namespaces, as in a default container."""
     return [sys.executable, "-m", "tests.acceptance.attacks.surroundings", "namespaces", *words]
 
 
 def without_landlock(*words: str) -> list[str]:
-    """Return the command that runs words on a kernel that has never heard of Landlock."""
+    """Return the command that runs words as on a kernel without Landlock."""
     return [sys.executable, "-m", "tests.acceptance.attacks.surroundings", "landlock", *words]
 
 
 def forget_landlock() -> None:
-    """Have this process, and whatever it starts, hear that Landlock does not exist."""
+    """Make Landlock look missing to this process and everything that it starts."""
     unknown, allowed = 0x00050000 | errno.ENOSYS, 0x7FFF0000
     _load([(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, unknown), (0x06, 0, 0, allowed)])
 
 
 def refuse_namespaces() -> None:
-    """Refuse this process, and whatever it starts, every new namespace and every mount."""
+    """Refuse new namespaces and mounts to this process and everything that it starts."""
     number = syscalls.numbers()
     refused, allowed = 0x00050000 | errno.EPERM, 0x7FFF0000
     program = [(0x20, 0, 0, 0), (0x15, 0, 1, number["clone3"]), (0x06, 0, 0, 0x00050000 | errno.ENOSYS)]

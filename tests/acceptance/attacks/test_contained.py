@@ -1,4 +1,4 @@
-"""The attack suite against the jail without namespaces. A file of its own, so that it can run beside the other."""
+"""The attack suite against the contained tier. It has its own file so that both suites can run in parallel."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_contained_holds(surroundings: str) -> None:
     assert len(reached) == len(read_attacks())
 
 
-def test_contained_holds_where_python_is_only_for_root() -> None:
-    """Root stays root there, without its rights: a Python in a private home can be read in no other way."""
+def test_contained_holds_if_only_root_can_read_python() -> None:
+    """The worker stays root, without root's rights: only root can read a Python in a private home."""
     needs_tier("contained")
     if os.geteuid() != 0 or not any(attempt.plan.may_thread is False for attempt in survey("numpy")):
         pytest.skip("only root can try what root does")

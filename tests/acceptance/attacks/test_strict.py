@@ -1,6 +1,6 @@
-"""The attack suite against the jail: nothing may be reached, in either tier, as root or as an ordinary user.
+"""The attack suite against the strict tier: no attack may reach anything, as root or as an ordinary user.
 
-`python -m tests.acceptance.attacks strict` shows the same, attack by attack.
+`python -m tests.acceptance.attacks strict` prints the result of each attack.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from tests.acceptance.attacks.surroundings import command
 from tests.acceptance.attacks.world import World
 from tests.conftest import LIMITS, ROOT, needs_tier
 
-MINUTES = 20  # for all of them, of which they take one: only a hang takes longer
+MINUTES = 20  # for all attacks, which take about one minute: only a hang takes longer
 
 
 def attack(tier: str, surroundings: str, *options: str) -> dict[str, list[str]]:
-    """Run the attacks in a process of their own and return what each reached."""
+    """Run the attacks in their own process and return what each reached."""
     words = [sys.executable, "-m", "tests.acceptance.attacks", tier, *options]
     if os.geteuid() == 0:
         words = command(surroundings, *words)
     elif surroundings != "user":
         pytest.skip("only root can try what root does")
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=MINUTES * 60)
-    assert done.returncode == 0, f"the runner itself was hit: {done.stderr[-3000:]}"
+    assert done.returncode == 0, f"the runner itself failed: {done.stderr[-3000:]}"
     reached: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])["reached"]
     return reached
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_attacks() -> None:
     families = Counter(attack.family for attack in read_attacks())
     assert sum(families.values()) >= 200
     assert len({attack.name for attack in read_attacks()}) == sum(families.values())
@@ -65,8 +65,8 @@ def test_strict_holds_for_torch_workers() -> None:
 SPOILED = ("patching", "channel", "objects", "sizes")
 
 
-def test_an_honest_function_beside_an_evil_one_is_graded_right(course: Course) -> None:
-    """Through the whole grader: softmax attacks when it is called, log_softmax is the solution's."""
+def test_honest_function_next_to_an_evil_one_is_graded_correctly(course: Course) -> None:
+    """With the complete grader: softmax attacks when it is called, and log_softmax is the solution's."""
     solution = course.solution(course.modules[0]).read_text()
     evil = "\n\ndef softmax(x, axis=-1):\n    return evil(x)\n"
     attacks = [one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name]

@@ -1,4 +1,4 @@
-"""The world an attack is let loose in: secrets, things of value, listeners; and the detectors that watch over them."""
+"""The world of an attack: secrets, valuable files and listening sockets, and the detectors of damage."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import grader
 from grader.sandbox.jail.syscalls import numbers
 
 MODE = 0o666
-FLOOD = 1 << 20  # more text than this from one submission is a flood
+FLOOD = 1 << 20  # in bytes: more output than this from one submission is a flood
 
 
 class World:
-    """Everything an attacker could want, in a folder of its own that everybody may read."""
+    """Everything an attacker could want, in a folder that all users may read."""
 
     def __init__(self) -> None:
         self.nonce = secrets.token_hex(8)
@@ -55,7 +55,7 @@ class World:
         self.restore()
 
     def facts(self, *, grader_pid: int, zygote: int, sibling: int) -> dict[str, object]:
-        """Return what an attacker is told: everything that does not give the game away by itself."""
+        """Return what the attacker knows: everything except the secrets themselves."""
         return {
             "SECRETS": self.secrets,
             "LOOT": str(self.loot),
@@ -74,7 +74,7 @@ class World:
         }
 
     def restore(self) -> None:
-        """Put everything back as it was, and remember how that is."""
+        """Put everything back as it was, and save that state."""
         for path in self.traces():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         self.loot.chmod(0o777)
@@ -87,7 +87,7 @@ class World:
         self.state = self.look()
 
     def look(self) -> dict[str, object]:
-        """Return how the things of value are now."""
+        """Return the current state of the valuable files."""
         if not self.precious.exists():
             return {}
         about = self.precious.stat()
@@ -100,7 +100,7 @@ class World:
         return state | {name: Path(path).read_text() for name, path in self.secrets.items()}
 
     def traces(self) -> list[Path]:
-        """Return what should not be there: anything in the loot, anything that bears our number elsewhere."""
+        """Return files that should not exist: any in the loot folder, and any elsewhere with our nonce in its name."""
         packages = Path(np.__file__).parent.parent
         ours = Path(grader.__file__).parent
         places = [packages, packages / "numpy" / "__pycache__", ours, Path("/dev/shm"), Path("/tmp"), Path.cwd()]
@@ -108,7 +108,7 @@ class World:
         return [*self.loot.iterdir(), *found]
 
     def breaches(self, text: str) -> set[str]:
-        """Return what an attack reached, told by what it said and by what it left behind."""
+        """Return what an attack reached, judged by its output and by what it left behind."""
         found = {f"secret: {name}" for name, token in self.tokens.items() if token in text}
         if "BREACH" in text:
             found.add("claim")

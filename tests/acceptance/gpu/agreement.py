@@ -2,9 +2,9 @@
 
 It fails where the two differ.
 
-On the GPU each case is called twice: once where a sync raises, and once where each only warns, so that all lines
-that sync are seen. What the two may differ in is a policy of the course: a copy to the GPU is allowed, though torch
-counts one that blocks as a sync, and a case may say why it differs.
+Each case is called twice on the GPU: once with syncs that raise, and once with syncs that only warn, so that all lines
+that sync are seen. The two may differ where the course has a policy. A copy to the GPU is allowed, but torch counts a
+blocking copy as a sync. A case may also say why it differs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SYNC = "called a synchronizing CUDA operation"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one call: the lines that made the CPU wait, the error and its line, where the results are."""
+    """The outcome of one call: the lines that made the CPU wait, the error with its line, and the devices."""
 
     syncs: frozenset[int] = frozenset()
     allowed: frozenset[int] = frozenset()  # the lines of copies to the GPU
@@ -60,30 +60,30 @@ class Row:
 
 
 def main() -> int:
-    """Print the table; 1 if anything differs that no policy explains."""
-    there_is_one = torch.cuda.is_available()
-    rows = [compared(case, real=there_is_one) for case in cases()]
+    """Print the table. Return 1 if there is a difference that no policy explains."""
+    has_gpu = torch.cuda.is_available()
+    rows = [compared(case, real=has_gpu) for case in cases()]
     print("| case | expected | simulated | real | agree |\n|---|---|---|---|---|")
     for row in rows:
         cells = (
             f"{row.case.function}: {row.case.name}",
             " ".join(sorted(row.case.finds)) or "nothing",
             "; ".join(sorted(row.simulated)) or "nothing",
-            "; ".join(sorted(row.real)) if there_is_one else "",
-            row.verdict if there_is_one else "",
+            "; ".join(sorted(row.real)) if has_gpu else "",
+            row.verdict if has_gpu else "",
         )
         print(f"| {' | '.join(cells)} |")
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in ("yes", "policy", "NO")}
-    if there_is_one:
+    if has_gpu:
         name = torch.cuda.get_device_name()
         print(f"\n{len(rows)} cases on {name}, torch {torch.__version__}: {counts}")
     else:
-        print(f"\n{len(rows)} cases; there was no GPU to compare with (torch {torch.__version__})")
+        print(f"\n{len(rows)} cases; no GPU to compare with (torch {torch.__version__})")
     return 1 if counts["NO"] else 0
 
 
 def compared(case: Case, *, real: bool) -> Row:
-    """Run one case in every way, here and there."""
+    """Run one case in every way, on the simulated and the real GPU."""
     row = Row(case)
     kinds: set[str] = set()
     for here, there in zip(ways(case.function), ways(case.function), strict=True):
@@ -102,7 +102,7 @@ def compared(case: Case, *, real: bool) -> Row:
 
 
 def verdict(case: Case, way: CallStyle, simulated: Outcome, real: Outcome) -> str:
-    """Say whether a call went the same way on the pretended GPU and on the real one."""
+    """Return whether a call had the same outcome on the simulated GPU and on the real one."""
     if case.policy:
         return "policy"
     same = simulated.error == real.error and simulated.devices == real.devices
@@ -117,7 +117,7 @@ def verdict(case: Case, way: CallStyle, simulated: Outcome, real: Outcome) -> st
 
 
 def simulate(case: Case, way: CallStyle) -> tuple[DeviceCall, Outcome]:
-    """Call on the pretended GPU, in this process."""
+    """Call on the simulated GPU, in this process."""
     with quiet():
         function = loaded(case)
         answer = on_device(function, None, way.args, way.kwargs, elsewhere=way.elsewhere, gpu=way.gpu, files={FILE})
@@ -146,7 +146,7 @@ def on_gpu(case: Case, way: CallStyle) -> Outcome:
             torch.cuda.set_sync_debug_mode(mode)
             try:
                 value = function(*args, **kwargs)
-            except Exception as caught:  # noqa: BLE001 - the submission's own
+            except Exception as caught:  # noqa: BLE001 - raised by the submission
                 error = caught
             finally:
                 torch.cuda.set_sync_debug_mode("default")
@@ -163,7 +163,7 @@ def on_its_device(arg: Any, elsewhere: bool) -> Any:
 
 
 def described(error: BaseException | None) -> tuple[str, int]:
-    """Return an error in one word, and the line of the submission it came from."""
+    """Return an error in one word, and its line in the submission."""
     if error is None:
         return "", 0
     lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
@@ -180,7 +180,7 @@ def described(error: BaseException | None) -> tuple[str, int]:
 
 @contextlib.contextmanager
 def noting(syncs: set[int]) -> Iterator[None]:
-    """Note the line of the submission that each warning about a sync comes from."""
+    """Note the line of the submission for each warning about a sync."""
 
     def note(message: Warning | str, *_: Any, **__: Any) -> None:
         if SYNC not in str(message):
@@ -198,7 +198,7 @@ def noting(syncs: set[int]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep what a submission prints from the table."""
+    """Keep the output of a submission out of the table."""
     with contextlib.redirect_stdout(io.StringIO()):
         yield
 

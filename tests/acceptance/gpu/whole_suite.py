@@ -1,7 +1,7 @@
 """Grade everything with a known verdict on this GPU: `python -m tests.acceptance.gpu.whole_suite [NAME ...]`.
 
-The reference and the other right solutions must have full marks, the stub none, and every known wrong way less than
-full marks. Prints a line for each, and fails where one of them is not as it should be.
+The reference and the other right solutions must get full marks, the stub none, and every misconception less than full
+marks. Prints a line for each, and fails if one has the wrong score.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODULE = "07_gpu_path"
 
 
 def main(names: list[str]) -> int:
-    """Print a table; 1 if anything is not as it should be."""
+    """Print a table. Return 1 if a score is wrong."""
     course = read_course(ROOT)
     module = course.module(MODULE)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module), diagnosed=False)
@@ -33,7 +33,7 @@ def main(names: list[str]) -> int:
     submissions = [*right(course, module), *(as_submission(course, module, wrong) for wrong in wrong_ways)]
     submissions = [one for one in submissions if not names or one.student in names]
     bad = 0
-    for measured in (True, False):  # what is wrong in its values is so without its costs on the CPU
+    for measured in (True, False):  # wrong values are found without measuring costs on the CPU
         chosen = [one for one in submissions if (one.student in costly or _is_right(one)) == measured]
         started = time.monotonic()
 
@@ -51,12 +51,12 @@ def main(names: list[str]) -> int:
             started = time.monotonic()
 
         run_grading(replace(suite, measured=measured), chosen, tell, gpu=True)
-    print(f"{len(submissions)} submissions, {bad} not as they should be")
+    print(f"{len(submissions)} submissions, {bad} with a wrong score")
     return 1 if bad else 0
 
 
 def right(course: Course, module: Module) -> list[Submission]:
-    """Return the stub, the reference and the right solutions of others."""
+    """Return the stub, the reference and the other right solutions."""
     texts = {"the stub": read_text(module.stub), "the reference": read_text(course.solution(module))}
     for path in sorted((ROOT / "tests" / "data" / "right" / module.name).glob("*.py")):
         texts[f"right: {path.stem}"] = path.read_text()
@@ -67,7 +67,7 @@ def right(course: Course, module: Module) -> list[Submission]:
 
 
 def as_it_should_be(report: Report) -> bool:
-    """Whether the score is what the truth about this submission says."""
+    """Whether the score is right for this submission."""
     if report.submission == "the stub":
         return report.score == 0
     full = report.score == report.max_score

@@ -1,4 +1,4 @@
-# Answers that lie: objects with a mind of their own, values that compare oddly, sizes that are not there.
+# Answers that lie: objects with hostile methods, values that compare strangely, sizes that are false.
 
 # %% equal to everything [objects]
 class Yes:

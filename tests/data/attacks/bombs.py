@@ -1,4 +1,4 @@
-# Too much of everything: processes, threads, memory, files, output.
+# Too many processes and threads; too much memory, files and output.
 
 # %% fork bomb
 def evil(x):

@@ -1,4 +1,4 @@
-# Never returning.
+# Code that never returns.
 
 # %% in the import
 while True:

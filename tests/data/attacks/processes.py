@@ -34,7 +34,7 @@ def evil(x):
 
 # %% kill whoever shares this view
 def evil(x):
-    # Only where nobody but workers can be meant: outside of bubblewrap's view these numbers are anybody's.
+    # Only where these pids can only be workers: outside bubblewrap's view they could be any process.
     if os.path.isdir("/box") and not os.path.exists("/etc/passwd"):
         for pid in range(2, 300):
             if pid != os.getpid():

@@ -1,4 +1,4 @@
-"""The jail from outside: how workers end, what is left of them, which tier a machine gives, what a class survives."""
+"""The jail from outside: how workers end, what they leave, the tiers of a machine, and crashes during grading."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize(("line", "kind", "evidence"), ENDINGS.values(), ids=ENDINGS.keys())
-def test_how_a_worker_ended_is_told_by_the_kernel(jailed: ZygoteSpawner, line: str, kind: str, evidence: str) -> None:
+def test_ending_of_a_worker_is_classified_by_the_kernel(
+    jailed: ZygoteSpawner, line: str, kind: str, evidence: str
+) -> None:
     session, student = session_of(jailed, f"import ctypes, os, time\ndef evil():\n    {line}\n")
     with pytest.raises(StudentEndedError) as caught:
         student.evil()
@@ -88,7 +90,7 @@ def test_how_a_worker_ended_is_told_by_the_kernel(jailed: ZygoteSpawner, line: s
 
 
 @pytest.mark.parametrize("line", ["np.ones(3 << 27)", "b'x' * (3 << 30)"])
-def test_memory_is_a_kind_of_ending_though_the_process_lives(jailed: ZygoteSpawner, line: str) -> None:
+def test_out_of_memory_is_an_ending_even_if_the_process_lives(jailed: ZygoteSpawner, line: str) -> None:
     session, student = session_of(jailed, f"import numpy as np\ndef evil():\n    {line}\ndef ok():\n    return 1\n")
     with pytest.raises(StudentRaisedError) as caught:
         student.evil()
@@ -99,11 +101,11 @@ def test_memory_is_a_kind_of_ending_though_the_process_lives(jailed: ZygoteSpawn
     assert caught.value.public == "your code asked for more memory than allowed"
 
 
-def test_a_worker_killed_by_somebody_else_is_nobodys_verdict(jailed: ZygoteSpawner) -> None:
+def test_worker_killed_from_outside_is_a_worker_lost_error(jailed: ZygoteSpawner) -> None:
     session, student = session_of(jailed, "import time\ndef nap():\n    time.sleep(1000)\n")
     assert session._worker is not None
     psutil.Process(session._worker.process.pid).kill()
-    with pytest.raises(WorkerLostError, match="killed by somebody else"):
+    with pytest.raises(WorkerLostError, match="killed by another process"):
         student.nap()
 
 
@@ -132,29 +134,29 @@ HONEST = {
 
 
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST.keys())
-def test_honest_code_notices_nothing(jailed: ZygoteSpawner, source: str) -> None:
+def test_honest_code_works_in_the_jail(jailed: ZygoteSpawner, source: str) -> None:
     if "threading" in source and not jailed.plan.may_thread:
-        pytest.skip("root's threads cannot be counted, so it has none")
+        pytest.skip("root's threads cannot be limited, so they are not allowed")
     session, student = session_of(jailed, source, Limits())
     assert student.f() == 1
     session.close()
 
 
-def test_a_strict_worker_has_a_folder_of_its_own() -> None:
+def test_strict_worker_has_its_own_folder() -> None:
     needs_tier("strict")
     source = (
         "import os, tempfile\ndef leave():\n    open('mine', 'w').write('x' * 1000)\n"
         "    with tempfile.TemporaryFile() as file:\n        file.write(b'x')\n    return os.listdir('.')\n"
     )
     with ZygoteSpawner(planned("numpy", "strict")) as spawner:
-        for _ in range(2):  # the second finds nothing of the first
+        for _ in range(2):  # the second worker finds no file of the first
             session, student = session_of(spawner, source)
             assert student.leave() == ["mine"]
             session.close()
 
 
-def test_a_file_opened_to_be_read_is_not_emptied() -> None:
-    """Landlock sees that only since Linux 6.2; in its own folder, where it allows everything, the filter shows."""
+def test_file_opened_for_reading_is_not_truncated() -> None:
+    """Landlock refuses this only since Linux 6.2. A worker may write in its folder, so only the filter can."""
     needs_tier("strict")
     source = (
         "import os\ndef empty():\n    open('mine', 'w').write('x')\n"
@@ -167,19 +169,19 @@ def test_a_file_opened_to_be_read_is_not_emptied() -> None:
         session.close()
 
 
-def test_a_jail_that_fails_later_is_nobodys_verdict(jailed: ZygoteSpawner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial went well, then a worker cannot put up its jail: the first byte never comes."""
+def test_jail_that_fails_later_is_a_worker_lost_error(jailed: ZygoteSpawner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trial went well, but then a worker cannot enter its jail: it never sends the first byte."""
     ours, theirs = socket.socketpair()
     theirs.close()
     dead = Process(2**22 + 1, ours, lambda: None, lambda _: Exit(1, 0.0), lambda: None)
     monkeypatch.setattr(jailed, "spawn", lambda: dead)
     files = {"work": {"file": "work.py", "cells": [b"x = 1"], "notebook": False}}
-    with pytest.raises(WorkerLostError, match="before it was given anything"):
+    with pytest.raises(WorkerLostError, match="before it received the submission"):
         Session(jailed, Program(files, "work", ("x",)), LIMITS).load()
 
 
-def test_a_zygote_that_comes_back_late_costs_no_fault(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is lost, cannot be put up again for one submission, and can for the next."""
+def test_zygote_that_restarts_late_costs_only_one_submission(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The zygote is lost, cannot restart for one submission, and can for the next."""
     real = ZygoteSpawner.again
     failed: list[int] = []
 
@@ -190,7 +192,7 @@ def test_a_zygote_that_comes_back_late_costs_no_fault(course: Course, monkeypatc
         return real(self)
 
     monkeypatch.setattr(ZygoteSpawner, "again", again)
-    others = set(psutil.Process().children(recursive=True))  # the zygotes that all tests share live on
+    others = set(psutil.Process().children(recursive=True))  # the zygotes that all tests share must survive
 
     def class_of() -> Iterator[Submission]:
         yield submission(course, "ana")
@@ -205,7 +207,7 @@ def test_a_zygote_that_comes_back_late_costs_no_fault(course: Course, monkeypatc
     assert [report.status for report in reports] == ["graded", "not_graded", "graded"]
 
 
-def test_what_a_worker_does_to_its_standard_streams_is_its_own(jailed: ZygoteSpawner) -> None:
+def test_standard_streams_are_not_shared_between_workers(jailed: ZygoteSpawner) -> None:
     source = (
         "import fcntl, os\nbefore = fcntl.fcntl(0, fcntl.F_GETFL)\nfcntl.fcntl(0, fcntl.F_SETFL, os.O_APPEND)\n"
         "def flags():\n    return before & os.O_APPEND\n"
@@ -216,16 +218,16 @@ def test_what_a_worker_does_to_its_standard_streams_is_its_own(jailed: ZygoteSpa
         session.close()
 
 
-def test_a_submission_has_so_long_in_all(jailed: ZygoteSpawner) -> None:
+def test_total_time_of_a_submission_is_limited(jailed: ZygoteSpawner) -> None:
     files = {"work": {"file": "work.py", "cells": [b"def f():\n    return 1\n"], "notebook": False}}
     session = Session(jailed, Program(files, "work", ("f",)), replace(LIMITS, session_s=0.0))
     session.load()
-    with pytest.raises(StudentGoneError, match="more than 0 s in all"):
+    with pytest.raises(StudentGoneError, match="more than 0 s in total"):
         Student(session, read_api("def f(): ...\n")).f()
     session.close()
 
 
-def test_torch_cannot_be_read_by_a_worker_of_a_numpy_module(jailed: ZygoteSpawner) -> None:
+def test_worker_of_a_numpy_module_cannot_read_torch(jailed: ZygoteSpawner) -> None:
     source = (
         "import sys, importlib.util\nimport numpy as np\ndef load():\n    sys.meta_path[:] = sys.meta_path[1:]\n"
         "    import pathlib; folder = pathlib.Path(np.__file__).parent.parent / 'torch'\n"
@@ -237,7 +239,7 @@ def test_torch_cannot_be_read_by_a_worker_of_a_numpy_module(jailed: ZygoteSpawne
     session.close()
 
 
-def test_a_thousand_sessions_leave_nothing_behind(jailed: ZygoteSpawner) -> None:
+def test_a_thousand_sessions_leak_nothing(jailed: ZygoteSpawner) -> None:
     session, student = session_of(jailed, "def f():\n    return 1\n")
 
     def again(times: int) -> dict[str, int]:
@@ -255,7 +257,7 @@ def test_a_thousand_sessions_leave_nothing_behind(jailed: ZygoteSpawner) -> None
 
     before, after = again(20), again(1000)
     session.close()
-    # The next worker may or may not be on its way: it takes two descriptors while it is handed over.
+    # The next worker may be on its way: it takes two descriptors while it is passed on.
     assert after["descriptors"] <= before["descriptors"] + 2
     assert after["ours"] <= before["ours"] + 1
     assert after["children"] <= before["children"] + 1
@@ -263,7 +265,7 @@ def test_a_thousand_sessions_leave_nothing_behind(jailed: ZygoteSpawner) -> None
 
 
 class TestTiers:
-    """Which tier a machine gives is found by trying it."""
+    """The tier of a machine is found by trying it."""
 
     def run(self, *words: str) -> list[str]:
         code = "from grader.sandbox.jail.tiers import survey\n"
@@ -273,23 +275,21 @@ class TestTiers:
         )
         return done.stdout.splitlines()
 
-    def test_a_container_that_refuses_namespaces_is_contained(self) -> None:
+    def test_container_without_namespaces_gives_the_contained_tier(self) -> None:
         needs_tier("contained")
         found = [line.partition(" ") for line in self.run(*without_namespaces())]
         assert next(tier for tier, _, problem in found if not problem) == "contained"
         assert "amespace" in found[0][2]
 
-    def test_without_bubblewrap_it_is_contained(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_missing_bubblewrap_gives_the_contained_tier(self, monkeypatch: pytest.MonkeyPatch) -> None:
         needs_tier("contained")
         monkeypatch.setattr("shutil.which", lambda _: None)
         with open_spawner("numpy") as spawner:
             assert spawner.tier == "contained"
         assert "bubblewrap" in advice(survey("numpy"))[0]
 
-    def test_a_bubblewrap_that_binds_nothing_is_not_strict(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The program is there and runs what it is given, but makes no view: nothing can be mounted at /box."""
+    def test_bubblewrap_that_binds_nothing_is_not_strict(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The program runs its command but makes no view, so nothing can be mounted at /box."""
         needs_tier("contained")
         fake = tmp_path / "bwrap"
         fake.write_text('#!/bin/sh\nwhile [ "$1" != "--chdir" ]; do shift; done\nshift 2\nexec "$@"\n')
@@ -299,31 +299,29 @@ class TestTiers:
             assert spawner.tier == "contained"
         assert survey("numpy")[0].problem
 
-    def test_a_bubblewrap_that_cannot_be_run_is_not_strict(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_bubblewrap_that_cannot_run_is_not_strict(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         fake = tmp_path / "bwrap"
         fake.write_bytes(b"\0not a program")
         fake.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
         assert survey("numpy")[0].problem
 
-    def test_without_landlock_there_is_no_jail(self) -> None:
+    def test_missing_landlock_gives_no_jail(self) -> None:
         found = [line.partition(" ") for line in self.run(*without_landlock())]
         assert [tier for tier, _, problem in found if not problem] == ["none"]
         assert "Landlock" in advice((TierAttempt(planned("numpy", "strict"), found[0][2]),))[0]
 
-    def test_an_ordinary_user_has_the_strict_tier_too(self) -> None:
+    def test_ordinary_user_gets_the_strict_tier(self) -> None:
         needs_tier("strict")
         if os.geteuid() != 0:
-            pytest.skip("the tests themselves are run by one")
+            pytest.skip("the tests already run as an ordinary user")
         assert self.run(*command("user"))[0] == "strict "
 
     @pytest.mark.parametrize(
         ("problem", "word"),
         [
             ("bwrap: No permissions to create new namespace", "user.max_user_namespaces"),
-            ("user 64297 cannot read the module 'this' of the Python in /root", "install it for everybody"),
+            ("user 64297 cannot read the module 'this' of the Python in /root", "install it for all users"),
             ("[Errno 38] syscall: Function not implemented", "Landlock"),
             ("[Errno 1] mount: Operation not permitted", "AppArmor"),
         ],
@@ -332,7 +330,7 @@ class TestTiers:
         assert word in "".join(advice((TierAttempt(planned("numpy", "strict"), problem),)))
 
 
-def test_the_table_of_system_calls_is_libseccomps() -> None:
+def test_system_call_numbers_agree_with_libseccomp() -> None:
     libseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
     for machine in ("x86_64", "aarch64"):
         architecture = getattr(libseccomp.Arch, machine.upper())
@@ -341,7 +339,7 @@ def test_the_table_of_system_calls_is_libseccomps() -> None:
 
 
 class TestNoJail:
-    """Other people's code is not run without a jail unless somebody says so."""
+    """Other people's code is not run without a jail, unless the option allows it."""
 
     @pytest.fixture(autouse=True)
     def _no_jail(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,13 +349,13 @@ class TestNoJail:
         with pytest.raises(NoJailError):
             grade(course, course.modules[0], [submission(course, "ana")], print, LIMITS)
 
-    def test_unless_told_so(self, course: Course) -> None:
+    def test_grading_is_allowed_if_asked_for(self, course: Course) -> None:
         reports: list[Report] = []
         grade(course, course.modules[0], [submission(course, "ana")], reports.append, LIMITS, allow_unjailed=True)
         assert (reports[0].score, reports[0].sandbox) == (46.0, "none")
 
 
-def test_a_course_among_the_libraries_is_refused(course: Course) -> None:
+def test_course_inside_the_libraries_is_refused(course: Course) -> None:
     library = Path(np.__file__).parent
     with pytest.raises(CourseError, match="lies among the libraries"):
         grade(Course(library, course.modules), course.modules[0], [], print)
@@ -368,7 +366,7 @@ def submission(course: Course, student: str, extra: str = "") -> Submission:
     return Submission(student, "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (source,), False)})
 
 
-# A check, which is trusted, can reach what a submission cannot: it kills, the first time or every time it sees eve.
+# A check is trusted, so it can do what a submission cannot: it kills a process, once or every time it grades eve.
 KILLS = """
 
 import os, pathlib, psutil
@@ -389,14 +387,14 @@ def test_kills(student):
 
 @pytest.mark.parametrize("child", [True, False], ids=["a child", "the zygote"])
 @pytest.mark.parametrize("always", [True, False], ids=["every time", "once"])
-def test_a_kill_in_the_middle_costs_nobody_a_grade(
+def test_kill_during_grading_costs_no_other_student_a_grade(
     course_copy: Course, tmp_path: Path, *, child: bool, always: bool
 ) -> None:
     suite = course_copy.hidden_suite(course_copy.modules[0])
     kills = KILLS.format(mark=str(tmp_path / "mark"), always=always, child=child)
     checks = suite.read_text()
     assert checks.count("@worth(1,") >= 2
-    suite.write_text(checks.replace("@worth(1,", "@worth(0.5,", 2) + kills)  # the module's points stay the same
+    suite.write_text(checks.replace("@worth(1,", "@worth(0.5,", 2) + kills)  # the module's total points stay the same
     class_of = [submission(course_copy, name, "\neve = 1\n" if name == "eve" else "") for name in ("ana", "eve", "zoe")]
     reports: list[Report] = []
     started = set(psutil.Process().children(recursive=True))
@@ -409,7 +407,7 @@ def test_a_kill_in_the_middle_costs_nobody_a_grade(
 
 
 def _at_work(family: list[psutil.Process]) -> bool:
-    """Return whether one of them has begun on the submission, which gives itself a name."""
+    """Whether a process has started the submission, which changes the process name."""
     for process in family:
         with contextlib.suppress(psutil.Error):
             if process.name() == "at-work":
@@ -417,7 +415,7 @@ def _at_work(family: list[psutil.Process]) -> bool:
     return False
 
 
-def test_nothing_outlives_a_killed_grader(tmp_path: Path) -> None:
+def test_no_process_outlives_a_killed_grader(tmp_path: Path) -> None:
     (tmp_path / "ana").mkdir()
     (tmp_path / "ana" / "softmax.py").write_text(
         "import ctypes, time\nctypes.CDLL(None).prctl(15, b'at-work', 0, 0, 0)\ntime.sleep(1000)\n"
@@ -440,7 +438,7 @@ def test_nothing_outlives_a_killed_grader(tmp_path: Path) -> None:
     assert len(gone) == len(family)
 
 
-def test_doctor_says_what_it_found() -> None:
+def test_doctor_reports_the_tier() -> None:
     attn = Path(sys.executable).with_name("attn")
     done = subprocess.run([attn, "doctor", "--json"], cwd=ROOT, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout)
@@ -451,6 +449,6 @@ def test_doctor_says_what_it_found() -> None:
     assert f"in the tier: {found['tier']}" in text
 
 
-def test_a_plan_loses_one_layer_at_a_time() -> None:
+def test_without_removes_exactly_one_layer() -> None:
     plan = planned("numpy", "strict")
     assert set(plan.layers) - set(without(plan, "seccomp").layers) == {"seccomp"}

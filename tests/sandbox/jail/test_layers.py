@@ -1,6 +1,6 @@
-"""What each layer of the jail is for: an attack that gets through without it, and not with it.
+"""The purpose of each layer of the jail: an attack that succeeds without it, and fails with it.
 
-Several layers keep out the same attack. Then the others are left out, too, until the layer stands alone.
+If several layers stop the same attack, the others are left out as well, until only one is left.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.acceptance.attacks.test_strict import attack
 from tests.acceptance.attacks.world import World
 from tests.conftest import needs_tier
 
-# The layer, the tier and surroundings it is tried in, the layers left out beside it, and what then gets through.
+# For each layer: the tier and surroundings, the other layers to leave out, and the attack that then succeeds.
 CASES = {
     "view": ("strict", "root in an open home", ["landlock"], "hidden suite by path"),
     "user": ("contained", "root in an open home", ["landlock"], "a file for root alone"),
@@ -27,12 +27,12 @@ CASES = {
 }
 
 
-def test_every_layer_is_tried() -> None:
+def test_every_layer_has_a_case() -> None:
     assert CASES.keys() == set(STRICT)
 
 
 @pytest.mark.parametrize("layer", CASES)
-def test_a_layer_keeps_out_what_nothing_else_does(layer: str) -> None:
+def test_each_layer_stops_an_attack_that_no_other_layer_stops(layer: str) -> None:
     tier, surroundings, others, name = CASES[layer]
     needs_tier("strict")
     left_out = [word for other in others for word in ("--without", other)]
@@ -43,13 +43,13 @@ def test_a_layer_keeps_out_what_nothing_else_does(layer: str) -> None:
 HONEST = Attack("honest", "honest", "def evil(x):\n    return None\n")
 
 
-def test_without_a_jail_the_attacks_work() -> None:
+def test_attacks_work_without_a_jail() -> None:
     reached: dict[str, list[bool]] = {}
     with World() as world:
         for one in read_attacks():
             found = control.run(one, world)
             if one.family not in ("endless", "bombs", "sizes"):
-                found.discard("held the grader")  # nothing there is about time: it would be this machine's doing
+                found.discard("held the grader")  # these attacks do not aim at time, so a slow machine was the cause
             reached.setdefault(one.family, []).append(bool(found))
         assert control.run(HONEST, world) <= {"held the grader"}
     assert all(any(family) for family in reached.values()), reached

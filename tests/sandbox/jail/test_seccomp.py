@@ -1,4 +1,4 @@
-"""The system call filter, run here instruction by instruction: what it says of a call, with a GPU and without."""
+"""The system call filter, run instruction by instruction: its verdict on a call, with and without a GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN = 7
 
 
 def verdict(program: bytes, name: str, *arguments: int) -> int:
-    """Return what the filter does with a call: the kernel's own steps, of which it uses five."""
+    """Return what the filter does with a call. It uses five of the kernel's instructions."""
     words = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=iIQ6Q", syscalls.numbers()[name], syscalls.architecture(), 0, *words)
     steps = list(struct.iter_unpack("=HBBI", program))
@@ -43,7 +43,7 @@ def verdict(program: bytes, name: str, *arguments: int) -> int:
 
 
 CALLS: dict[tuple[Any, ...], tuple[int, int]] = {
-    # call: what happens without a GPU, and with one
+    # call: (verdict without a GPU, verdict with a GPU)
     ("read",): (ALLOW, ALLOW),
     ("socket", socket.AF_UNIX): (EPERM, ALLOW),
     ("socket", socket.AF_INET): (EPERM, EPERM),
@@ -71,13 +71,17 @@ CALLS: dict[tuple[Any, ...], tuple[int, int]] = {
 
 
 @pytest.mark.parametrize("gpu", [False, True])
-def test_a_gpu_opens_what_its_driver_needs_and_nothing_else(gpu: bool) -> None:
+def test_gpu_allows_only_the_calls_its_driver_needs(gpu: bool) -> None:
     program = seccomp.build(OWN, threads=True, gpu=gpu)
     found = {call: verdict(program, *call) for call in CALLS}
-    assert found == {call: said[gpu] for call, said in CALLS.items()}
+    assert found == {call: verdicts[gpu] for call, verdicts in CALLS.items()}
 
 
-def test_no_other_call_is_allowed_with_a_gpu() -> None:
+def test_gpu_allows_no_other_call() -> None:
     programs = [seccomp.build(OWN, threads=True, gpu=gpu) for gpu in (False, True)]
     different = {name for name in syscalls.numbers() if len({verdict(program, name) for program in programs}) > 1}
-    assert different == {"bind", "listen", "ioctl"}  # with all arguments 0; `socket` and `mmap` by theirs, above
+    assert different == {
+        "bind",
+        "listen",
+        "ioctl",
+    }  # with all arguments 0; for `socket` and `mmap`, see the cases above

@@ -1,4 +1,4 @@
-"""The wire: what goes in comes out, and nothing else ever gets through."""
+"""The wire format: valid values round-trip, and every other frame is refused."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def random_array(dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
         return np.array([chr(0x3B1 + i % 20) * (i % 3) for i in range(count)], dtype=dtype).reshape(shape)
     if dtype.kind == "b":
         return rng.integers(0, 2, size=shape).astype(dtype)
-    if dtype.kind in "fc":  # random bytes are no honest long double: some bits of it are padding
+    if dtype.kind in "fc":  # random bytes do not make a valid long double: some of its bits are padding
         return np.asarray(rng.normal(size=shape) + (1j if dtype.kind == "c" else 0)).astype(dtype)
     return np.frombuffer(rng.bytes(count * dtype.itemsize), dtype=dtype).reshape(shape)
 
 
 @pytest.mark.parametrize("dtype", NUMPY_DTYPES, ids=lambda dtype: dtype.str)
 @pytest.mark.parametrize("shape", [(), (1,), (3, 4), (0, 2), (2, 1, 3)])
-def test_every_numpy_dtype_comes_back_bit_for_bit(dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+def test_every_numpy_dtype_round_trips_bit_for_bit(dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
     array = random_array(dtype, shape)
     back = round_trip(array)
     assert type(back) is np.ndarray
@@ -63,7 +63,7 @@ def test_every_numpy_dtype_comes_back_bit_for_bit(dtype: np.dtype[Any], shape: t
 
 @pytest.mark.parametrize("dtype", TORCH_DTYPES, ids=str)
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3), (0, 4)])
-def test_every_torch_dtype_comes_back_bit_for_bit(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+def test_every_torch_dtype_round_trips_bit_for_bit(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # complex32 calls itself experimental
         tensor = torch.empty(shape, dtype=dtype)
@@ -113,14 +113,14 @@ def test_bfloat16_and_float8_are_among_the_tested_dtypes() -> None:
     ],
     ids=repr,
 )
-def test_plain_values_come_back_as_they_are(value: Any) -> None:
+def test_plain_values_round_trip(value: Any) -> None:
     back = round_trip(value)
     assert back == value
     assert type(back) is type(value)
-    assert repr(back) == repr(value)  # tells -0.0 from 0.0 and True from 1
+    assert repr(back) == repr(value)  # distinguishes -0.0 from 0.0 and True from 1
 
 
-def test_nan_comes_back_as_nan_with_its_bits() -> None:
+def test_nan_keeps_its_bits() -> None:
     assert math.isnan(round_trip(math.nan))
     array = np.array([0x7FF8000000000001, 0xFFF0000000000003], dtype=np.uint64).view(np.float64)
     assert round_trip(array).tobytes() == array.tobytes()
@@ -155,7 +155,7 @@ def test_non_contiguous_and_conjugated_tensors_keep_their_values() -> None:
     assert torch.equal(round_trip(wave), wave)
 
 
-def test_what_belongs_to_torch_comes_back() -> None:
+def test_torch_objects_round_trip() -> None:
     parameter = torch.nn.Parameter(torch.ones(2))
     back = round_trip({"w": parameter, "d": torch.bfloat16, "where": torch.device("cuda:1"), "s": torch.Size([2])})
     assert back["w"].requires_grad
@@ -163,13 +163,13 @@ def test_what_belongs_to_torch_comes_back() -> None:
     assert (back["d"], back["where"], back["s"]) == (torch.bfloat16, torch.device("cuda:1"), (2,))
 
 
-def test_named_tuples_and_ordered_dicts_travel_as_what_they_hold() -> None:
+def test_named_tuples_and_ordered_dicts_become_plain() -> None:
     pair = namedtuple("pair", "output weights")
     assert round_trip(pair(1, 2)) == (1, 2)
     assert round_trip(OrderedDict(b=1, a=2)) == {"b": 1, "a": 2}
 
 
-def test_many_arrays_share_a_body_without_mixing() -> None:
+def test_arrays_in_one_body_are_not_mixed_up() -> None:
     arrays = [np.full(i + 1, i, dtype=f"<i{size}") for i, size in enumerate([1, 2, 4, 8] * 5)]
     back = round_trip({"all": arrays, "last": b"end"})
     assert back["last"] == b"end"
@@ -178,7 +178,7 @@ def test_many_arrays_share_a_body_without_mixing() -> None:
 
 
 class TestUnsendable:
-    """What has no form on the wire is kept behind, or refused with a reason."""
+    """Values that cannot be sent are kept in the worker, or refused with a reason."""
 
     def test_unknown_objects_go_through_keep(self) -> None:
         kept: list[object] = []
@@ -203,7 +203,7 @@ class TestUnsendable:
         assert all(type(value) is wire.Remote for value in back)
         assert [id(value) for value in kept] == [id(value) for value in strange]
 
-    def test_tensors_are_kept_behind_where_torch_has_no_place(self) -> None:
+    def test_tensors_are_kept_on_a_channel_without_tensors(self) -> None:
         data = encode(torch.zeros(2), lambda _: wire.Remote(1, "torch.Tensor"), tensors=False)
         assert decode(data, tensors=False) == wire.Remote(1, "torch.Tensor")
         with pytest.raises(wire.ProtocolError):
@@ -232,24 +232,24 @@ class TestUnsendable:
             (object(), "object"),
             (np.zeros((1,) * 33), "shape"),
             (np.zeros((0, 2**29)), "shape"),
-            (np.array([0xD800], dtype="<u4").view("<U1"), "no encoding"),
+            (np.array([0xD800], dtype="<u4").view("<U1"), "cannot be encoded"),
             ({math.nan: 1}, "key"),
         ],
         ids=["integer", "list", "text", "dict", "object", "dimensions", "extent", "surrogates", "NaN"],
     )
-    def test_others(self, value: object, reason: str) -> None:
+    def test_other_values(self, value: object, reason: str) -> None:
         with pytest.raises(wire.UnsendableError, match=reason):
             encode(value)
 
 
 HOSTILE_FRAMES = {
     "empty": b"",
-    "a prefix cut short": wire.MAGIC,
+    "an incomplete prefix": wire.MAGIC,
     "another magic": struct.pack("!4sIQ", b"EVIL", 0, 0),
     "a length of 2^60": struct.pack("!4sIQ", wire.MAGIC, 4, 2**60) + b"null",
     "a header of 4 GB": struct.pack("!4sIQ", wire.MAGIC, 2**32 - 1, 0),
     "bytes after the end": frame(None) + b"x",
-    "a body nobody asked for": frame(None, b"x"),
+    "an unexpected body": frame(None, b"x"),
     "not JSON": frame(b"nope"),
     "not UTF-8": frame(b'"\xff"'),
     "two values": frame(b"1 2"),
@@ -271,7 +271,7 @@ HOSTILE_FRAMES = {
     "a structured dtype": frame({"$": "array", "dtype": "f4,f4", "shape": [1]}, b"\0" * 8),
     "a dtype of millions": frame({"$": "array", "dtype": "|S99999999", "shape": [1]}),
     "a dtype of nothing": frame({"$": "array", "dtype": "|V0", "shape": [4]}),
-    "a unit that is none": frame({"$": "array", "dtype": "<M8[qq]", "shape": [1]}, b"\0" * 8),
+    "an unknown unit": frame({"$": "array", "dtype": "<M8[qq]", "shape": [1]}, b"\0" * 8),
     "a negative shape": frame({"$": "array", "dtype": "<f8", "shape": [-1]}, b"\0" * 8),
     "a boolean shape": frame({"$": "array", "dtype": "<f8", "shape": [True]}, b"\0" * 8),
     "a float shape": frame({"$": "array", "dtype": "<f8", "shape": [1.0]}, b"\0" * 8),
@@ -288,12 +288,12 @@ HOSTILE_FRAMES = {
     "a dict with a key twice": frame({"$": "dict", "v": [[1, 2], [True, 3]]}),
     "a dict entry of three": frame({"$": "dict", "v": [[1, 2, 3]]}),
     "a complex of texts": frame({"$": "complex", "v": ["a", "b"]}),
-    "a float by another name": frame({"$": "float", "v": "NaN"}),
+    "a float with another spelling": frame({"$": "float", "v": "NaN"}),
     "an integer that is code": frame({"$": "int", "v": "__import__('os')"}),
-    "a hexadecimal novel": frame({"$": "int", "v": "0x" + "f" * 5000}),
-    "a torch attribute that is no dtype": frame({"$": "torch.dtype", "v": "load"}),
+    "a very long hexadecimal number": frame({"$": "int", "v": "0x" + "f" * 5000}),
+    "a torch attribute that is not a dtype": frame({"$": "torch.dtype", "v": "load"}),
     "a quantized dtype": frame({"$": "tensor", "dtype": "qint8", "shape": [1], "grad": False}, b"x"),
-    "a device that is none": frame({"$": "torch.device", "v": "cpu; rm"}),
+    "not a device": frame({"$": "torch.device", "v": "cpu; rm"}),
     "a device of two digits too many": frame({"$": "torch.device", "v": "cuda:200"}),
     "a device with a leading zero": frame({"$": "torch.device", "v": "cuda:01"}),
     "NaN as a key": frame({"$": "dict", "v": [[{"$": "float", "v": "nan"}, 1]]}),
@@ -322,7 +322,7 @@ def seed_frames() -> list[bytes]:
 
 
 def mutated(frame_: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Return a frame with a few of its bytes, numbers, lengths or halves changed."""
+    """Return a frame with a few random changes to its bytes, digits or lengths."""
     data = bytearray(frame_)
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(data)) if data else 0
@@ -345,13 +345,13 @@ def mutated(frame_: bytes, others: list[bytes], rng: random.Random) -> bytes:
                 if digits:
                     data[rng.choice(digits)] = rng.choice(b"0123456789-")
             case 7:
-                _mend_lengths(data, rng)
-    if rng.random() < 0.7:  # most mutants should get past the prefix and into the tree
-        _mend_lengths(data, rng)
+                _fix_lengths(data, rng)
+    if rng.random() < 0.7:  # most mutants should pass the prefix and reach the JSON tree
+        _fix_lengths(data, rng)
     return bytes(data)
 
 
-def _mend_lengths(data: bytearray, rng: random.Random) -> None:
+def _fix_lengths(data: bytearray, rng: random.Random) -> None:
     if len(data) < wire.PREFIX.size:
         return
     end = data.find(b"}", wire.PREFIX.size) if rng.random() < 0.3 else data.rfind(b"}") + 1
@@ -360,7 +360,7 @@ def _mend_lengths(data: bytearray, rng: random.Random) -> None:
     data[: wire.PREFIX.size] = wire.PREFIX.pack(wire.MAGIC, header, len(data) - end)
 
 
-def test_mutated_frames_raise_the_decoders_own_error_and_nothing_else() -> None:
+def test_mutated_frames_raise_only_protocol_error() -> None:
     rng = random.Random(20260810)
     seeds = seed_frames()
     refused = accepted = 0
@@ -371,12 +371,12 @@ def test_mutated_frames_raise_the_decoders_own_error_and_nothing_else() -> None:
             accepted += 1
         except wire.ProtocolError:
             refused += 1
-    # Were all refused at the prefix, or none refused at all, the test would show nothing.
+    # If all frames were refused at the prefix, or none at all, this test would prove nothing.
     assert refused > MUTATED_FRAMES / 2
     assert accepted > MUTATED_FRAMES / 100
 
 
-def test_lengths_over_the_limit_are_refused_before_anything_is_read() -> None:
+def test_lengths_over_the_limit_are_refused_before_reading() -> None:
     for header, body in ((wire.MAX_HEADER + 1, 0), (0, wire.MAX_BODY + 1)):
         with pytest.raises(wire.ProtocolError):
             lengths(wire.PREFIX.pack(wire.MAGIC, header, body))

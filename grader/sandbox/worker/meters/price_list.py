@@ -231,8 +231,8 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     yield from ((one, handlers.walk) for one in (*walkers, *more))
     calling = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
     arrays = (np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize, np.frompyfunc)
-    others = (itertools.filterfalse, functools.cmp_to_key)
-    yield from ((one, handlers.calls_its_argument) for one in (*calling, *others, *arrays))
+    calling_too = (itertools.filterfalse, functools.cmp_to_key)
+    yield from ((one, handlers.calls_its_argument) for one in (*calling, *calling_too, *arrays))
     yield from ((one, handlers.to_text) for one in (str, repr, format))
     yield from ((one, handlers.copy_object) for one in (copy.copy, copy.deepcopy))
     yield sum, handlers.sum_up

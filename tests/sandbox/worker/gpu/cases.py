@@ -1,8 +1,8 @@
-"""Submissions for a pretended GPU: the files of submissions/, each cell one for the function its file is named after.
+"""Submissions for the simulated GPU: each cell of a file in tests/data/device is one for the function of that name.
 
-FINDS names what must be found, kind by kind, over all the ways the function is called; besides the kinds of findings
-there is `stray` (a result on another device than it should be) and `blocking` (a copy that holds up the CPU where
-none may). Every line to blame ends with `# <-- here`. POLICY says why we and a real GPU differ.
+FINDS lists the kinds of findings over all ways to call the function. It may also list `stray` (a result on the wrong
+device) and `blocking` (a copy that makes the CPU wait where it must not). Every line with a finding ends with
+`# <-- here`. POLICY says why the simulated GPU differs from a real one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Case:
-    """One submission, and what must be said of it."""
+    """One submission and its expected findings."""
 
     function: str
     name: str
@@ -42,13 +42,13 @@ class Case:
 
     @property
     def lines(self) -> set[int]:
-        """The lines to blame."""
+        """The lines with findings."""
         return {number for number, line in enumerate(self.source.splitlines(), 1) if line.endswith(HERE)}
 
 
 @dataclass(frozen=True, eq=False)
 class CallStyle:
-    """One way to call the function: what is not on the GPU, whether there is one, where the result belongs."""
+    """One way to call the function: arguments not on the GPU, whether there is a GPU, the device of the result."""
 
     name: str
     args: tuple[Any, ...]
@@ -62,18 +62,18 @@ class CallStyle:
 def cases() -> Iterator[Case]:
     for path in sorted(FOLDER.glob("*.py")):
         for mark, code in split_cells(re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE), path.read_text())[1]:
-            said = {
+            assigned = {
                 ast.unparse(node.targets[0]): node.value
                 for node in ast.parse(code).body
                 if isinstance(node, ast.Assign)
             }
-            finds = frozenset(str(ast.literal_eval(said["FINDS"])).split())
-            policy = str(ast.literal_eval(said["POLICY"])) if "POLICY" in said else ""
+            finds = frozenset(str(ast.literal_eval(assigned["FINDS"])).split())
+            policy = str(ast.literal_eval(assigned["POLICY"])) if "POLICY" in assigned else ""
             yield Case(path.stem, mark["name"], HEAD + code, finds, policy)
 
 
 def ways(function: str) -> list[CallStyle]:
-    """Return the ways to call a function, with tensors of their own."""
+    """Return the ways to call a function, each with its own tensors."""
     numbers = torch.Generator().manual_seed(0)
     if function == "pick_device":
         return [
@@ -98,7 +98,7 @@ def ways(function: str) -> list[CallStyle]:
 
 
 def kinds_of(way: CallStyle, found: DeviceCall) -> tuple[set[str], set[int]]:
-    """Return what was found in one way to call, in the words of FINDS, and the lines to blame."""
+    """Return the kinds found in one way to call, in the words of FINDS, and their lines."""
     kinds = {finding.kind for finding in found.findings}
     lines = {finding.line for finding in found.findings}
     value = found.value
@@ -112,7 +112,7 @@ def kinds_of(way: CallStyle, found: DeviceCall) -> tuple[set[str], set[int]]:
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: Any = None) -> tuple[torch.Tensor, ...]:
-    """Return what every right submission for either attention returns, but for precision."""
+    """Return what every right submission for attention returns, apart from precision."""
     scores = q.double() @ k.double().T / q.shape[-1] ** 0.5
     if mask is not None:
         scores = scores.masked_fill(mask == 0, float("-inf"))

@@ -1,4 +1,4 @@
-"""Right and wrong submissions on a pretended GPU, in a jailed worker: each finds what its cell says, in those lines."""
+"""Right and wrong submissions on the simulated GPU in a jailed worker: the findings are those that each cell names."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ CASES = list(cases())
 HALF = Tolerance(3e-2, 3e-2)
 
 
-def test_there_are_many_of_both_kinds() -> None:
+def test_there_are_many_right_and_wrong_cases() -> None:
     right = sum(not case.finds for case in CASES)
     assert right >= 40
     assert len(CASES) - right >= 40
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.function}-{case.name}")
-def test_what_is_found_is_right(student_of: StudentOf, case: Case) -> None:
+def test_findings_match_the_case(student_of: StudentOf, case: Case) -> None:
     function = getattr(student_of(case.source, "torch"), case.function)
     kinds: set[str] = set()
     lines: set[int] = set()
-    said = []
+    details = []
     for way in ways(case.function):
         found = function.on_device(*way.args, elsewhere=way.elsewhere, gpu=way.gpu, **way.kwargs)
         more_kinds, more_lines = kinds_of(way, found)
         kinds |= more_kinds
         lines |= more_lines
-        said.append((way.name, found.devices, found.findings, found.copies))
+        details.append((way.name, found.devices, found.findings, found.copies))
         if not case.finds:
             assert_disciplined(found, device=None if found.devices == () else way.device)
         if not case.finds and "attention" in case.function:
             precision = HALF if case.function == "half_precision_attention" else Tolerance(1e-5, 1e-6)
             for actual, expected in zip(found.value, attention(*way.args, **way.kwargs), strict=True):
                 assert_close(actual.double(), expected, precision)
-    assert kinds == case.finds, said
-    assert lines == case.lines, said
+    assert kinds == case.finds, details
+    assert lines == case.lines, details

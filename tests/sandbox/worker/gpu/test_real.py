@@ -1,4 +1,4 @@
-"""What there is for a GPU where there is none: not run, not passed; and what one found is read with care."""
+"""GPU checks on a machine without a GPU: they are not run, and answers of a GPU worker are checked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def report(course: Course) -> Report:
     return found
 
 
-def test_without_a_gpu_its_checks_are_not_run_and_not_expected(report: Report, course: Course) -> None:
+def test_gpu_checks_are_not_run_without_a_gpu(report: Report, course: Course) -> None:
     on_gpu = [check for check in report.checks if check.suite == "gpu"]
     assert len(on_gpu) >= 9
     assert {(check.outcome, check.earned) for check in on_gpu} == {("not_run", 0.0)}
@@ -53,7 +53,7 @@ def test_without_a_gpu_its_checks_are_not_run_and_not_expected(report: Report, c
     assert not any(cost.meter == "gpu_mem" for cost in report.costs)
 
 
-def test_nobody_is_said_to_fail_what_was_not_run(report: Report, tmp_path: Path) -> None:
+def test_stats_count_no_failure_for_checks_not_run(report: Report, tmp_path: Path) -> None:
     folder = tmp_path / "reports" / MODULE
     folder.mkdir(parents=True)
     (folder / "ana.json").write_text(report_text(report))
@@ -65,14 +65,14 @@ def test_nobody_is_said_to_fail_what_was_not_run(report: Report, tmp_path: Path)
 
 @pytest.mark.skipif(bool(gpu_devices()), reason="this machine has a GPU: tests.acceptance.gpu.whole_suite is for it")
 @pytest.mark.parametrize("words", [["grade", "examples/class"], ["profile", "gpu_path"]])
-def test_a_gpu_that_is_not_there_is_said_at_once(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_gpu_is_reported_at_once(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     result = CliRunner().invoke(attn, [*words, "--device", "cuda"])
     assert result.exit_code == 2
     assert "GPU" in result.output
 
 
-def test_a_view_with_a_gpu_has_its_devices_and_one_without_has_none() -> None:
+def test_view_has_device_files_only_with_a_gpu() -> None:
     with_one = bubblewrap(view_for("torch"), user_namespace=True, devices=("/dev/nvidia0",))
     assert with_one[with_one.index("--dev-bind") + 1] == "/dev/nvidia0"
     assert with_one.index("--dev") < with_one.index("--dev-bind") < with_one.index("--remount-ro")
@@ -81,7 +81,7 @@ def test_a_view_with_a_gpu_has_its_devices_and_one_without_has_none() -> None:
 
 @dataclass(frozen=True)
 class Fake:
-    """A function that takes as many bytes of a GPU as we say, and gives the right result or not."""
+    """A function that uses a given amount of GPU memory, with a right or wrong result."""
 
     bytes_at: Any
     right: bool = True
@@ -91,7 +91,7 @@ class Fake:
         return GpuCost(value if keep else None, self.bytes_at(q.shape[-2]), (1.0,) * repeats)
 
 
-def measurer(course: Course) -> GpuMeasurer:
+def peaks(course: Course) -> GpuMeasurer:
     reference = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, lambda q, *_: q))
     return gpu_measurer(course.module(MODULE), "salt", reference)  # type: ignore[arg-type]
 
@@ -112,15 +112,15 @@ def refusing(_: int) -> int:
         (Fake(refusing), "fail", ""),
     ],
 )
-def test_the_law_of_the_fused_way_is_about_the_power(course: Course, fake: Fake, verdict: str, measured: str) -> None:
+def test_gpu_memory_limit_is_about_the_power(course: Course, fake: Fake, verdict: str, measured: str) -> None:
     student = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, fake))
-    cost = next(one for one in measurer(course).costs(student, ()) if one.function == "fused_attention")  # type: ignore[arg-type]
+    cost = next(one for one in peaks(course).costs(student, ()) if one.function == "fused_attention")  # type: ignore[arg-type]
     assert (cost.verdict, cost.measured) == (verdict, measured)
     assert cost.earned == (0.0 if verdict == "fail" else cost.points)
 
 
-def test_what_passes_nothing_is_not_measured(course: Course) -> None:
-    costs = measurer(course).costs(SimpleNamespace(), tuple(course.module(MODULE).gpu))  # type: ignore[arg-type]
+def test_function_that_passes_nothing_is_not_measured(course: Course) -> None:
+    costs = peaks(course).costs(SimpleNamespace(), tuple(course.module(MODULE).gpu))  # type: ignore[arg-type]
     assert {cost.verdict for cost in costs} == {"fail"}
 
 
@@ -136,13 +136,13 @@ def test_what_passes_nothing_is_not_measured(course: Course) -> None:
         {"peak": 1 << 60, "times": [], "value": None},
     ],
 )
-def test_a_worker_is_not_believed_what_has_no_form(answer: object) -> None:
+def test_malformed_gpu_cost_is_refused(answer: object) -> None:
     with pytest.raises(MalformedFindingsError):
         read_gpu_cost(answer, 0)
 
 
 @pytest.mark.parametrize("time", [float("nan"), float("inf"), -1.0, 1, "1"])
-def test_a_time_is_a_number_of_milliseconds(time: object) -> None:
+def test_malformed_time_is_refused(time: object) -> None:
     with pytest.raises(MalformedFindingsError):
         read_gpu_cost({"peak": 1, "times": [time], "value": None}, 1)
 
@@ -162,8 +162,8 @@ def f(x):
 """
 
 
-def test_a_wait_is_found_where_no_copy_to_the_gpu_explains_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The meta device stands for the GPU, and a warning for a wait: what is counted here is ours."""
+def test_wait_without_a_copy_to_the_gpu_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meta device stands for the GPU and a warning for a wait, so this needs no GPU."""
     monkeypatch.setattr(gpu, "on_the_gpu", lambda value: isinstance(value, torch.Tensor) and value.is_meta)
     monkeypatch.setattr(gpu, "_debug", lambda _: None)
     names: dict[str, Any] = {"wait": lambda: warnings.warn(gpu.SYNC, stacklevel=2)}
@@ -175,7 +175,7 @@ def test_a_wait_is_found_where_no_copy_to_the_gpu_explains_it(monkeypatch: pytes
     assert [(kind, line) for kind, _, _, _, line in watch.findings()] == [("host_sync", line) for line in (9, 10, 11)]
 
 
-def test_a_leaderboard_ranks_by_the_ratio_and_is_no_grade(report: Report, tmp_path: Path) -> None:
+def test_leaderboard_ranks_by_the_ratio_and_changes_no_grade(report: Report, tmp_path: Path) -> None:
     folder = tmp_path / "reports" / MODULE
     folder.mkdir(parents=True)
     for who, ms in (("ana", 0.3), ("bea", 0.2)):
@@ -192,7 +192,7 @@ def test_a_leaderboard_ranks_by_the_ratio_and_is_no_grade(report: Report, tmp_pa
     assert entries(report) == []
 
 
-def test_a_table_has_every_size_and_says_what_could_not_be_measured() -> None:
+def test_table_has_every_size_and_reports_failed_measurements() -> None:
     points: Sequence[GpuMeasurement] = [
         GpuMeasurement(name, n, ms=n / 1000, peak_bytes=scale * n)
         for n in (512, 1024)

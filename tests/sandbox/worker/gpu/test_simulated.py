@@ -1,4 +1,4 @@
-"""The pretence itself: what it answers, what it leaves behind, and what is believed of its account."""
+"""The simulated GPU: its answers, its cleanup, and the checks on what a worker reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
 
 def answer(student_of: StudentOf, body: str, *args: Any, **options: Any) -> DeviceCall:
-    """Call `f(x)` with this body on the pretended GPU; its first line is line 5."""
+    """Call `f(x)` with this body on the simulated GPU; its first line is line 5."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     found: DeviceCall = student_of(f"{HEAD}def f(*x):\n{lines}\n", "torch").f.on_device(*args, **options)
     return found
@@ -54,13 +54,13 @@ def answer(student_of: StudentOf, body: str, *args: Any, **options: Any) -> Devi
         ("str(__import__('copy').deepcopy(x[0]).device)", "cuda:0"),
     ],
 )
-def test_torch_answers_for_the_gpu(student_of: StudentOf, expression: str, expected: Any) -> None:
+def test_torch_answers_as_if_it_had_a_gpu(student_of: StudentOf, expression: str, expected: Any) -> None:
     found = answer(student_of, f"return {expression}", torch.ones(2, 2))
     assert found.value == expected
     assert found.findings == ()
 
 
-def test_gradients_flow_on_the_device_and_over_it(student_of: StudentOf) -> None:
+def test_gradients_flow_on_and_between_devices(student_of: StudentOf) -> None:
     body = """
 layer = nn.Linear(2, 2).to(x[0].device)
 weight = torch.ones(2, 2, requires_grad=True)
@@ -75,7 +75,7 @@ return [str(one.device) for one in (layer.weight.grad, weight.grad, grad)]
     assert [finding.line for finding in found.findings] == [7]
 
 
-def test_nothing_is_left_behind(student_of: StudentOf) -> None:
+def test_simulation_leaves_torch_unchanged(student_of: StudentOf) -> None:
     source = f"""{HEAD}
 def spoil(x):
     torch.set_default_device("cuda")
@@ -94,7 +94,7 @@ def plain():
     assert student.plain() == ["cpu", torch.cuda.is_available(), torch.cuda.device_count()]
 
 
-def test_what_a_student_keeps_stays_where_it_is(student_of: StudentOf) -> None:
+def test_kept_tensor_stays_on_its_device(student_of: StudentOf) -> None:
     source = f"{HEAD}kept = []\ndef f(x):\n    kept.append(x)\n    return kept[0] + x\n"
     function = student_of(source, "torch").f
     first, second = function.on_device_many([arguments(torch.ones(2)), arguments(torch.ones(2))])
@@ -103,7 +103,7 @@ def test_what_a_student_keeps_stays_where_it_is(student_of: StudentOf) -> None:
     assert function.on_device(torch.ones(2), elsewhere=(0,)).findings[0].kind == "mixed_devices"
 
 
-def test_a_module_moves_to_the_gpu_before_it_is_called(student_of: StudentOf) -> None:
+def test_module_moves_to_the_gpu_before_its_call(student_of: StudentOf) -> None:
     source = f"""{HEAD}
 class Layer(nn.Module):
     def __init__(self, registered):
@@ -124,7 +124,7 @@ class Layer(nn.Module):
         assert_disciplined(layer.made(False).on_device(torch.ones(3, 2)))
 
 
-def test_a_machine_without_a_gpu(student_of: StudentOf) -> None:
+def test_machine_without_a_gpu(student_of: StudentOf) -> None:
     body = "return [str(x[0].device), torch.cuda.is_available(), torch.cuda.device_count()]"
     assert answer(student_of, body, torch.ones(2), gpu=False).value == ["cpu", False, 0]
     for asked in ("torch.zeros(1, device='cuda')", "x[0].cuda()", "x[0].to('cuda:0')", "torch.cuda.current_device()"):
@@ -132,12 +132,12 @@ def test_a_machine_without_a_gpu(student_of: StudentOf) -> None:
             answer(student_of, f"return {asked}", torch.ones(2), gpu=False)
 
 
-def test_there_is_but_one_gpu(student_of: StudentOf) -> None:
+def test_there_is_only_one_gpu(student_of: StudentOf) -> None:
     with pytest.raises(StudentRaisedError, match="invalid device ordinal"):
         answer(student_of, "return x[0].to('cuda:1')", torch.ones(2))
 
 
-def test_an_error_without_a_finding_is_the_students(student_of: StudentOf) -> None:
+def test_error_without_a_finding_is_raised(student_of: StudentOf) -> None:
     with pytest.raises(StudentRaisedError, match="too small"):
         answer(student_of, "raise ValueError('too small')", torch.ones(2))
     with pytest.raises(StudentMissingError):
@@ -146,7 +146,7 @@ def test_an_error_without_a_finding_is_the_students(student_of: StudentOf) -> No
         answer(student_of, "return x", torch.ones(2), elsewhere=("mask",))
 
 
-def test_streams_and_events_are_there(student_of: StudentOf) -> None:
+def test_streams_and_events_exist(student_of: StudentOf) -> None:
     body = """
 side = torch.cuda.Stream()
 with torch.cuda.stream(side), torch.cuda.device(0):
@@ -161,18 +161,18 @@ return y
     assert found.devices == ("cuda:0",)
 
 
-def test_a_failure_is_told_in_words(student_of: StudentOf) -> None:
+def test_findings_become_messages(student_of: StudentOf) -> None:
     found = answer(student_of, "a = torch.ones(2)\nif x[0].any():\n    a = a * 2\nreturn x[0] + a", torch.ones(2))
     assert [(one.kind, one.line) for one in found.findings] == [("host_sync", 6), ("mixed_devices", 8)]
     assert found.findings[1].what == "add() of a tensor on cuda:0 and one on the CPU, made in line 7"
     assert found.value is None
     with pytest.raises(AssertionError) as failure:
         assert_disciplined(found)
-    assert str(failure.value).startswith("line 6 of work.py: a tensor asked whether it is true (by `if`")
+    assert str(failure.value).startswith("line 6 of work.py: a tensor used as a condition (by `if`")
     assert str(failure.value).endswith("Look at line 8, too.")
 
 
-def test_results_and_copies_are_looked_at(student_of: StudentOf) -> None:
+def test_devices_and_copies_of_results_are_checked(student_of: StudentOf) -> None:
     found = answer(student_of, "return {'a': [x[0], 'text'], 'b': (x[0].to('cuda'),)}", torch.ones(2), elsewhere=(0,))
     assert found.devices == ("cpu", "cuda:0")
     assert found.copies == (DeviceCopy(False, "work.py", 5),)
@@ -182,47 +182,47 @@ def test_results_and_copies_are_looked_at(student_of: StudentOf) -> None:
         assert_disciplined(found, non_blocking=True)
 
 
-def test_a_tensor_that_cannot_travel_is_no_tensor_of_the_result(student_of: StudentOf) -> None:
+def test_tensor_that_cannot_be_sent_is_not_counted_in_the_result(student_of: StudentOf) -> None:
     found = answer(student_of, "return x[0], torch.eye(2).to_sparse(), torch.empty(2, device='meta')", torch.ones(2))
     assert found.devices == ("cuda:0",)
 
 
-ACCOUNT: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies": []}
+ANSWER: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies": []}
 
 
 @pytest.mark.parametrize(
-    "account",
+    "answer",
     [
         None,
         {},
-        ACCOUNT | {"devices": ["cuda:0"]},
-        ACCOUNT | {"devices": [5]},
-        ACCOUNT | {"findings": [["host_sync", "item", 0, "work.py"]]},
-        ACCOUNT | {"findings": [["odd", "item", 0, "work.py", 1]]},
-        ACCOUNT | {"findings": [["host_sync", "item", -1, "work.py", 1]]},
-        ACCOUNT | {"findings": [["host_sync", "item", 0, "work.py", True]]},
-        ACCOUNT | {"findings": [["host_sync", 3, 0, "work.py", 1]]},
-        ACCOUNT | {"findings": [["host_sync", "item", 0, "work.py", 1]] * 201},
-        ACCOUNT | {"copies": [[1, "work.py", 1]]},
-        ACCOUNT | {"copies": {}},
-        ACCOUNT | {"more": 1},
+        ANSWER | {"devices": ["cuda:0"]},
+        ANSWER | {"devices": [5]},
+        ANSWER | {"findings": [["host_sync", "item", 0, "work.py"]]},
+        ANSWER | {"findings": [["odd", "item", 0, "work.py", 1]]},
+        ANSWER | {"findings": [["host_sync", "item", -1, "work.py", 1]]},
+        ANSWER | {"findings": [["host_sync", "item", 0, "work.py", True]]},
+        ANSWER | {"findings": [["host_sync", 3, 0, "work.py", 1]]},
+        ANSWER | {"findings": [["host_sync", "item", 0, "work.py", 1]] * 201},
+        ANSWER | {"copies": [[1, "work.py", 1]]},
+        ANSWER | {"copies": {}},
+        ANSWER | {"more": 1},
     ],
 )
-def test_what_is_no_account_is_refused(account: object) -> None:
+def test_malformed_answer_is_refused(answer: object) -> None:
     with pytest.raises(MalformedFindingsError):
-        read_device_call(account, None, None, {"work.py"})
+        read_device_call(answer, None, None, {"work.py"})
 
 
-def test_words_of_the_workers_own_are_not_repeated() -> None:
+def test_made_up_words_of_a_worker_are_not_repeated() -> None:
     findings = [["host_sync", "x=[1.5]\x1b[31m", 0, "spied.py", 3], ["host_sync", "item", 0, "work.ipynb[2]", 3]]
-    found = read_device_call(ACCOUNT | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
+    found = read_device_call(ANSWER | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
     assert found.findings == (
         DeviceFinding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
         DeviceFinding("host_sync", ".item(): the CPU waits for the GPU", "work.ipynb[2]", 3),
     )
 
 
-def test_a_worker_that_lies_is_ended(student_of: StudentOf) -> None:
+def test_lying_worker_is_ended(student_of: StudentOf) -> None:
     body = """
 import grader.sandbox.worker.gpu.call as calling
 calling.sendable = lambda value: iter([x[0], x[0]])

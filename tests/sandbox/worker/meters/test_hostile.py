@@ -1,4 +1,4 @@
-"""Meters live beside hostile code: nothing it makes them say is believed, repeated or allowed to cost us much."""
+"""Meters next to hostile code: nothing they report is trusted, repeated, or expensive to read."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def sample(**changes: object) -> dict[str, object]:
         {"files": [], "calls": [sample(unknown=["a"])]},
     ],
 )
-def test_what_is_no_measurement_is_refused(answer: object) -> None:
+def test_malformed_measurement_is_refused(answer: object) -> None:
     with pytest.raises(MalformedSampleError):
         read_samples(answer)
 
 
-def test_names_that_no_library_has_are_not_repeated() -> None:
+def test_made_up_names_are_not_repeated() -> None:
     _, (one,) = read_samples(
         {"files": ["a\nb"], "calls": [sample(unknown={"x=[1.5, 2.5]\x1b[31m": 3, "numpy.dot": 4})]}
     )
@@ -48,7 +48,7 @@ def source(course: Course, body: str) -> str:
     return f"{solution}\n\ntrue_softmax = softmax\n\n\ndef softmax(x, axis=-1):\n{body}"
 
 
-def test_a_report_says_nothing_that_code_under_a_meter_wrote(course: Course, grade_source: GradeSource) -> None:
+def test_report_repeats_no_text_of_measured_code(course: Course, grade_source: GradeSource) -> None:
     spying = "    if x.shape == (2, 2):\n        raise ValueError(f'SPIED {x}')\n    return true_softmax(x, axis)\n"
     cheating = "    return true_softmax(x, axis) + (0.5 if x.shape == (2, 2) else 0)\n"
     for body in (spying, cheating):
@@ -58,14 +58,14 @@ def test_a_report_says_nothing_that_code_under_a_meter_wrote(course: Course, gra
         assert not any("SPIED" in text or "expected" in text for text in said), said
 
 
-def test_forged_places_end_the_worker_and_earn_nothing(course: Course, grade_source: GradeSource) -> None:
+def test_forged_lines_earn_nothing(course: Course, grade_source: GradeSource) -> None:
     forging = "    if 'attn_meter' in globals():\n        attn_meter.work_lines.update(dict.fromkeys(range(5000), 1))\n"
     report = grade_source(source(course, forging + "    return true_softmax(x, axis)\n"))
     assert report.status == "graded"
     assert {cost.verdict for cost in report.costs if cost.function == "softmax"} == {"fail"}
 
 
-def test_hatches_are_found_in_the_text_however_deep_it_is_nested() -> None:
+def test_evasions_are_found_in_deeply_nested_text() -> None:
     deep = "x = " + "(" * 50_000 + "\n" + "-" * 200_000 + "1\n" + "a" + ".b" * 100_000
     text = f"{deep}\n# import gc in a comment\nimport os, gc\nf = softmax.__code__\nname = 'attn_' + 'meter'\n"
     files = {"softmax": {"file": "softmax.py", "cells": [text.encode()], "notebook": False}}
@@ -76,7 +76,7 @@ def test_hatches_are_found_in_the_text_however_deep_it_is_nested() -> None:
     }
 
 
-def test_honest_code_has_no_hatches(course: Course) -> None:
+def test_honest_code_has_no_evasions(course: Course) -> None:
     for module in course.modules:
         text = course.solution(module).read_text().encode()
         assert evasions({module.slug: {"file": "f.py", "cells": [text], "notebook": False}}) == {}

@@ -1,4 +1,4 @@
-"""Rewritten code does what it did before: every construct of the language, run with hooks and without."""
+"""Rewritten code behaves as before: every construct of Python, run with and without hooks."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def run(source: str, *, hooked: bool) -> Any:
 
 
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS.keys())
-def test_rewritten_code_does_what_it_did(source: str) -> None:
+def test_rewritten_code_gives_the_same_result(source: str) -> None:
     plain, hooked = run(source, hooked=False), run(source, hooked=True)
     assert repr(hooked) == repr(plain)
 
@@ -244,11 +244,11 @@ def counted(source: str, call: str) -> dict[str, int]:
         ("list(map(operator.neg, [1, 2]))", "steps", 4),
     ],
 )
-def test_what_is_counted(expression: str, meter: str, count: int) -> None:
+def test_counts_of_expressions(expression: str, meter: str, count: int) -> None:
     assert counted("", expression)[meter] == count
 
 
-def test_memory_that_is_gone_is_not_counted() -> None:
+def test_freed_memory_is_not_counted() -> None:
     source = """
 def f(n):
     total = 0.0
@@ -259,4 +259,4 @@ def f(n):
 """
     assert (
         counted(source, "f(3)")["mem"] == counted(source, "f(50)")["mem"] == 1600
-    )  # the new one before the old is gone
+    )  # the new block is made before the old one is freed

@@ -1,4 +1,4 @@
-"""What torch does, counted operation by operation, in a worker."""
+"""Torch operations, counted one by one in a worker."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def f(a, b):
     found = measured(torch_spawner, source.replace("EXPRESSION", expression), *args)
     assert found.unknown == {}
     elementwise = found.counts["mul"] - products
-    assert 0 <= elementwise <= sum(one.numel() for one in args)  # scaling the queries and keys is a product, too
+    assert 0 <= elementwise <= sum(one.numel() for one in args)  # scaling the queries and keys is also a product
     rest = found.counts["flops"] - 2 * products
     assert 0 <= rest < products
 
@@ -111,7 +111,7 @@ def f(a, b):
     assert [place - first for place, _ in by_line] == [0, 1, 2, 3]
 
 
-def test_memory_is_what_is_alive_at_once(torch_spawner: Spawner) -> None:
+def test_memory_is_the_peak_of_live_tensors(torch_spawner: Spawner) -> None:
     kept = "def f(x):\n    parts = [x + i for i in range(5)]\n    return sum(p.sum() for p in parts)\n"
     dropped = (
         "def f(x):\n    total = 0.0\n    for i in range(5):\n        total = total + (x + i).sum()\n    return total\n"
@@ -122,19 +122,19 @@ def test_memory_is_what_is_alive_at_once(torch_spawner: Spawner) -> None:
 
 
 @pytest.mark.parametrize("view", ["x.T", "x.reshape(8, 4)", "x[1:]", "x.expand(3, 4, 8)", "x.detach()", "CONSTANT.T"])
-def test_a_view_costs_nothing(torch_spawner: Spawner, view: str) -> None:
+def test_view_costs_nothing(torch_spawner: Spawner, view: str) -> None:
     found = measured(torch_spawner, f"CONSTANT = torch.ones(5, 6)\ndef f(x):\n    return {view}\n", torch.ones(4, 8))
     assert (found.counts["work"], found.counts["mem"]) == (0, 0)
 
 
 @pytest.mark.parametrize("copy", ["x.clone()", "x.T.contiguous()", "torch.cat([x[:2], x[2:]])", "x.T.reshape(-1)"])
-def test_a_copy_costs_its_entries(torch_spawner: Spawner, copy: str) -> None:
+def test_copy_costs_its_entries(torch_spawner: Spawner, copy: str) -> None:
     found = measured(torch_spawner, f"def f(x):\n    return {copy}\n", torch.ones(4, 8))
     assert (found.counts["work"], found.counts["mem"], found.counts["flops"]) == (32, 128, 0)
 
 
 @pytest.mark.parametrize("odd", ["torch.linalg.matrix_exp(x)", "torch.linalg.inv(x)", "torch.fft.fft(x).real"])
-def test_what_has_no_price_is_named(torch_spawner: Spawner, odd: str) -> None:
+def test_operation_without_a_price_is_named(torch_spawner: Spawner, odd: str) -> None:
     found = measured(torch_spawner, f"def f(x):\n    return {odd}\n", torch.eye(4))
     assert any(name.startswith("torch.ops.aten.") for name in found.unknown)
 
@@ -150,7 +150,7 @@ def f(a, b):
     assert found.counts["flops"] == 2 * 3 * 5 * 4
 
 
-def test_the_function_of_a_student_in_torchs_hands_is_counted(torch_spawner: Spawner) -> None:
+def test_student_layer_called_by_torch_is_counted(torch_spawner: Spawner) -> None:
     source = """
 class Layer(nn.Module):
     def forward(self, x):
