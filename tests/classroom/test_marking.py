@@ -204,10 +204,10 @@ def test_the_roster_gives_names_and_who_is_missing(grade: Grade, tmp_path: Path)
     ("options", "words"),
     [
         (["--resume"], "say which with --to"),
-        (["--late-penalty", "10%/day"], "say --due"),
+        (["--late-penalty", "10%/day"], "add --due"),
         (["--due", "soon"], "is no point in time"),
         (["--due", "softmax=2026-10-01"], "there is no module 'softmax'"),
-        (["--due", "2026-10-01", "--late-penalty", "10"], "is no late penalty"),
+        (["--due", "2026-10-01", "--late-penalty", "10"], "is not a late penalty"),
         (["--roster", "bad.csv"], "line 2: there is no id"),
         (["--due", "2026-10-01", "--extensions", "bad.csv"], "needs the columns id and until"),
         (["-j", "0"], "0 is not in the range"),
@@ -271,4 +271,4 @@ class TestStats:
         path = out / "01_tiny" / "ana.json"
         path.write_bytes(path.read_bytes()[:100])
         broken = self.stats(tiny, out)
-        assert (broken.returncode, "was cut short" in broken.stderr) == (2, True)
+        assert (broken.returncode, "is not a complete report" in broken.stderr) == (2, True)

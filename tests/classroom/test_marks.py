@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from grader.classroom.lateness import Deadlines, LateError, read_due, read_moments, read_penalty
-from grader.classroom.marks import Mark, best_of, mark_from, marks_text
+from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
+from grader.classroom.marks import Mark, best_of, marks_text
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
 from grader.core.csv_table import read_csv
 from grader.core.times import TimeError, read_length, read_time, show_length
@@ -48,9 +50,9 @@ class TestRoster:
         ("text", "words"),
         [
             ("name\nAna\n", "line 2: there is no id"),
-            ("id\nana\nben\nANA\n", "line 4: the id 'ANA' is in line 2 already"),
-            ("id,name\n", "lists nobody"),
-            ("", "lists nobody"),
+            ("id\nana\nben\nANA\n", "line 4: the id 'ANA' is already in line 2"),
+            ("id,name\n", "lists no students"),
+            ("", "lists no students"),
         ],
     )
     def test_a_roster_that_cannot_be_used_is_said_with_its_line(self, tmp_path: Path, text: str, words: str) -> None:
@@ -101,7 +103,7 @@ class TestLateness:
 
     @pytest.mark.parametrize("text", ["10", "10%", "%/day", "10%/", "10%/0h", "ten/day", "-1/day", "1%/month"])
     def test_what_is_no_penalty_is_said(self, text: str) -> None:
-        with pytest.raises(LateError, match="is no late penalty"):
+        with pytest.raises(LateError, match="is not a late penalty"):
             read_penalty(text)
 
     def test_an_extension_is_for_one_student_and_never_takes_time_away(self) -> None:
@@ -123,13 +125,13 @@ class TestLateness:
 
     def test_files_of_moments(self, course: Course, tmp_path: Path) -> None:
         path = write(tmp_path / "more.csv", "id,module,until\nana,softmax,2026-10-01T12:00Z\nBen,,2026-10-01T12:00Z\n")
-        assert read_moments(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
+        assert read_times(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
         with pytest.raises(LateError, match="line 2: it needs the columns id and until"):
-            read_moments(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
-        with pytest.raises(LateError, match="line 3: ana has another until above"):
-            read_moments(course, write(tmp_path / "no.csv", "id,until\nana,2026-10-02\nana,2026-10-01\n"), "until")
+            read_times(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
+        with pytest.raises(LateError, match="line 3: ana has a different until in a line above"):
+            read_times(course, write(tmp_path / "no.csv", "id,until\nana,2026-10-02\nana,2026-10-01\n"), "until")
         with pytest.raises(LateError, match=r"no\.csv.*there is no module"):
-            read_moments(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
+            read_times(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
 
     def test_due_dates_by_module(self, course: Course) -> None:
         due = Deadlines(due=read_due(course, ["2026-10-01T12:00Z", "masks=2026-10-02T12:00Z"]))
@@ -139,7 +141,7 @@ class TestLateness:
             read_due(course, ["1=2026-10-01", "softmax=2026-10-02"])
 
 
-def mark(**fields: object) -> Mark:
+def mark(**fields: Any) -> Mark:
     plain = Mark(
         "1",
         "Ana",
@@ -158,7 +160,7 @@ def mark(**fields: object) -> Mark:
         1,
         False,
     )
-    return mark_from(plain.as_json() | fields)
+    return dataclasses.replace(plain, **fields)
 
 
 def test_the_best_attempt_is_that_of_the_highest_final_mark_and_of_equals_the_first() -> None:

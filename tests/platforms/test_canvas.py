@@ -56,7 +56,7 @@ def test_a_class_by_canvas_own_roster(graded: Graded, tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "104 has no score for 01_tiny (grader fault): not a 0" in done.stderr
     assert "105 has no score for 01_tiny (not graded): not a 0" in done.stderr
-    assert "zoe is not on the roster: not in the file" in done.stderr
+    assert "zoe is not on the roster: left out of the file" in done.stderr
     assert "106" not in done.stderr  # who handed in nothing is no problem of ours
 
 

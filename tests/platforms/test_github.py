@@ -46,7 +46,7 @@ def test_a_class(graded: Graded, valid_runner: Validate, tmp_path: Path) -> None
     for path in files:
         valid_runner(json.loads(path.read_text()))
     again = graded.export("github", "results", graded.reports, "--out", tmp_path / "results")
-    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    assert (again.returncode, "already exists" in again.stderr) == (2, True)
 
 
 def test_what_is_no_report(attn: Attn, tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ class TestWhatStudentsRead:
         results = platform.run({"essay.txt": "softmax is nice"})
         valid_results(results)
         assert results["score"] == 0
-        assert "hand in softmax.py or softmax.ipynb" in results["output"]
+        assert "Submit softmax.py or softmax.ipynb" in results["output"]
 
 
 class TestFaults:
@@ -218,7 +218,7 @@ class TestFaults:
         assert platform.code != 0
         assert "score" not in results
         assert "tests" not in results
-        assert "has not been graded" in str(results["output"])
+        assert "was not graded" in str(results["output"])
 
     def test_a_broken_hidden_suite(self, data: bytes, valid_results: Validate) -> None:
         platform = Platform(data)

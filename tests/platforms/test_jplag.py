@@ -17,7 +17,7 @@ def laid(graded: Graded, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("jplag") / "similar"
     done = graded.export("jplag", graded.folder, "--out", out)
     assert done.returncode == 3
-    assert "cy, 01_tiny: is not Python that can be parsed" in done.stderr
+    assert "cy, 01_tiny: is not valid Python" in done.stderr
     return out / "01_tiny"
 
 

@@ -211,7 +211,7 @@ def test_a_place_that_cannot_be_written_is_said_at_once(attn: Attn, tmp_path: Pa
     (tmp_path / "taken").write_text("a file")
     done = attn("grade", SOLUTION, "--to", tmp_path / "taken" / "below")
     assert done.returncode == 2
-    assert "reports cannot be written to" in done.stderr
+    assert "cannot write reports to" in done.stderr
     assert done.stdout == ""  # said before anything was graded
 
 

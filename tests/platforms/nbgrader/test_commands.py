@@ -38,7 +38,7 @@ def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     again = attn("course", "init", folder)
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     broken = attn("course", "init", tmp_path / "other", "--db", "nosuchdialect://x")
     assert broken.returncode == 2
@@ -50,9 +50,9 @@ def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["course", "init"], "Missing argument"),
-        (["course", "init", "my course"], "cannot be a course's name"),
+        (["course", "init", "my course"], "cannot be the id of a course"),
         (["course", "init", "modules/x"], "is inside the course itself"),
-        (["course", "init", "nowhere", "--late-penalty", "10"], "is no late penalty"),
+        (["course", "init", "nowhere", "--late-penalty", "10"], "is not a late penalty"),
         (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is no point in time"),
         (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "a bundle has neither"),
         (["release", "softmax", "--to", "nowhere"], "make one with: attn course init nowhere"),

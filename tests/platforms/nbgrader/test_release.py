@@ -92,7 +92,7 @@ def test_what_has_been_handed_in_is_released_again_only_by_force(
     course_dir: Path, course: Course, notebook: Notebook
 ) -> None:
     hand_in(course_dir, "ana", notebook.answer(RIGHT).text)
-    with pytest.raises(CourseDirError, match="handed in already, by ana"):
+    with pytest.raises(CourseDirError, match="already been submitted by ana"):
         release_modules(course, course.modules[:1], course_dir)
     assert autograde(course_dir, "ana")["success"]
     release_modules(course, course.modules[:1], course_dir, force=True)
@@ -139,13 +139,13 @@ def test_a_release_that_would_give_something_away_is_not_made(clone: Course, tmp
 
 
 def test_a_course_directory_of_another_course_is_refused(course_dir: Path, course: Course, tmp_path: Path) -> None:
-    with pytest.raises(CourseDirError, match="is no course directory"):
+    with pytest.raises(CourseDirError, match="is not an nbgrader course directory"):
         release_modules(course, course.modules[:1], tmp_path)
     reconfigure(course_dir, str(course.root), "/somewhere/else")
     with pytest.raises(CourseDirError, match="belongs to the course in /somewhere/else"):
         release_modules(course, course.modules[:1], course_dir)
     (course_dir / CONFIG).write_text("c = get_config()\n")
-    with pytest.raises(CourseDirError, match="says nothing of AttnLab"):
+    with pytest.raises(CourseDirError, match="does not mention AttnLab"):
         release_modules(course, course.modules[:1], course_dir)
 
 

@@ -239,7 +239,7 @@ def test_what_was_handed_in_again_is_not_given_an_old_score(copied: tuple[Path, 
     hand_in(root, "ana", notebook.text, when="2026-08-09 18:00:00 UTC")
     done = {one.student: one for one in sync(course, reports, root)}
     assert done["ana"].outcome == "refused"
-    assert "handed in again since it was graded" in done["ana"].problem
+    assert "has submitted again since the grading" in done["ana"].problem
     assert "ana" not in scores(root)
     assert done["ben"].outcome == "written"
 
@@ -253,7 +253,10 @@ def test_what_came_by_another_way_is_in_the_gradebook_too(copied: tuple[Path, Pa
     found = by_student(list(sync(course, reports, root)))
     assert (found["zoe"], found["../../zoe"]) == ("written", "refused")
     assert scores(root)["zoe"] == 46.0
-    assert "softmax.py came by another way" in (root / "autograded" / "zoe" / MODULE / "softmax.ipynb").read_text()
+    assert (
+        "softmax.py was not submitted through nbgrader"
+        in (root / "autograded" / "zoe" / MODULE / "softmax.ipynb").read_text()
+    )
 
 
 def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, Path], course: Course) -> None:
@@ -263,14 +266,14 @@ def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, P
         book.db.commit()
     done = list(sync(course, reports, root))
     assert {one.outcome for one in done if one.student != "gus"} == {"refused"}
-    assert "softmax was released with 25 points, and is now worth 26" in done[0].problem
+    assert "softmax was released with 25 points, but is now worth 26" in done[0].problem
     assert set(scores(root)) <= {"gus"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["{reports}", "--course", "{reports}"], "is no course directory"),
+        (["{reports}", "--course", "{reports}"], "is not an nbgrader course directory"),
         (["{root}", "--course", "{root}"], "there are no reports in"),
         (["{reports}"], "Missing option '--course'"),
         (["nowhere", "--course", "{root}"], "does not exist"),
