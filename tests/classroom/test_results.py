@@ -104,8 +104,8 @@ def test_a_corrected_test_changes_grades_and_the_changes_are_explained(
     assert "Changed since" not in wrong.stdout
     assert reports(out)["ana"]["score"] == 6.0
     hidden.write_text(good)
-    mended = grade(handed_in, "--to", out)
-    lines = mended.stdout.splitlines()
+    corrected = grade(handed_in, "--to", out)
+    lines = corrected.stdout.splitlines()
     assert "Changed since the last grading: 2 of the grades (and 1 only in words)." in lines
     at = lines.index("  ana 01_tiny: 6 → 10")
     assert lines[at + 1].strip() == "the checks of the module changed"
@@ -159,15 +159,15 @@ def test_a_journal_cut_anywhere_keeps_no_wrong_report(
     grade(handed_in, "--to", out)
     truth = {name: data["score"] for name, data in reports(out).items()}
     course = read_course(tiny)
-    whole = (out / "journal.jsonl").read_bytes()
+    data = (out / "journal.jsonl").read_bytes()
     counts = set()
-    for length in [*range(0, len(whole), 97), len(whole)]:
-        (out / "journal.jsonl").write_bytes(whole[:length])
+    for length in [*range(0, len(data), 97), len(data)]:
+        (out / "journal.jsonl").write_bytes(data[:length])
         kept = settled(course, handed_in, out)
         counts.add(len(kept))
         assert kept.items() <= truth.items()
     assert counts == {0, 1, 2, 3, 4}
-    (out / "journal.jsonl").write_bytes(whole[: len(whole) // 2] + b"\0garbage{]\n" + whole[len(whole) // 2 :])
+    (out / "journal.jsonl").write_bytes(data[: len(data) // 2] + b"\0garbage{]\n" + data[len(data) // 2 :])
     assert settled(course, handed_in, out).items() <= truth.items()
 
 
@@ -242,11 +242,11 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_results(tiny: Path, tmp_p
     assert 0 < len(kept) < 40
     assert all(data["score"] == 10.0 for data in kept.values())
     shutil.copytree(copy, out, dirs_exist_ok=True)
-    mended = subprocess.run(
+    resumed = subprocess.run(
         [EXECUTABLE, "grade", str(handed_in), "--to", str(out), "--resume", "--allow-unjailed"],
         cwd=tiny, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert mended.returncode == 0, mended.stderr
+    assert resumed.returncode == 0, resumed.stderr
     assert len(reports(out)) == 40
 
 

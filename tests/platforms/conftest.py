@@ -28,10 +28,10 @@ RIGHT = "def tiny(x):\n    return x + x\n"
 FORMULA = "=cmd|' /C calc'!A0"
 # A check that raises for one student (dee) and kills the grading process for another (eve).
 STUMBLE = """
-    told = student.tiny(np.array([7.0]))
-    if np.all(np.asarray(told) == -1.0):
+    answer = student.tiny(np.array([7.0]))
+    if np.all(np.asarray(answer) == -1.0):
         raise LookupError("ours")
-    if np.all(np.asarray(told) == -2.0):
+    if np.all(np.asarray(answer) == -2.0):
         import os, signal
         os.kill(os.getpid(), signal.SIGKILL)
 """

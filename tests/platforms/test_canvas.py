@@ -31,7 +31,7 @@ def check_canvas(found: list[list[str]], assignments: int) -> None:
     assert all(float(cell) > 0 for cell in points[5:])
     for row in students:
         assert "Points Possible" not in row[0]
-        assert any(row[:4]), "nobody can be found by an empty line"
+        assert any(row[:4]), "a line without a name or id"
         for cell, most in zip(row[5:], points[5:], strict=True):
             assert cell == "" or 0 <= float(cell) <= float(most)
 

@@ -50,9 +50,9 @@ def test_costs_are_cases(attn: Attn, tmp_path: Path) -> None:
     assert attn("export", "junit", tmp_path / "reports", "--out", tmp_path / "j.xml").returncode == 0
     root = check_junit((tmp_path / "j.xml").read_bytes())
     assert root.find(".//testcase[@name='softmax_steps']/failure[@type='cost']") is not None
-    told = root.find(".//system-out")
-    assert told is not None
-    assert "Look at" in (told.text or "")
+    diagnoses = root.find(".//system-out")
+    assert diagnoses is not None
+    assert "Look at" in (diagnoses.text or "")
 
 
 def test_it_has_no_text_for_instructors_only(graded: Graded, tmp_path: Path) -> None:

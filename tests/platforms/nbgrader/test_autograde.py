@@ -111,9 +111,11 @@ def test_comments_say_what_is_wrong_without_hidden_details(
         assert "of 26 points" in comment
         assert book.find_comment("answer-softmax", "softmax", MODULE, "ana").comment == "26 of 26 points."
         assert "the notebook is not JSON" in book.find_comment("answer-softmax", "softmax", MODULE, "gus").comment
-        said = "\n".join(one.comment or "" for one in book.find_submission_notebook("softmax", MODULE, "ben").comments)
-    assert "does not hold: " in said
-    assert "first at" not in said  # what a hidden check found, and where, is in `detail`
+        comments = "\n".join(
+            one.comment or "" for one in book.find_submission_notebook("softmax", MODULE, "ben").comments
+        )
+    assert "does not hold: " in comments
+    assert "first at" not in comments  # what a hidden check found, and where, is in `detail`
 
 
 def test_open_answers_need_manual_grading(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
@@ -191,16 +193,16 @@ def test_a_grader_fault_is_reported_and_leaves_no_score(
     hand_in(course_dir, "ana", notebook.answer(RIGHT).text)
     assert autograde(course_dir, "ana")["success"]
     suite = course_copy.hidden_suite(course_copy.module(MODULE))
-    whole = suite.read_text()
+    text = suite.read_text()
     broken = "def test_softmax_square_rows(student, rng):\n"
-    assert broken in whole
-    suite.write_text(whole.replace(broken, broken + "    1 / 0\n"))
+    assert broken in text
+    suite.write_text(text.replace(broken, broken + "    1 / 0\n"))
     result = autograde(course_dir, "ana", course=str(course_copy.root))
     assert not result["success"]
     assert "ana was not graded in 01_softmax: a fault of the grader" in result["log"]
     assert scores(course_dir) == {"ana": None}
     assert not (course_dir / "autograded" / "ana" / MODULE).exists()
-    suite.write_text(whole)
+    suite.write_text(text)
     assert autograde(course_dir, "ana", course=str(course_copy.root))["success"]
     assert scores(course_dir) == {"ana": FULL}
 

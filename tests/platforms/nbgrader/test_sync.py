@@ -193,16 +193,16 @@ def test_a_second_sync_completes_an_interrupted_one(
         with pytest.raises(KeyboardInterrupt):
             list(sync(course, reports, root))
     assert set(contents(root)) == {"ana", "ben"}
-    whole = by_student(list(sync(course, reports, root)))
-    assert whole == {"ana": "unchanged", "ben": "unchanged", "carl": "written", "emil": "written", "gus": "written"}
+    outcomes = by_student(list(sync(course, reports, root)))
+    assert outcomes == {"ana": "unchanged", "ben": "unchanged", "carl": "written", "emil": "written", "gus": "written"}
     assert scores(root) == {one: read(reports, one).score for one in STUDENTS}
 
 
 def test_a_second_sync_completes_a_killed_one(copied: tuple[Path, Path]) -> None:
     root, reports = copied
-    whole = read(reports, "ana")
+    report = read(reports, "ana")
     for number in range(60):
-        write_report(replace(whole, submission=f"x{number:02d}"), reports)
+        write_report(replace(report, submission=f"x{number:02d}"), reports)
     command = [EXECUTABLE, "gradebook", "sync", str(reports), "--course", str(root)]
     running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     while not (root / "autograded" / "x05").exists():  # the sync is running
