@@ -55,7 +55,7 @@ def test_a_course_directory_is_made_completely_or_not_at_all(tmp_path: Path) -> 
         (["course", "init", "nowhere", "--late-penalty", "10"], "is not a late penalty"),
         (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is no point in time"),
         (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "a bundle has neither"),
-        (["release", "softmax", "--to", "nowhere"], "make one with: attn course init nowhere"),
+        (["release", "softmax", "--to", "nowhere"], "To make one, run: attn course init nowhere"),
         (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
     ],
 )
