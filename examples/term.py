@@ -228,14 +228,12 @@ def play(term: Term) -> None:
     term.require(by_nbgrader == by_attn, f"nbgrader autograde and attn grade agree on all {len(by_attn)} scores")
     term.run("attn", "gradebook", "sync", str(term.reports), "--course", str(term.course), shown=1)
     term.require(automatic_scores(term) == by_attn, "the gradebook still has these scores after the sync")
-    term.require(manual_score(term, "ana") == 2.0, "what a person gave is still there")
+    term.require(manual_score(term, "ana") == 2.0, "the manual score is still there")
     term.run("nbgrader", "generate_feedback", MODULE)
     pages = len(list((term.course / "feedback").rglob("*.html")))
     term.require(pages == len(by_attn), f"feedback for {pages} of {len(by_attn)} students")
     found = leaks(term)
-    term.require(
-        not found, f"none of {len(secrets(term))} secret lines is in anybody's feedback {found[:2] or ''}".strip()
-    )
+    term.require(not found, f"none of {len(secrets(term))} secret lines is in the feedback {found[:2] or ''}".strip())
     term.run("nbgrader", "export")
     with (term.course / "grades.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -263,7 +261,7 @@ def main() -> int:
     finally:
         if kept is None:
             shutil.rmtree(folder)
-    print("\nall as it must be" if not term.wrong else f"\nNOT as it must be: {'; '.join(term.wrong)}")
+    print("\nall checks passed" if not term.wrong else f"\nFAILED: {'; '.join(term.wrong)}")
     return 1 if term.wrong else 0
 
 

@@ -150,11 +150,11 @@ def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
     before = read_rules(to)
     if resume:
         rules = said.or_else(before)
-        again = {name: value for name, value in rules.said().items() if name not in said.said()}
+        again = {name: value for name, value in rules.as_options().items() if name not in said.as_options()}
         if again:
             click.echo("as before: " + " ".join(f"{name} {value}" for name, value in again.items()), err=True)
         return rules
-    dropped = [name for name in before.said() if name not in said.said()]
+    dropped = [name for name in before.as_options() if name not in said.as_options()]
     if dropped:
         text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
         click.echo(f"attn: {text} (--resume would keep them)", err=True)

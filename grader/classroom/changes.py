@@ -1,21 +1,20 @@
-"""Changes: what became of a grade when it was given anew, and why."""
+"""Differences between the reports of two gradings of the same submission."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from grader.classroom.provenance import Provenance
 from grader.core.report import Report
 
-BY_HAND = "the earlier report was not as it was written: somebody changed it, or it was damaged"
-UNKNOWN = "how the earlier report came about is not known"
+BY_HAND = "the earlier report was edited or damaged after it was written"
+UNKNOWN = "there is no record of how the earlier report was made"
 
 
 @dataclass(frozen=True)
 class ChangedItem:
-    """A check or a cost that comes out otherwise than before."""
+    """A check or cost with a different outcome than before."""
 
     name: str
     before: str
@@ -25,7 +24,7 @@ class ChangedItem:
 
 @dataclass(frozen=True)
 class GradeChange:
-    """One report that differs from its earlier one."""
+    """A report that differs from the earlier report of the same submission."""
 
     module: str
     submission: str
@@ -36,36 +35,34 @@ class GradeChange:
 
     @property
     def is_of_grade(self) -> bool:
-        """Whether the score is another; otherwise only outcomes or words are."""
+        """Whether the score changed; if not, only outcomes or messages did."""
         return self.before != self.after
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
 
 
 def change_between(
-    before: Report, after: Report, was: Provenance | None, now: Provenance, *, by_hand: bool = False
+    before: Report, after: Report, old: Provenance | None, new: Provenance, *, by_hand: bool = False
 ) -> GradeChange:
-    """Return what is different in a later report of the same submission."""
-    why = [BY_HAND] if by_hand else [] if was else [UNKNOWN]
-    why += was.changes_to(now) if was else []
+    """Compare two reports of the same submission; `old` and `new` say what each was made from."""
+    why = [BY_HAND] if by_hand else [] if old else [UNKNOWN]
+    why += old.changes_to(new) if old else []
     if before.sandbox != after.sandbox:
         why.append(f"the sandbox changed from {before.sandbox} to {after.sandbox}")
     if before.status != after.status:
         why.append(f"{before.status.replace('_', ' ')} before, {after.status.replace('_', ' ')} now")
-    parts = tuple(_parts(_outcomes(before), _outcomes(after)))
+    parts = tuple(_changed_items(_outcomes(before), _outcomes(after)))
     return GradeChange(after.module, after.submission, before.score, after.score, tuple(why), parts)
 
 
-def _parts(before: dict[str, tuple[str, float]], after: dict[str, tuple[str, float]]) -> Iterator[ChangedItem]:
+def _changed_items(before: dict[str, tuple[str, float]], after: dict[str, tuple[str, float]]) -> Iterator[ChangedItem]:
+    absent = ("not there", 0.0)
     for name in dict.fromkeys([*before, *after]):
-        old, new = before.get(name, ("not there", 0.0)), after.get(name, ("not there", 0.0))
-        if old != new:
-            yield ChangedItem(name, old[0], new[0], round(new[1] - old[1], 6))
+        (old_outcome, old_points), (new_outcome, new_points) = before.get(name, absent), after.get(name, absent)
+        if (old_outcome, old_points) != (new_outcome, new_points):
+            yield ChangedItem(name, old_outcome, new_outcome, round(new_points - old_points, 6))
 
 
 def _outcomes(report: Report) -> dict[str, tuple[str, float]]:
+    """Return the outcome and the points of every check and cost, by name."""
     checks = {check.name: (check.outcome.replace("_", " "), check.earned or 0.0) for check in report.checks}
     costs = {f"{cost.function} {cost.meter}": (f"cost {cost.verdict}", cost.earned) for cost in report.costs}
     return checks | costs

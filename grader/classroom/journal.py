@@ -1,20 +1,24 @@
-"""The journal of a folder of results: one line for each thing done, so that a crash can only cut the last one off."""
+"""The journal of a results folder: one line for each report or mark written.
+
+A crash can cut off only the last line.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from grader.classroom.marks import Mark, mark_from
-from grader.classroom.provenance import Provenance, provenance_from
+from grader.classroom.marks import Mark
+from grader.classroom.provenance import Provenance
+from grader.core.json_record import from_json, json_key, to_json
 
 
 @dataclass(frozen=True, order=True)
 class ReportKey:
-    """What a report is of; `attempt` is empty unless several of one student's were graded."""
+    """The module, student and attempt of a report; `attempt` is empty unless several attempts were graded."""
 
     module: str
     student: str
@@ -22,42 +26,46 @@ class ReportKey:
 
 
 @dataclass(frozen=True)
+class ReplacedReport:
+    """What is known of an earlier report that a new one replaced."""
+
+    provenance: Provenance | None = field(metadata=json_key("basis"))
+    by_hand: bool  # whether its file had been changed by hand
+
+
+@dataclass(frozen=True)
 class JournalEntry:
-    """What is known of one report: the hash of its file, what it rests on, what it replaced, what it counts for."""
+    """What is known of one report: the hash of its file, its provenance, the report it replaced, and its mark."""
 
     key: ReportKey
     report: str
-    basis: Provenance
-    was: dict[str, Any] | None = None
-    mark: Mark | None = None
+    provenance: Provenance = field(metadata=json_key("basis"))
+    replaced: ReplacedReport | None = field(metadata=json_key("was"))
+    mark: Mark | None
 
     def line(self) -> str:
-        """Return it as one line of the journal."""
-        data = dataclasses.asdict(self.key) | {"report": self.report, "basis": self.basis.as_json(), "was": self.was}
-        return json.dumps(data | {"mark": self.mark.as_json() if self.mark else None}) + "\n"
+        """Return the entry as one line of the journal."""
+        data = to_json(self)
+        key = data.pop("key")
+        return json.dumps(key | data) + "\n"
 
     def settled(self) -> JournalEntry:
-        """Return it without what it replaced."""
-        return dataclasses.replace(self, was=None)
-
-    def was_provenance(self) -> tuple[Provenance | None, bool]:
-        """Return what the report before this one rested on, and whether that had been changed by hand."""
-        was = self.was or {}
-        return (provenance_from(was["basis"]) if was.get("basis") else None), bool(was.get("by_hand"))
+        """Return the entry without the report it replaced."""
+        return dataclasses.replace(self, replaced=None)
 
 
 def read_journal(path: Path) -> tuple[dict[ReportKey, JournalEntry], int]:
-    """Return the last word on each report, and how many lines could not be read; no journal is an empty one."""
+    """Return the last entry for each report, and how many lines could not be read. A missing journal is empty."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return {}, 0
     entries: dict[ReportKey, JournalEntry] = {}
-    damaged = int(bool(lines.pop()))  # a line without its end was being written when something ended the writer
+    damaged = int(bool(lines.pop()))  # a line without its end: the process stopped while writing it
     for line in lines:
         try:
             entry = _entry(json.loads(line))
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             damaged += 1
         else:
             entries[entry.key] = entry
@@ -70,7 +78,7 @@ def append(journal: IO[bytes], entry: JournalEntry) -> None:
     journal.flush()
 
 
-def _entry(data: dict[str, Any]) -> JournalEntry:
-    key = ReportKey(*(str(data[name]) for name in ("module", "student", "attempt")))
-    mark = mark_from(data["mark"]) if data["mark"] else None
-    return JournalEntry(key, str(data["report"]), provenance_from(data["basis"]), data["was"], mark)
+def _entry(data: Any) -> JournalEntry:
+    if not isinstance(data, dict) or "attempt" not in data:
+        raise ValueError("not a journal entry")
+    return from_json(JournalEntry, data | {"key": data})

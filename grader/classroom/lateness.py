@@ -1,4 +1,4 @@
-"""Lateness: due dates, extensions, and what handing in late costs."""
+"""Due dates, extensions and late penalties."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from grader.course.course import Course
 from grader.course.module import CourseError
 
 _PENALTY = re.compile(r"(\d+(?:\.\d+)?)\s*(%?)\s*/\s*(\d*(?:\.\d+)?\s*[a-z]+)", re.IGNORECASE)
-_WHO = ("id", "student", "student id", "student_id", "username", "login", "email")
+_ID_COLUMNS = ("id", "student", "student id", "student_id", "username", "login", "email")
 
-# When something is due, or was handed in: by student and module, each "" for all.
+# The time at which work is due or was submitted, by student and module; "" stands for all students or modules.
 TimesByStudent = Mapping[tuple[str, str], datetime]
 
 
@@ -28,54 +28,54 @@ class LateError(Exception):
 
 @dataclass(frozen=True)
 class Penalty:
-    """What each begun period costs: points, or a share of the points possible."""
+    """The cost of each started period: points, or a share of the points possible."""
 
     amount: float
-    of_possible: bool
+    of_possible: bool  # whether `amount` is a percentage of the points possible
     period: timedelta
 
     def points(self, late: timedelta, max_score: float) -> float:
-        """Return the points that being late by some time costs."""
+        """Return the points that are lost for being late by some time."""
         each = self.amount * max_score / 100 if self.of_possible else self.amount
         return round(math.ceil(late / self.period) * each, 6)
 
 
 @dataclass(frozen=True)
 class Deadlines:
-    """When each student's work is due, when it came, and what it costs to be late."""
+    """When each student's work is due, when it was submitted, and the penalty for late work."""
 
     due: TimesByStudent = field(default_factory=dict)
     extensions: TimesByStudent = field(default_factory=dict)
-    handed_in: TimesByStudent = field(default_factory=dict)  # told by others, where the files' own times mean nothing
+    handed_in: TimesByStudent = field(default_factory=dict)  # from --times, used instead of the files' own times
     penalty: Penalty | None = None
     grace: timedelta = timedelta()
 
     def due_at(self, names: Iterable[str], module: str) -> datetime | None:
-        """Return when a student's work is due; an extension never makes that earlier."""
-        due = _moments(self.due, ("",), module)
-        return max((*due[:1], *_moments(self.extensions, names, module))) if due else None
+        """Return when a student's work is due. An extension never makes it due earlier."""
+        due = _times_for(self.due, ("",), module)
+        return max((*due[:1], *_times_for(self.extensions, names, module))) if due else None
 
     def handed_in_at(self, names: Iterable[str], module: str, file_time: float | None) -> datetime | None:
-        """Return when a student's work came: as told, else by the time of its file, if that is known."""
-        told = _moments(self.handed_in, names, module)
-        if told:
-            return told[0]
+        """Return when a student's work was submitted: the listed time, or else that of its file, if known."""
+        listed = _times_for(self.handed_in, names, module)
+        if listed:
+            return listed[0]
         return None if file_time is None else datetime.fromtimestamp(file_time, UTC)
 
     def unknown(self, is_known: Callable[[str], bool]) -> list[str]:
-        """Return who has an extension or a time and is nobody: a name mistyped would be silently late."""
-        return sorted({who for who, _ in (*self.extensions, *self.handed_in) if not is_known(who)})
+        """Return the names in --extensions and --times that are not students. A typing error would be ignored."""
+        return sorted({name for name, _ in (*self.extensions, *self.handed_in) if not is_known(name)})
 
     def lateness(self, due: datetime | None, handed_in: datetime | None) -> timedelta:
-        """Return how late something is, counted from when it was due; nothing within the grace."""
+        """Return how late a submission is, counted from the due date; zero within the grace period."""
         late = handed_in - due if due and handed_in else timedelta()
         return late if late > self.grace else timedelta()
 
 
-def _moments(moments: TimesByStudent, names: Iterable[str], module: str) -> list[datetime]:
-    """Return the moments that are said for a student: for the module first, then for all modules."""
+def _times_for(times: TimesByStudent, names: Iterable[str], module: str) -> list[datetime]:
+    """Return the times that apply to a student: those for the module first, then those for all modules."""
     keys = dict.fromkeys((normalize_name(name), one) for one in (module, "") for name in names)
-    return [moments[key] for key in keys if key in moments]
+    return [times[key] for key in keys if key in times]
 
 
 def read_penalty(text: str) -> Penalty:
@@ -88,7 +88,7 @@ def read_penalty(text: str) -> Penalty:
     except TimeError:
         period = timedelta()
     if match is None or not period:
-        raise LateError(f"{text!r} is no late penalty: write 10%/day (of the points possible) or 2/12h (points)")
+        raise LateError(f"{text!r} is not a late penalty: write 10%/day (of the points possible) or 2/12h (points)")
     return Penalty(float(match[1]), bool(match[2]), period)
 
 
@@ -96,34 +96,34 @@ def read_due(course: Course, texts: Iterable[str]) -> TimesByStudent:
     """Return due dates from texts such as `2026-10-01 23:59`, for all modules, or `softmax=2026-10-01`."""
     due: dict[tuple[str, str], datetime] = {}
     for text in texts:
-        module, equals, when = text.rpartition("=")
+        module, equals, date = text.rpartition("=")
         name = course.module(module.strip()).name if equals else ""
         try:
-            moment = read_time(when)
+            time = read_time(date)
         except TimeError as error:
             raise LateError(str(error)) from None
-        if due.setdefault(("", name), moment) != moment:
+        if due.setdefault(("", name), time) != time:
             raise LateError(f"there are two due dates for {name or 'all modules'}")
     return due
 
 
-def read_moments(course: Course, path: Path, column: str) -> TimesByStudent:
-    """Read a CSV file of moments: who (`id`), when (a column of its own name), and `module` where it is not all."""
-    moments: dict[tuple[str, str], datetime] = {}
+def read_times(course: Course, path: Path, column: str) -> TimesByStudent:
+    """Read a CSV file with the columns `id`, a time (`column`) and, if it is for one module only, `module`."""
+    times: dict[tuple[str, str], datetime] = {}
     try:
         for line, row in read_csv(path.read_bytes()):
-            who = next((row[name] for name in _WHO if row.get(name)), "")
-            if not who or not row.get(column):
+            student = next((row[name] for name in _ID_COLUMNS if row.get(name)), "")
+            if not student or not row.get(column):
                 raise LateError(f"{path}, line {line}: it needs the columns id and {column}, and may have module")
-            name = course.module(row["module"]).name if row.get("module") else ""
+            module = course.module(row["module"]).name if row.get("module") else ""
             try:
-                when = read_time(row[column])
+                time = read_time(row[column])
             except TimeError as error:
                 raise LateError(f"{path}, line {line}: {error}") from None
-            if moments.setdefault((normalize_name(who), name), when) != when:
-                raise LateError(f"{path}, line {line}: {who} has another {column} above")
+            if times.setdefault((normalize_name(student), module), time) != time:
+                raise LateError(f"{path}, line {line}: {student} has a different {column} in a line above")
     except OSError as error:
         raise LateError(f"{path} cannot be read: {error.strerror}") from None
     except (CsvError, CourseError) as error:
         raise LateError(f"{path}: {error}") from None
-    return moments
+    return times

@@ -1,4 +1,4 @@
-"""Marks: what a report counts for, once it is known who handed it in, and when."""
+"""Marks: the final score of a report, once its student and its submission time are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from grader.classroom.lateness import Deadlines
 from grader.classroom.roster import Person, Roster
@@ -19,7 +18,7 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Mark:
-    """One line of the class list. `final` is the score less what lateness costs; None where there is no score."""
+    """One line of the class list. `final` is the score minus the late penalty, or None if there is no score."""
 
     id: str
     name: str
@@ -38,34 +37,30 @@ class Mark:
     attempts: int
     needs_review: bool
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return dataclasses.asdict(self)
-
 
 HEADER = tuple(field.name for field in dataclasses.fields(Mark))
 
 
 @dataclass(frozen=True)
 class Marking:
-    """How a class is marked: who is in it, and what is due when."""
+    """How a class is marked: its roster and its deadlines."""
 
     roster: Roster | None = None
     deadlines: Deadlines = dataclasses.field(default_factory=Deadlines)
 
     def person(self, student: str) -> Person | None:
-        """Return who on the roster a student is."""
+        """Return the person on the roster that a student is, if any."""
         return self.roster.find(student) if self.roster else None
 
     def mark(self, handed_in: SubmissionRef, report: Report) -> Mark:
-        """Return what one report counts for."""
-        # A name as it is, but for what no file can hold; that of the report is made for terminals.
-        own = handed_in.student.encode("utf-8", "replace").decode()
-        person = self.person(handed_in.student) or Person(own)
+        """Return the mark of one report."""
+        # The name as it is, except for characters that a file cannot hold. The name in the report is for terminals.
+        name_for_file = handed_in.student.encode("utf-8", "replace").decode()
+        person = self.person(handed_in.student) or Person(name_for_file)
         names = dict.fromkeys((person.id, handed_in.student, *person.other_names))
-        came = self.deadlines.handed_in_at(names, report.module, handed_in.piece.handed_in)
+        submitted_at = self.deadlines.handed_in_at(names, report.module, handed_in.piece.handed_in)
         due = self.deadlines.due_at(names, report.module)
-        late = self.deadlines.lateness(due, came)
+        late = self.deadlines.lateness(due, submitted_at)
         rule = self.deadlines.penalty
         penalty = min(rule.points(late, report.max_score), report.score or 0.0) if rule and late else 0.0
         return Mark(
@@ -77,7 +72,7 @@ class Marking:
             status=report.status,
             score=report.score,
             max_score=report.max_score,
-            handed_in=_iso(came) if came else "",
+            handed_in=_iso(submitted_at) if submitted_at else "",
             due=_iso(due) if due else "",
             late_s=round(late.total_seconds(), 3),
             penalty=penalty,
@@ -88,41 +83,33 @@ class Marking:
         )
 
     def named(self, mark: Mark) -> Mark:
-        """Return a mark of an earlier run with the name that its student has on the roster by now."""
+        """Return a mark of an earlier run with the student's current id, name and section on the roster."""
         person = self.person(mark.id) or self.person(mark.submission)
         if person is None:
             return mark
         return dataclasses.replace(mark, id=person.id, name=person.name, section=person.section)
 
     def missing(self, module: str, max_score: float, marks: Iterable[Mark]) -> list[Mark]:
-        """Return a line for everybody on the roster who handed in nothing for a module; nobody gave them a score."""
-        there = {mark.id for mark in marks if mark.module == module}
-        absent = [person for person in self.roster.people if person.id not in there] if self.roster else []
+        """Return a mark without a score for each person on the roster who submitted nothing for a module."""
+        submitted = {mark.id for mark in marks if mark.module == module}
+        absent = [person for person in self.roster.people if person.id not in submitted] if self.roster else []
         return [
             Mark(p.id, p.name, p.section, "", module, MISSING, None, max_score, "", "", 0.0, 0.0, None, "", 0, False)
             for p in absent
         ]
 
 
-def mark_from(data: Any) -> Mark:
-    """Return the mark that plain data describes; ValueError if it is none."""
-    try:
-        return Mark(**{name: data[name] for name in HEADER})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"no mark: {error!r}") from None
-
-
 def best_of(marks: Mapping[str, Mark]) -> str:
-    """Return which of several attempts counts: the highest final mark, and of equals the first handed in.
+    """Return the attempt that counts: the one with the highest final mark, and the earliest of those.
 
-    One that could not be graded may have been the best: then it is the one to be looked at.
+    An attempt that could not be graded comes first, because it may have been the best: the instructor must look at it.
     """
     return max(marks, key=lambda attempt: _rank(marks[attempt]))
 
 
 def _rank(mark: Mark) -> tuple[bool, float, float]:
-    came = datetime.fromisoformat(mark.handed_in).timestamp() if mark.handed_in else 0.0
-    return (mark.final is None, mark.final or 0.0, -came)
+    submitted_at = datetime.fromisoformat(mark.handed_in).timestamp() if mark.handed_in else 0.0
+    return (mark.final is None, mark.final or 0.0, -submitted_at)
 
 
 def marks_text(marks: Iterable[Mark]) -> str:

@@ -1,13 +1,12 @@
-"""The basis of a verdict: everything that, if it changes, could change the report."""
+"""The provenance of a report: everything that could change the report if it changes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import grader
 from grader.core.versions import environment, gpu_name
@@ -25,19 +24,15 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a report was made from, as hashes, and the versions of what it was made with."""
+    """Hashes of what a report was made from, and the versions of the software that made it."""
 
     submission: str
     checks: str
     grader: str
     environment: dict[str, str | None]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
     def changes_to(self, later: Provenance) -> list[str]:
-        """Say in words what is different in a later basis."""
+        """Describe what is different in a later provenance."""
         changed = [words for name, words in _WORDS.items() if getattr(self, name) != getattr(later, name)]
         names = dict.fromkeys([*self.environment, *later.environment])
         before, after = self.environment, later.environment
@@ -49,7 +44,7 @@ class Provenance:
 
 
 class ProvenanceReader:
-    """What the reports of a class will rest on: the course as it is when grading begins."""
+    """The provenance of the reports of a class: hashes the course once, when grading begins."""
 
     def __init__(self, course: Course, modules: Iterable[str], *, gpu: bool = False) -> None:
         self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
@@ -57,21 +52,13 @@ class ProvenanceReader:
         self._environments = {name: _environment(course.module(name), gpu=gpu) for name in modules}
 
     def of(self, submission: Submission) -> Provenance:
-        """Return the basis of one report."""
+        """Return the provenance of the report of one submission."""
         name = submission.module
         return Provenance(submission_hash(submission), self._checks[name], self._grader, self._environments[name])
 
 
-def provenance_from(data: Any) -> Provenance:
-    """Return a basis from plain data; ValueError if it is none."""
-    match data:
-        case {"submission": str(own), "checks": str(checks), "grader": str(grader), "environment": dict(versions)}:
-            return Provenance(own, checks, grader, versions)
-    raise ValueError("no basis")
-
-
 def submission_hash(submission: Submission) -> str:
-    """Return the hash of all that a submission brings: its own module, and the others beside it."""
+    """Return the hash of everything in a submission: its own module and the student's other modules."""
     sources = {
         slug: [source.file, source.notebook, *source.cells] for slug, source in sorted(submission.sources.items())
     }
@@ -80,13 +67,13 @@ def submission_hash(submission: Submission) -> str:
 
 
 def _environment(module: Module, *, gpu: bool) -> dict[str, str | None]:
-    """Return the versions that matter to a module: torch's is nothing to those that do without it."""
+    """Return the versions that matter to a module; that of torch only if the module uses torch."""
     found = {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
     return found | ({"gpu": gpu_name()} if gpu and module.gpu else {})
 
 
 def _checks_hash(course: Course, module: Module) -> str:
-    # All solutions: a reference may build on those of earlier modules.
+    # All solutions, because a solution may use those of earlier modules.
     solutions = [course.solution(other) for other in course.modules]
     own = [module.folder / name for name in ("module.toml", "checks.py", "probes.py", "golden.json")]
     gpu = filter(None, [course.gpu_suite(module)])

@@ -1,7 +1,8 @@
-"""The results of a class in a folder: written as they come, whole after any crash, and never given for others."""
+"""The results folder of a class: reports and marks that survive a crash and are never mixed up."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -10,15 +11,16 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from grader.classroom.changes import GradeChange, change_between
-from grader.classroom.journal import JournalEntry, ReportKey, append, read_journal
+from grader.classroom.journal import JournalEntry, ReplacedReport, ReportKey, append, read_journal
 from grader.classroom.marks import Mark, marks_text
 from grader.classroom.provenance import Provenance
 from grader.core.atomic_file import write_atomically
+from grader.core.json_record import to_json
 from grader.core.report import Report, file_name, report_from, report_text
 from grader.course.golden import sha256
 
 JOURNAL = "journal.jsonl"
-EARLIER = "earlier"  # what reports were before this round of grading, where they differ
+EARLIER = "earlier"  # the previous versions of the reports that this round of grading changed
 ATTEMPTS = "attempts"
 LOCK = ".lock"
 LISTS = ("grades.csv", "grades.json")
@@ -26,36 +28,38 @@ DERIVED = (*LISTS, "misconceptions.json", "changes.json")
 
 
 class ResultsError(Exception):
-    """A folder of results that cannot be used, and why."""
+    """A results folder that cannot be used, and why."""
 
 
 class Results:
-    """The reports of a class in a folder, and the journal of what each rests on.
+    """The reports of a class in a folder, and the journal with the provenance of each.
 
-    A report counts only if its journal line is whole and has the hash of the file; anything else is graded again.
+    A report counts only if its journal line is complete and has the hash of its file. Any other is graded again.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         if not (folder / JOURNAL).exists():
-            for name in (*LISTS, EARLIER):  # what we would replace must be our own
+            for name in (*LISTS, EARLIER):  # replace only files that a grading wrote
                 if (folder / name).exists():
-                    what = f"{folder} holds {name}, but no {JOURNAL}: it is not of a grading, or has lost that"
-                    raise ResultsError(f"{what}. Name another folder, or move it away")
-        self._lock = _locked(folder)
-        self.remarked: list[tuple[Mark, Mark]] = []  # what counts otherwise than before, though its report is the same
-        # The list is the last thing a run writes: where it is missing, that run goes on here.
+                    problem = (
+                        f"{folder} has {name} but no {JOURNAL}: it is not a results folder, or its journal is lost"
+                    )
+                    raise ResultsError(f"{problem}. Name another folder, or move this one away")
+        self._lock = _lock(folder)
+        self.remarked: list[tuple[Mark, Mark]] = []  # before and after: the final mark changed, the report did not
+        # A run writes the class list last. If it is missing, the last run did not finish and is continued here.
         self._settled = all((folder / name).is_file() for name in LISTS)
         try:
             self._entries, self.damaged = read_journal(folder / JOURNAL)
             if self._settled:
                 self._entries = {key: entry.settled() for key, entry in self._entries.items()}
             text = "".join(entry.line() for entry in self._entries.values())
-            write_atomically(folder / JOURNAL, text)  # without what is broken in it
+            write_atomically(folder / JOURNAL, text)  # without the damaged lines
             self._journal = (folder / JOURNAL).open("ab")
         except OSError as error:
             self._lock.close()
-            raise ResultsError(f"results cannot be written to {folder}: {error}") from None
+            raise ResultsError(f"cannot write results to {folder}: {error}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -64,73 +68,73 @@ class Results:
         self._journal.close()
         self._lock.close()
 
-    def kept(self, key: ReportKey, basis: Provenance) -> Report | None:
-        """Return the report that is there, if it rests on just this and gives a verdict."""
+    def kept(self, key: ReportKey, provenance: Provenance) -> Report | None:
+        """Return the existing report, if it has exactly this provenance and has a score."""
         entry = self._entries.get(key)
-        if entry is None or entry.basis != basis:
-            return None  # not there, or no longer what would come out
+        if entry is None or entry.provenance != provenance:
+            return None  # missing, or grading it again could give something else
         data = self._read(key)
         if data is None or sha256(data) != entry.report:
             return None
-        report = _parsed(data)
+        report = _parse(data)
         return report if report is not None and report.score is not None else None
 
-    def write(self, key: ReportKey, report: Report, basis: Provenance) -> None:
-        """Write a report to its place; what it replaces is kept if it says something else."""
+    def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
+        """Write a report to its place. The report it replaces is kept in `earlier/` if it is different."""
         self._begin()
         text = report_text(report)
         old = self._read(key)
         entry = self._entries.get(key)
-        was = entry.was if entry else None
-        if old is not None and _verdict(old) != _verdict(text.encode()):
+        replaced = entry.replaced if entry else None
+        if old is not None and _without_timing(old) != _without_timing(text.encode()):
             earlier = self._place(key, self.folder / EARLIER)
-            if not earlier.exists():  # the first of this round is what was before it
+            if not earlier.exists():  # the first replaced in this round is the one from before the round
                 write_atomically(earlier, old.decode("utf-8", "replace"))
                 by_hand = entry is None or sha256(old) != entry.report
-                was = {"basis": entry.basis.as_json() if entry else None, "by_hand": by_hand}
+                replaced = ReplacedReport(entry.provenance if entry else None, by_hand)
         write_atomically(self._place(key), text)
-        self._append(JournalEntry(key, sha256(text.encode()), basis, was))
+        self._append(JournalEntry(key, sha256(text.encode()), provenance, replaced, None))
 
     def mark(self, key: ReportKey, mark: Mark) -> None:
-        """Note what a report counts for."""
+        """Save the mark of a report."""
         entry = self._entries[key]
         if entry.mark is not None and entry.mark.final != mark.final and not key.attempt:
             self.remarked.append((entry.mark, mark))
         if entry.mark != mark:
-            self._append(JournalEntry(key, entry.report, entry.basis, entry.was, mark))
+            self._append(dataclasses.replace(entry, mark=mark))
 
     def count(self, key: ReportKey) -> None:
-        """Have one of several attempts be the report of its student."""
+        """Make one of several attempts the report of its student."""
         chosen = self._entries[key]
-        report = _parsed(self._read(key) or b"")
+        report = self.report(key)
         if report is None:
-            raise ResultsError(f"the report of attempt {key.attempt!r} of {key.student} has gone")
-        alone = ReportKey(key.module, key.student)
-        self.write(alone, report, chosen.basis)
+            raise ResultsError(f"the report of attempt {key.attempt!r} of {key.student} is missing or damaged")
+        counting = ReportKey(key.module, key.student)
+        self.write(counting, report, chosen.provenance)
         if chosen.mark is not None:
-            self.mark(alone, chosen.mark)
+            self.mark(counting, chosen.mark)
 
     def report(self, key: ReportKey) -> Report | None:
-        """Return one report, if it is there and whole."""
-        return _parsed(self._read(key) or b"")
+        """Return one report, if it is there and complete."""
+        return _parse(self._read(key) or b"")
 
     def counted(self) -> list[ReportKey]:
-        """Return what reports there are of students, whichever run wrote them; not those of single attempts."""
+        """Return the reports of students, from all runs; not those of single attempts."""
         return sorted(key for key in self._entries if not key.attempt and self._place(key).is_file())
 
     def marks(self) -> list[Mark]:
-        """Return the class list: all that was ever graded into this folder and is still there."""
+        """Return the class list: the marks of all reports in this folder, from all runs."""
         return [mark for key in self.counted() if (mark := self._entries[key].mark)]
 
     def unmarked(self) -> list[str]:
-        """Return the reports in the folder that the class list leaves out, as no run that wrote them was finished."""
+        """Return the reports that the class list leaves out, because the run that wrote them did not finish."""
         marked = {self._place(key) for key, entry in self._entries.items() if entry.mark}
         modules = {entry.key.module for entry in self._entries.values()}
-        there = (path for module in sorted(modules) for path in sorted((self.folder / module).glob("*.json")))
-        return [f"{path.parent.name}/{path.name}" for path in there if path not in marked]
+        paths = (path for module in sorted(modules) for path in sorted((self.folder / module).glob("*.json")))
+        return [f"{path.parent.name}/{path.name}" for path in paths if path not in marked]
 
     def changes(self, keys: Iterable[ReportKey]) -> list[GradeChange]:
-        """Return what this round of grading changed."""
+        """Return the reports that this round of grading changed."""
         self._begin()
         found = []
         for key in keys:
@@ -138,27 +142,28 @@ class Results:
             entry = self._entries.get(key)
             if entry is None or not earlier.is_file():
                 continue
-            before, after = _parsed(earlier.read_bytes()), _parsed(self._read(key) or b"")
+            before, after = _parse(earlier.read_bytes()), self.report(key)
             if before is not None and after is not None:
-                was, by_hand = entry.was_provenance()
-                found.append(change_between(before, after, was, entry.basis, by_hand=by_hand))
+                replaced = entry.replaced or ReplacedReport(None, by_hand=False)
+                change = change_between(before, after, replaced.provenance, entry.provenance, by_hand=replaced.by_hand)
+                found.append(change)
         return found
 
     def finish(self, marks: list[Mark], keys: Iterable[ReportKey], **tables: Any) -> None:
-        """Write what is derived from all of it, the class list last; not if what it is derived from has gone."""
-        gone = next((self._place(key) for key in keys if not self._place(key).is_file()), None)
-        if gone is None and not (self.folder / JOURNAL).is_file():
-            gone = self.folder / JOURNAL
-        if gone is not None:
-            raise ResultsError(f"{gone} has gone while the class was being graded: run it again with --resume")
-        for name, table in {**tables, "grades": [mark.as_json() for mark in marks]}.items():
+        """Write the tables, the class list last; ResultsError if the journal or a report is missing by now."""
+        missing = next((self._place(key) for key in keys if not self._place(key).is_file()), None)
+        if missing is None and not (self.folder / JOURNAL).is_file():
+            missing = self.folder / JOURNAL
+        if missing is not None:
+            raise ResultsError(f"{missing} was removed while the class was graded. Run it again with --resume")
+        for name, table in {**tables, "grades": [to_json(mark) for mark in marks]}.items():
             write_atomically(self.folder / f"{name}.json", json.dumps(table, indent=1, ensure_ascii=False) + "\n")
         write_atomically(self.folder / "grades.csv", marks_text(marks))
 
     def _begin(self) -> None:
-        """Begin a round if the last one was finished: its changes are settled, its lists are put aside.
+        """Begin a new round if the last one was finished: forget its changes and move its lists to `earlier/`.
 
-        A list of half a class must not be taken for the class. A run that never gets here leaves all as it is.
+        A list of half a class must not be mistaken for the class. A run that never gets here changes nothing.
         """
         if self._settled:
             shutil.rmtree(self.folder / EARLIER, ignore_errors=True)
@@ -174,7 +179,7 @@ class Results:
         self._entries[entry.key] = entry
 
     def _place(self, key: ReportKey, folder: Path | None = None) -> Path:
-        """Return where a report belongs; of several attempts only the one that counts has the student's name."""
+        """Return the path of a report. Of several attempts only the one that counts has the student's name."""
         root = folder or self.folder
         if not key.attempt:
             return root / key.module / f"{file_name(key.student)}.json"
@@ -187,28 +192,28 @@ class Results:
             return None
 
 
-def _verdict(data: bytes) -> Any:
-    """Return what a report says but for its timing."""
+def _without_timing(data: bytes) -> Any:
+    """Return the content of a report without its timing, which differs from run to run."""
     try:
         return {name: value for name, value in json.loads(data).items() if name != "timing"}
     except (ValueError, AttributeError):
         return data
 
 
-def _parsed(data: bytes) -> Report | None:
+def _parse(data: bytes) -> Report | None:
     try:
         return report_from(json.loads(data))
     except ValueError:
         return None
 
 
-def _locked(folder: Path) -> IO[bytes]:
-    """Keep others from writing to a folder; the system takes the lock back from a process that dies."""
+def _lock(folder: Path) -> IO[bytes]:
+    """Lock a folder against other runs. The system releases the lock when the process ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("ab")
     except OSError as error:
-        raise ResultsError(f"reports cannot be written to {folder}: {error}") from None
+        raise ResultsError(f"cannot write reports to {folder}: {error}") from None
     try:
         if os.name == "posix":
             import fcntl
@@ -216,7 +221,7 @@ def _locked(folder: Path) -> IO[bytes]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        raise ResultsError(f"another attn grade is writing to {folder}; wait for it, or name another folder") from None
-    except OSError:  # a file system that knows no locks
+        raise ResultsError(f"another attn grade is writing to {folder}. Wait for it, or name another folder") from None
+    except OSError:  # a file system without locks
         pass
     return file

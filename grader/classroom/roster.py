@@ -1,4 +1,4 @@
-"""The roster: who is in the class, by id, name and section."""
+"""The roster: the students of a class, with id, name and section."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.core.csv_table import CsvError, read_csv
 
-# The columns we look for, by what registrars and learning platforms call them.
+# The columns that we read, with the names that registrars and learning platforms give them.
 _COLUMNS = {
     "id": (
         *("id", "student id", "student_id", "sis login id", "login", "username", "user", "sis user id", "net id"),
@@ -23,8 +23,8 @@ _COLUMNS = {
     "section": ("section", "sections", "group", "groups", "class"),
     "email": ("email", "e-mail", "email address", "mail"),
 }
-_POINTS_POSSIBLE = "points possible"  # the second row of a sheet exported from Canvas is nobody
-# What Moodle and Canvas call what they hand out: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
+_POINTS_POSSIBLE = "points possible"  # the second row of a Canvas export is not a student
+# File names in downloads from Moodle and Canvas: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
 _DOWNLOADS = (re.compile(r"(.+)_\d+_assignsubmission_"), re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE))
 
 
@@ -44,14 +44,14 @@ class Person:
 
     @property
     def other_names(self) -> tuple[str, ...]:
-        """By what else their work may be called: account, address or name."""
+        """Other names that their work may have: account, email address or name."""
         names = (*self.accounts, self.email, self.email.partition("@")[0], self.name)
         return tuple(name for name in names if name)
 
 
 @dataclass(frozen=True)
 class Roster:
-    """A class."""
+    """The students of a class."""
 
     people: tuple[Person, ...]
 
@@ -60,22 +60,22 @@ class Roster:
         by_name: dict[str, Person | None] = {}
         for person in self.people:
             for name in dict.fromkeys(map(normalize_name, person.other_names)):
-                by_name[name] = None if name in by_name else person  # a name that two have finds nobody
+                by_name[name] = None if name in by_name else person  # a name that two people share finds neither
         return by_name | {normalize_name(person.id): person for person in self.people}
 
     def find(self, student: str) -> Person | None:
-        """Return who a submission is from, by id, or by address or name where only one has it."""
+        """Return the student with this id, or with this email address or name if only one student has it."""
         parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
         return next((person for name in (student, *parts) if (person := self._by_name.get(normalize_name(name)))), None)
 
 
 def normalize_name(name: str) -> str:
-    """Return a name as it is compared: without case, and however its accents were typed."""
+    """Return a name in the form used for comparison: without case, with accents in one encoding."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a class list: a CSV file with a column `id`, and `name` and `section` if it has them."""
+    """Read a roster: a CSV file with a column `id` and, optionally, `name` and `section`."""
     try:
         rows = read_csv(path.read_bytes())
     except OSError as error:
@@ -91,9 +91,10 @@ def read_roster(path: Path) -> Roster:
             raise RosterError(f"{path}, line {line}: there is no id; the first line must name a column `id`")
         twin = people.setdefault(normalize_name(person.id), (line, person))
         if twin[0] != line:
-            raise RosterError(f"{path}, line {line}: the id {person.id!r} is in line {twin[0]} already")
+            raise RosterError(f"{path}, line {line}: the id {person.id!r} is already in line {twin[0]}")
     if not people:
-        raise RosterError(f"{path} lists nobody: it needs a first line such as id,name,section and one line a student")
+        needed = "a first line such as id,name,section and one line for each student"
+        raise RosterError(f"{path} lists no students. It needs {needed}")
     return Roster(tuple(person for _, person in people.values()))
 
 

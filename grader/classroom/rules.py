@@ -1,4 +1,4 @@
-"""The rules of a class as they were said: roster, due dates, penalties, which attempt counts. Resuming keeps them."""
+"""The rules of a class: roster, due dates, penalties, and which attempt counts. --resume uses the saved ones."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from grader.classroom.lateness import Deadlines, LateError, read_due, read_moments, read_penalty
+from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
 from grader.classroom.marks import Marking
 from grader.classroom.roster import RosterError, read_roster
 from grader.core.atomic_file import write_atomically
+from grader.core.json_record import from_json, to_json
 from grader.core.times import TimeError, read_length
 from grader.course.course import Course
 from grader.submission.finder import Policy
@@ -20,12 +21,12 @@ FILE = "rules.json"
 
 
 class RulesError(Exception):
-    """A rule that cannot be followed, and why."""
+    """A rule that cannot be used, and why."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What the options of `attn grade` say; files by their full path, so that they are found from anywhere."""
+    """The options of `attn grade`. Files are full paths, so that they are found from any folder."""
 
     roster: str | None = None
     policy: Policy | None = None
@@ -35,29 +36,28 @@ class Rules:
     late_penalty: str | None = None
     grace: str | None = None
 
-    def said(self) -> dict[str, str]:
-        """Return the rules there are, as one would say them."""
-        pairs = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+    def as_options(self) -> dict[str, str]:
+        """Return the rules that are set, as options of the command line."""
         return {
             f"--{name.replace('_', '-')}": " ".join(value) if name == "due" else value
-            for name, value in pairs.items()
+            for name, value in to_json(self).items()
             if value
         }
 
     def or_else(self, others: Rules) -> Rules:
-        """Return these rules, and where nothing is said the others."""
+        """Return these rules, with those that are not set taken from others."""
         names = [field.name for field in dataclasses.fields(self)]
         return Rules(**{name: getattr(self, name) or getattr(others, name) for name in names})
 
     def marking(self, course: Course) -> Marking:
-        """Read the files and texts that the rules are in."""
+        """Read the files and texts that the rules name."""
         if not self.due and (self.extensions or self.late_penalty or self.grace):
-            raise RulesError("--extensions, --late-penalty and --grace need to know when the work is due: say --due")
+            raise RulesError("--extensions, --late-penalty and --grace need a due date: add --due")
         try:
             deadlines = Deadlines(
                 due=read_due(course, self.due),
-                extensions=read_moments(course, Path(self.extensions), "until") if self.extensions else {},
-                handed_in=read_moments(course, Path(self.times), "submitted") if self.times else {},
+                extensions=read_times(course, Path(self.extensions), "until") if self.extensions else {},
+                handed_in=read_times(course, Path(self.times), "submitted") if self.times else {},
                 penalty=read_penalty(self.late_penalty) if self.late_penalty else None,
                 grace=read_length(self.grace) if self.grace else timedelta(),
             )
@@ -67,14 +67,13 @@ class Rules:
 
 
 def write_rules(rules: Rules, folder: Path) -> None:
-    """Note in a folder of results by which rules it was made."""
-    write_atomically(folder / FILE, json.dumps(dataclasses.asdict(rules), indent=1) + "\n")
+    """Save the rules of a grading in its results folder."""
+    write_atomically(folder / FILE, json.dumps(to_json(rules), indent=1) + "\n")
 
 
 def read_rules(folder: Path) -> Rules:
-    """Return by which rules a folder of results was made; none if that is not known."""
+    """Return the rules saved in a results folder; empty rules if they cannot be read."""
     try:
-        data = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        return Rules(**{**data, "due": tuple(data["due"])})
-    except (OSError, ValueError, KeyError, TypeError):
+        return from_json(Rules, json.loads((folder / FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
         return Rules()

@@ -1,16 +1,17 @@
-"""Statistics of a class: which checks fail, what is believed, how scores lie, and whose work to look at."""
+"""Statistics of a class: failure rates, misconceptions, score distribution, submissions to review."""
 
 from __future__ import annotations
 
 import json
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
+from grader.core.json_record import to_json
 from grader.core.report import Report, report_from
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
@@ -19,12 +20,12 @@ BINS = 10
 
 
 class StatsError(Exception):
-    """A folder without reports, or with one that cannot be read, and why."""
+    """A folder without reports, or with a report that cannot be read."""
 
 
 @dataclass(frozen=True)
 class CheckRate:
-    """How a class does at one check or cost."""
+    """How many of a class fail one check or cost."""
 
     name: str
     kind: str  # visible, hidden or cost
@@ -34,37 +35,37 @@ class CheckRate:
     of: int
 
     def rate(self) -> float:
-        """Return the share that failed it, of those it was asked of."""
+        """Return the share of submissions that failed it, out of those that were checked."""
         return self.failed / self.of if self.of else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self) | {"rate": round(self.rate(), 4)}
+        """Return the rate as JSON data."""
+        return to_json(self) | {"rate": round(self.rate(), 4)}
 
 
 @dataclass(frozen=True)
 class ModuleStats:
-    """How a class does in one module."""
+    """Statistics of a class for one module."""
 
     module: str
     max_score: float
     submissions: int
-    scores: tuple[float, ...]  # of those that have one, lowest first
-    checks: tuple[CheckRate, ...]  # the one most fail first
+    scores: tuple[float, ...]  # lowest first; submissions without a score are not in it
+    checks: tuple[CheckRate, ...]  # highest failure rate first
     misconceptions: tuple[MisconceptionCount, ...]
-    to_look_at: tuple[tuple[str, str], ...]  # a submission, and why
-    speeds: tuple[LeaderboardEntry, ...] = ()  # on a GPU, the fastest first
+    to_look_at: tuple[tuple[str, str], ...]  # a submission, and the reason
+    speeds: tuple[LeaderboardEntry, ...] = ()  # on a GPU, fastest first
 
     @property
     def distribution(self) -> tuple[int, ...]:
-        """How many scores lie in each tenth of the points; full marks belong to the last."""
+        """The number of scores in each tenth of the points; full marks belong to the last tenth."""
         counts = [0] * BINS
         for score in self.scores:
             counts[min(BINS - 1, int(BINS * score / self.max_score))] += 1
         return tuple(counts)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the statistics as JSON data."""
         return {
             "module": self.module,
             "max_score": self.max_score,
@@ -77,12 +78,12 @@ class ModuleStats:
             "checks": [check.as_json() for check in self.checks],
             "misconceptions": [one.as_json() for one in self.misconceptions],
             "to_look_at": [{"submission": who, "why": why} for who, why in self.to_look_at],
-            "leaderboard": [asdict(entry) for entry in self.speeds],
+            "leaderboard": [to_json(entry) for entry in self.speeds],
         }
 
 
 def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> list[ModuleStats]:
-    """Return the statistics of the reports in a folder that `attn grade --to` wrote, one module after the other."""
+    """Return the statistics of each module, from the reports that `attn grade --to` wrote."""
     wanted = set(modules)
     found = []
     for below in sorted(path for path in folder.iterdir() if path.is_dir()):
@@ -99,7 +100,7 @@ def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> lis
             if summaries:
                 found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
     if not found:
-        raise StatsError(f"there are no reports in {folder}; `attn grade class/ --to {folder}` writes them")
+        raise StatsError(f"there are no reports in {folder}. To write them, run: attn grade class/ --to {folder}")
     return found
 
 
@@ -117,25 +118,25 @@ def _module_stats(course: Course, summaries: list[Summary], rates: Mapping[str, 
 
 
 def _count(rates: dict[str, CheckRate], report: Report) -> None:
-    """Count what a submission failed; what was never asked of it, as it cannot be imported, says nothing of a check."""
-    asked = report.status == "graded"
+    """Count what a submission failed. One that cannot be imported was never checked, so it does not count."""
+    checked = report.status == "graded"
     for check in report.asked:
         rate = rates.get(check.name) or CheckRate(check.name, check.suite, check.target, check.property, 0, 0)
-        failed = asked and check.outcome != "passed"
-        rates[check.name] = _plus(rate, failed=failed, asked=asked)
+        failed = checked and check.outcome != "passed"
+        rates[check.name] = _add(rate, failed=failed, checked=checked)
     for cost in report.costs:
         name = f"{cost.function} {cost.meter}"
         rate = rates.get(name) or CheckRate(name, "cost", cost.target, f"at most {cost.law}", 0, 0)
-        rates[name] = _plus(rate, failed=cost.verdict == "fail", asked=asked)
+        rates[name] = _add(rate, failed=cost.verdict == "fail", checked=checked)
 
 
-def _plus(rate: CheckRate, *, failed: bool, asked: bool) -> CheckRate:
-    return CheckRate(rate.name, rate.kind, rate.target, rate.property, rate.failed + failed, rate.of + asked)
+def _add(rate: CheckRate, *, failed: bool, checked: bool) -> CheckRate:
+    return replace(rate, failed=rate.failed + failed, of=rate.of + checked)
 
 
 def _read(path: Path) -> Report:
     try:
         return report_from(json.loads(path.read_bytes()))
     except ValueError:
-        fix = "run the same `attn grade` with --resume, which grades it again"
-        raise StatsError(f"{path} is no report, or was cut short: {fix}") from None
+        fix = "Run the same `attn grade` with --resume to grade it again"
+        raise StatsError(f"{path} is not a complete report. {fix}") from None

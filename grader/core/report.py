@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from grader.core.errors import EndingKind
+from grader.core.json_record import from_json, json_key, to_json
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
@@ -30,7 +30,8 @@ class CheckResult:
     property: str
     message: str
     detail: str
-    asserted: bool = False  # failed by an assertion of the check, not by an exception in student code; not in the JSON
+    # Failed by the check's own judgement, not by an exception in student code.
+    asserted: bool = field(default=False, metadata=json_key(None))
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Diagnosis:
     misconception: str | None
     message: str
     line: int | None
-    function: str = ""  # the function or method that `attn hint` explains; not in the JSON
+    function: str = field(default="", metadata=json_key(None))  # or method, for `attn hint`
 
 
 @dataclass(frozen=True)
@@ -101,20 +102,17 @@ class Report:
     sandbox: Literal["strict", "contained", "none"]
     environment: dict[str, str | None]
     timing: dict[str, float | None]
-    printed: str = ""  # for the student's own screen; not in the JSON, because it can differ between runs
+    # For the student's own screen. Never in the JSON, where it could differ from run to run.
+    printed: str = field(default="", metadata=json_key(None))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, in the order of the published schema."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        fields |= {
-            "checks": [_without(dataclasses.asdict(check), "asserted") for check in self.checks],
-            "costs": [dataclasses.asdict(cost) for cost in self.costs],
-            "forbidden": [dataclasses.asdict(call) for call in self.forbidden],
-            "endings": [dataclasses.asdict(ending) for ending in self.endings],
-            "needs_review": self.needs_review,
-            "diagnoses": [_without(dataclasses.asdict(diagnosis), "function") for diagnosis in self.diagnoses],
-        }
-        return {"schema": SCHEMA} | {name: fields[name] for name in _ORDER}
+        data: dict[str, Any] = {"schema": SCHEMA}
+        for key, value in to_json(self).items():
+            if key == "endings":  # the schema has it between `forbidden` and `endings`
+                data["needs_review"] = self.needs_review
+            data[key] = value
+        return data
 
     @property
     def asked(self) -> tuple[CheckResult, ...]:
@@ -129,47 +127,13 @@ class Report:
 
 # Windows reserves these names for devices, with any extension.
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-_ORDER = (
-    "module",
-    "submission",
-    "file",
-    "status",
-    "score",
-    "max_score",
-    "message",
-    "checks",
-    "costs",
-    "forbidden",
-    "needs_review",
-    "endings",
-    "diagnoses",
-    "sandbox",
-    "environment",
-    "timing",
-)
-_RECORDS = {
-    "checks": CheckResult,
-    "costs": CostResult,
-    "forbidden": ForbiddenCall,
-    "endings": EndingRecord,
-    "diagnoses": Diagnosis,
-}
-
-
-def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key != name}
 
 
 def report_from(data: Any) -> Report:
-    """Return the report that plain data describes; ValueError if it does not match this schema."""
-    try:
-        if data["schema"] != SCHEMA:
-            raise ValueError(f"schema {data['schema']}")
-        fields = {name: data[name] for name in _ORDER if name != "needs_review"}
-        fields |= {name: tuple(kind(**one) for one in data[name]) for name, kind in _RECORDS.items()}
-        return Report(**fields)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a report: {error!r}") from None
+    """Return the report that plain data describes; ValueError if it does not fit the schema."""
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise ValueError(f"not a report of schema {SCHEMA}")
+    return from_json(Report, data)
 
 
 def report_text(report: Report) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import grader
+from grader.core.json_record import to_json
 from grader.core.report import Report, report_from
 from grader.core.tier import Tier
 from grader.course.course import Course
@@ -200,7 +201,7 @@ class _Process:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(submission.as_json()).encode() + b"\n")
+            self._process.stdin.write(json.dumps(to_json(submission)).encode() + b"\n")
             self._process.stdin.flush()
             line = self._process.stdout.readline()
             return _report(json.loads(line))

@@ -16,13 +16,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
+from grader.core.json_record import from_json
 from grader.core.report import Report
 from grader.course.course import read_course
 from grader.course.module import CourseError
 from grader.grading.grade import grade
 from grader.grading.pool import ALLOW_UNJAILED, COURSE, FAULT, GPU, NO_GPU, NO_JAIL
 from grader.grading.workers import NoGpuError, NoJailError
-from grader.submission.submission import Submission, submission_from
+from grader.submission.submission import Submission
 
 
 def main() -> None:
@@ -67,7 +68,7 @@ def private_output() -> IO[bytes]:
 
 def _received(lines: IO[bytes]) -> Iterator[Submission]:
     for line in lines:
-        yield submission_from(json.loads(line))
+        yield from_json(Submission, json.loads(line))
 
 
 if __name__ == "__main__":

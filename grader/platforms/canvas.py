@@ -1,4 +1,4 @@
-"""Canvas: a file for the gradebook's import, in the columns that Canvas reads."""
+"""A grades file for Canvas, with the columns that the import of its gradebook reads."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from grader.core.safe_text import one_line
 from grader.platforms.class_list import ClassList, ExportError
 
 IdColumn = Literal["ID", "SIS User ID", "SIS Login ID"]
-# Canvas wants these first, in this order; the assignments follow.
+# Canvas wants these columns first, in this order. The assignments follow.
 COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS_POSSIBLE = "    Points Possible"
-# A column with one of these in its name is reckoned by Canvas itself, and never read.
+# Canvas computes columns with such names itself and never reads them.
 _RESERVED = re.compile(r"(current|final|override) (score|points|grade|status)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class CanvasFile:
-    """The text of the file, how many grades are in it, and what could not be handed on."""
+    """The text of the file, the number of grades in it, and the grades that could not be exported."""
 
     text: str
     grades: int
@@ -37,23 +37,23 @@ def canvas_file(
     roster: Path | None = None,
     id_column: IdColumn = "SIS Login ID",
 ) -> CanvasFile:
-    """Return the file for a class; `names` has what an assignment is called in Canvas, by module.
+    """Return the file for a class; `names` maps modules to the names of their assignments in Canvas.
 
-    With a roster, everybody on it has a line, and whoever is not on it has none. A cell without a score is empty.
+    With a roster, each student on it has a line and other students have none. A cell without a score is empty.
     """
     titles = [names.get(module, module) for module in found.modules]
     for title in titles:
         if _RESERVED.search(title) or title in COLUMNS:
-            raise ExportError(f"Canvas does not read a column called {title!r}: give the assignment another name")
+            raise ExportError(f"Canvas does not read a column called {title!r}. Give the assignment another name")
     if len(set(titles)) < len(titles):
-        raise ExportError("two modules cannot be one assignment: give each a name of its own")
+        raise ExportError("two modules have the same assignment name. Give each its own name")
     people = found.by_person()
     problems = list(found.problems())
     if roster is None:
-        lines = [(_own_cells(marks, who, id_column), marks) for who, marks in people.items()]
+        lines = [(_cells_from_marks(marks, student, id_column), marks) for student, marks in people.items()]
     else:
         lines, unknown = _on_roster(roster, found, id_column)
-        problems += [one_line(f"{who} is not on the roster: not in the file") for who in unknown]
+        problems += [one_line(f"{student} is not on the roster: left out of the file") for student in unknown]
     rows: list[list[Value]] = [[POINTS_POSSIBLE, "", "", "", "", *found.modules.values()]]
     grades = 0
     for cells, marks in lines:
@@ -63,10 +63,10 @@ def canvas_file(
     return CanvasFile(csv_text([*COLUMNS, *titles], rows), grades, tuple(problems))
 
 
-def _own_cells(marks: Mapping[str, Mark], who: str, id_column: IdColumn) -> list[Value]:
-    """Return who somebody is by the class list alone."""
-    one = next(iter(marks.values()), None)
-    return _cells(Person(who, one.name if one else "", one.section if one else ""), id_column)
+def _cells_from_marks(marks: Mapping[str, Mark], student: str, id_column: IdColumn) -> list[Value]:
+    """Return the first cells of a student's line, from the class list alone."""
+    mark = next(iter(marks.values()), None)
+    return _cells(Person(student, mark.name if mark else "", mark.section if mark else ""), id_column)
 
 
 def _cells(person: Person, id_column: IdColumn) -> list[Value]:
@@ -77,7 +77,7 @@ def _cells(person: Person, id_column: IdColumn) -> list[Value]:
 def _on_roster(
     path: Path, found: ClassList, id_column: IdColumn
 ) -> tuple[list[tuple[list[Value], dict[str, Mark]]], list[str]]:
-    """Return a line for everybody on a roster, in its order, and who with a mark is not on it."""
+    """Return a line for each student on the roster, in its order, and the students with marks who are not on it."""
     try:
         roster = read_roster(path)
         rows = [row for _, row in read_csv(path.read_bytes())]
@@ -86,22 +86,22 @@ def _on_roster(
     people = found.by_person()
     marks: dict[str, dict[str, Mark]] = {}
     unknown: list[str] = []
-    for who, theirs in people.items():
-        person = _found(roster, who, theirs)
+    for student, by_module in people.items():
+        person = _find(roster, student, by_module)
         if person is not None:
-            marks.setdefault(person.id, {}).update(theirs)
-        elif any(mark.submission for mark in theirs.values()):
-            unknown.append(who)
-    # Canvas's own export has all the ids that it knows somebody by; other rosters have one.
-    own = {normalize_name(row["id"]): row for row in rows if row.get("student") and row.get("id")}
+            marks.setdefault(person.id, {}).update(by_module)
+        elif any(mark.submission for mark in by_module.values()):
+            unknown.append(student)
+    # A roster exported from Canvas has all the ids of a student. Other rosters have one.
+    canvas_rows = {normalize_name(row["id"]): row for row in rows if row.get("student") and row.get("id")}
     lines: list[tuple[list[Value], dict[str, Mark]]] = []
     for person in roster.people:
-        row = own.get(normalize_name(person.id))
+        row = canvas_rows.get(normalize_name(person.id))
         cells: list[Value] = [row.get(name.casefold(), "") for name in COLUMNS] if row else _cells(person, id_column)
         lines.append((cells, marks.get(person.id, {})))
     return lines, unknown
 
 
-def _found(roster: Roster, who: str, theirs: Mapping[str, Mark]) -> Person | None:
-    names = [who, *(name for mark in theirs.values() for name in (mark.submission, mark.name) if name)]
+def _find(roster: Roster, student: str, marks: Mapping[str, Mark]) -> Person | None:
+    names = [student, *(name for mark in marks.values() for name in (mark.submission, mark.name) if name)]
     return next((person for name in names if (person := roster.find(name))), None)

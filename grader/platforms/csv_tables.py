@@ -1,4 +1,4 @@
-"""Tables for a spreadsheet: one line a student, or one line a check."""
+"""CSV tables for a spreadsheet, with one line for each student or for each check."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ CHECKS = (*PERSON, "module", "kind", "target", "check", "title", "points", "earn
 
 
 def students_table(found: ClassList) -> str:
-    """Return one line a student: for each module the final mark and how it came about, then what they add up to.
+    """Return a table with one line for each student: final mark and status of each module, then the sums.
 
-    Of what has no score the cell is empty, and it is in neither sum.
+    A mark without a score is an empty cell, and is in neither sum.
     """
     modules = list(found.modules)
     columns = [column for module in modules for column in (module, f"{module} status")]
     rows: list[list[Value]] = []
-    for who, marks in found.by_person().items():
-        one = next(iter(marks.values()), None)
-        row: list[Value] = [who, one.name if one else "", one.section if one else ""]
+    for student, marks in found.by_person().items():
+        mark = next(iter(marks.values()), None)
+        row: list[Value] = [student, mark.name if mark else "", mark.section if mark else ""]
         for module in modules:
             row += [marks[module].final, marks[module].status] if module in marks else [None, ""]
         scored = [mark for mark in marks.values() if mark.final is not None]
@@ -30,7 +30,10 @@ def students_table(found: ClassList) -> str:
 
 
 def checks_table(found: ClassList) -> str:
-    """Return one line a check or cost of every report; what a fault of ours left undecided has no points in it."""
+    """Return a table with one line for each check and cost of every report.
+
+    A check that the grader could not decide has no points in it.
+    """
     rows: list[list[Value]] = [
         [
             *(mark.id, mark.name, mark.section, mark.module),

@@ -1,4 +1,4 @@
-"""GitHub Classroom: the result that its reporter reads of a runner, and the workflow in which both run."""
+"""GitHub Classroom: a report as the result of a test runner, and the workflow that reports it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 def runner_result(report: Report) -> dict[str, Any]:
     """Return a report as the result of a runner: `pass`, `fail` or `error`, with a test for each check and cost.
 
-    The reporter adds the scores of tests up and reports nothing where no points are possible: so a submission without
-    a score is an error out of 0 points, not 0 out of many.
+    The reporter adds up the scores of the tests. It reports nothing if no points are possible, so a submission without
+    a score becomes an error out of 0 points, not 0 out of many.
     """
     if report.score is None:
-        told = report.message or "not graded: a fault of the grader, not of your code"
-        return _result("error", 0, [_test(report, "graded", "error", 0.0, told)])
+        message = report.message or "not graded: the grader failed, not your code"
+        return _result("error", 0, [_test(report, "graded", "error", 0.0, message)])
     if report.status == "not_importable":
         test = _test(report, f"{report.file} can be loaded", "fail", 0.0, report.message)
         return _result("fail", report.max_score, [test])
@@ -33,20 +33,20 @@ def runner_result(report: Report) -> dict[str, Any]:
         _test(report, item.title, "pass" if item.outcome == "passed" else "fail", item.earned or 0.0, item.text)
         for item in items_of(report)
     ]
-    told = "\n\n".join(dict.fromkeys(diagnosed(report)))
-    lost = [test for test in tests if test["status"] != "pass"]
-    if lost and told:
-        lost[0]["message"] = f"{lost[0]['message']}\n\n{told}".strip()
-    return _result("fail" if lost else "pass", report.max_score, tests)
+    diagnoses = "\n\n".join(dict.fromkeys(diagnosed(report)))
+    failed = [test for test in tests if test["status"] != "pass"]
+    if failed and diagnoses:
+        failed[0]["message"] = f"{failed[0]['message']}\n\n{diagnoses}".strip()
+    return _result("fail" if failed else "pass", report.max_score, tests)
 
 
 def encoded(result: dict[str, Any]) -> str:
-    """Return a result as one step of a workflow hands it to the next."""
+    """Return a result in the encoding in which one workflow step passes it to the next."""
     return base64.b64encode(json.dumps(result).encode()).decode()
 
 
 def workflow_text(modules: Sequence[Module]) -> str:
-    """Return a workflow that runs the visible checks of some modules in a student's repository and reports them."""
+    """Return a workflow that runs and reports the visible checks of some modules in a student's repository."""
     torch = any(module.backend == "torch" for module in modules)
     packages = f"torch --extra-index-url {TORCH_INDEX} {WHEEL}" if torch else WHEEL
     steps = "\n".join(_step(module) for module in modules)
@@ -55,8 +55,9 @@ def workflow_text(modules: Sequence[Module]) -> str:
         for module in modules
     )
     return f"""\
-# Made by `attn export github workflow`: the visible checks, reported to GitHub Classroom.
-# Whoever can write to the repository can change this file: it informs; the hidden suite is for `attn grade`.
+# Made by `attn export github workflow`. It reports the visible checks to GitHub Classroom.
+# Anyone who can write to the repository can change this file, so the result is only information.
+# Grades come from `attn grade`, which has the hidden suite.
 name: Autograding Tests
 "on":
   - push
@@ -89,7 +90,7 @@ jobs:
 
 
 def _step(module: Module) -> str:
-    # A status of 1 is a check that fails, which is what is to be reported; anything else is ours, and stops here.
+    # Exit status 1 means that a check failed, and is reported. Any other status is a grader fault, and stops here.
     return f"""\
       - name: {module.name}
         id: {module.slug}

@@ -1,4 +1,4 @@
-"""Items: everything of a report that carries points, in words that the student may read."""
+"""The items of a report: everything that is worth points, with text that the student may read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ItemOutcome = Literal["passed", "failed", "not_run", "fault"]
 
 @dataclass(frozen=True)
 class Item:
-    """One check or cost. `earned` is None where a fault of ours left it undecided: that is never a 0."""
+    """One check or cost. `earned` is None if a grader fault left it undecided; that is never a 0."""
 
     name: str
     title: str
@@ -37,21 +37,22 @@ _OUTCOMES: dict[str, ItemOutcome] = {
 
 
 def items_of(report: Report) -> tuple[Item, ...]:
-    """Return the checks of a report, then its costs. What only the instructor may read is left out."""
+    """Return the checks of a report, then its costs, without the text that is only for the instructor."""
     return (*map(_check, report.asked), *map(_cost, report.costs))
 
 
 def _check(check: CheckResult) -> Item:
     title = f"{check.target}: {check.property}"
     outcome = _OUTCOMES[check.outcome]
-    kind: Kind = "visible" if check.suite == "visible" else "hidden"  # those on a GPU are hidden, too
+    kind: Kind = "visible" if check.suite == "visible" else "hidden"  # GPU checks are hidden too
     return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, check.message.strip())
 
 
 def _cost(cost: CostResult) -> Item:
     undecided = cost.verdict == "inconclusive"
     counted = f"counted {cost.measured or 'nothing'}, where {cost.law} is allowed"
-    lines = [counted, cost.message, "Not decided yet: the points stay until somebody has looked." if undecided else ""]
+    review = "Not decided yet: you keep the points until your course staff has looked at it." if undecided else ""
+    lines = [counted, cost.message, review]
     if cost.verdict == "fail" and cost.line:
         lines.append(f"See line {cost.line}.")
     return Item(
@@ -68,17 +69,19 @@ def _cost(cost: CostResult) -> Item:
 
 
 def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
-    """Yield what is wrong, target by target, and what was called that may not be.
+    """Yield the diagnoses, and the calls that are not allowed.
 
-    With `public` only what a student could find out alone: a diagnosis of a target none of whose visible checks fails
-    would tell that a hidden one does.
+    With `public`, only what a student could find out alone. If no visible check of a target fails, its diagnosis would
+    reveal that a hidden check does.
     """
-    seen = {check.target for check in report.checks if check.suite == "visible" and check.outcome == "failed"}
+    visibly_failing = {
+        check.target for check in report.checks if check.suite == "visible" and check.outcome == "failed"
+    }
     for diagnosis in report.diagnoses:
         if (
             not public
             or not diagnosis.target
-            or diagnosis.target in seen
+            or diagnosis.target in visibly_failing
             or _is_too_expensive(report, diagnosis.target)
         ):
             yield diagnosis.message
@@ -87,6 +90,6 @@ def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
 
 
 def _is_too_expensive(report: Report, target: str) -> bool:
-    """Whether a target costs too much, which `attn profile` tells its student, and fails nothing else."""
+    """Whether a target fails only by its costs, which `attn profile` shows to the student."""
     failing = any(check.target == target and check.outcome == "failed" for check in report.checks)
     return not failing and any(cost.target == target and cost.verdict == "fail" for cost in report.costs)

@@ -1,4 +1,4 @@
-"""JPlag: what students wrote, laid out for a search for similar work; what they were given lies apart."""
+"""JPlag: folders with the students' code for a similarity search, and the code they were given as base code."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NAMES = "students.json"
 
 @dataclass(frozen=True)
 class JPlagFolder:
-    """What was laid out: how many files for each module, and with what something is wrong."""
+    """The number of files written for each module, and the problems found."""
 
     files: dict[str, int]
     problems: tuple[str, ...]
 
 
 def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path) -> JPlagFolder:
-    """Write a folder a student below MODULE/submissions, and the stub to MODULE/base-code."""
+    """Write a folder for each student below MODULE/submissions, and the stub to MODULE/base-code."""
     found = find_submissions(course, paths, module, "latest", scratch)
     problems = [one_line(f"{where}: {why}") for where, why in found.refused]
     files: dict[str, int] = {}
@@ -47,7 +47,7 @@ def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Pa
             continue
         text = plain_text(source, one)
         if not _is_python(text):
-            problems.append(one_line(f"{student}, {one.name}: is not Python that can be parsed; laid out all the same"))
+            problems.append(one_line(f"{student}, {one.name}: is not valid Python; included anyway"))
         folder = file_name(student)
         names.setdefault(one.name, {})[folder] = student
         _write(to / one.name / SUBMISSIONS / folder / f"{one.slug}.py", text)
@@ -60,28 +60,29 @@ def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Pa
 
 
 def plain_text(source: Source, module: Module) -> str:
-    """Return what a student wrote as plain Python: of a notebook the cells that were not given to them."""
+    """Return a student's code as plain Python; of a notebook only the cells that were not given to the student."""
     if not source.notebook:
         return "\n".join(source.cells)
-    given = {_bare(cell) for cell in read_cells(make_notebook(read_golden(module).stub, module.slug).encode())}
-    own = [cell for cell in source.cells if _bare(cell) and _bare(cell) not in given]
+    given = {_comparable(cell) for cell in read_cells(make_notebook(read_golden(module).stub, module.slug).encode())}
+    own = [cell for cell in source.cells if _comparable(cell) and _comparable(cell) not in given]
     return "\n\n".join(map(_without_magic, own)) + "\n"
 
 
-def _bare(cell: str) -> str:
+def _comparable(cell: str) -> str:
+    """Return a cell without blank lines and trailing spaces."""
     return "\n".join(line.rstrip() for line in cell.splitlines() if line.strip())
 
 
 def _without_magic(cell: str) -> str:
-    """Return a cell without what only a notebook understands."""
+    """Return a cell without the lines that only a notebook understands."""
     while True:
         try:
             ast.parse(cell)
         except SyntaxError as error:
-            mended = without_magic(cell, error.lineno or 0)
-            if mended is None:
+            shorter = without_magic(cell, error.lineno or 0)
+            if shorter is None:
                 return cell
-            cell = mended
+            cell = shorter
         except (ValueError, RecursionError, MemoryError):
             return cell
         else:

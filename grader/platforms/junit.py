@@ -1,6 +1,6 @@
-"""JUnit's XML, as Jenkins' schema has it: a suite for each report, a case for each check and cost.
+"""JUnit XML by the schema of Jenkins: a suite for each report, a case for each check and cost.
 
-A failure is the student's, an error is ours, and what was skipped was not run.
+A failure is the student's fault, an error is the grader's fault, and a skipped case was not run.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from grader.classroom.marks import Mark
 from grader.core.report import Report
 from grader.platforms.items import Item, diagnosed, items_of
 
-# What no XML 1.0 may hold, however it is written.
+# Characters that XML 1.0 does not allow, not even escaped.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 IMPORT = "the file can be loaded"
 GRADED = "the submission was graded"
 
 
 def junit_text(reports: Iterable[tuple[Mark, Report]], name: str = "attnlab") -> str:
-    """Return the XML of some reports."""
+    """Return reports as XML, without the declaration."""
     root = ElementTree.Element("testsuites", name=_clean(name))
     for mark, report in reports:
         root.append(_suite(mark, report))
-    for what in ("tests", "failures", "errors"):
-        root.set(what, str(sum(int(suite.get(what, "0")) for suite in root)))
+    for count in ("tests", "failures", "errors"):
+        root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
     ElementTree.indent(root, " ")
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False, short_empty_elements=True) + "\n"
 
 
 def junit_bytes(text: str) -> bytes:
-    """Return the XML as a file holds it."""
+    """Return the content of an XML file."""
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + text.encode("utf-8")
 
 
@@ -47,13 +47,13 @@ def _suite(mark: Mark, report: Report) -> ElementTree.Element:
         suite.set(attribute, str(sum(case.find(child) is not None for case in cases)))
     suite.set("tests", str(len(cases)))
     suite.set("time", f"{report.timing.get('wall_s') or 0.0:.3f}")
-    if told := "\n\n".join(dict.fromkeys(diagnosed(report))):
-        ElementTree.SubElement(suite, "system-out").text = _clean(told)
+    if diagnoses := "\n\n".join(dict.fromkeys(diagnosed(report))):
+        ElementTree.SubElement(suite, "system-out").text = _clean(diagnoses)
     return suite
 
 
 def _properties(mark: Mark, report: Report) -> dict[str, str]:
-    """Return what there is to know beside the cases; a score only where there is one."""
+    """Return the properties of a suite; a score only if the report has one."""
     scores = {"score": report.score, "final": mark.final}
     return {
         "student": mark.id or report.submission,
@@ -67,9 +67,9 @@ def _properties(mark: Mark, report: Report) -> dict[str, str]:
 
 def _cases(report: Report, classname: str) -> Iterable[ElementTree.Element]:
     if report.status == "not_importable":
-        yield _told(_case(IMPORT, classname), "failure", report.message, "not_importable")
+        yield _with_result(_case(IMPORT, classname), "failure", report.message, "not_importable")
     elif report.score is None:
-        yield _told(_case(GRADED, classname), "error", report.message, report.status)
+        yield _with_result(_case(GRADED, classname), "error", report.message, report.status)
     for item in items_of(report):
         yield _item(item, f"{classname}.{item.target}", graded=report.score is not None)
 
@@ -77,11 +77,11 @@ def _cases(report: Report, classname: str) -> Iterable[ElementTree.Element]:
 def _item(item: Item, classname: str, *, graded: bool) -> ElementTree.Element:
     case = _case(item.name, classname)
     if item.outcome == "fault":
-        return _told(case, "error", item.text or "a fault of the grader", "grader_fault")
+        return _with_result(case, "error", item.text or "the grader failed", "grader_fault")
     if item.outcome == "not_run" or not graded:
-        return _told(case, "skipped", item.text or "not run", "")
+        return _with_result(case, "skipped", item.text or "not run", "")
     if item.outcome == "failed":
-        return _told(case, "failure", f"{item.title}\n{item.text}".strip(), item.kind)
+        return _with_result(case, "failure", f"{item.title}\n{item.text}".strip(), item.kind)
     return case
 
 
@@ -89,9 +89,9 @@ def _case(name: str, classname: str) -> ElementTree.Element:
     return ElementTree.Element("testcase", name=_clean(name), classname=_clean(classname))
 
 
-def _told(case: ElementTree.Element, what: str, text: str, kind: str) -> ElementTree.Element:
-    """Add what became of a case: its first line as the message, all of it as the text."""
-    child = ElementTree.SubElement(case, what, message=_clean(text.strip().partition("\n")[0]))
+def _with_result(case: ElementTree.Element, tag: str, text: str, kind: str) -> ElementTree.Element:
+    """Add the result of a case: the first line of the text as its message, all of it as its content."""
+    child = ElementTree.SubElement(case, tag, message=_clean(text.strip().partition("\n")[0]))
     if kind:
         child.set("type", kind)
     child.text = _clean(text)

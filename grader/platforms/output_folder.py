@@ -1,4 +1,4 @@
-"""A new folder that is either whole or not there."""
+"""An output folder that is either complete or not there."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from grader.platforms.class_list import ExportError
 
 @contextmanager
 def new_folder(to: Path) -> Iterator[Path]:
-    """Give a folder to fill, and put it in its place once that is done; ExportError if there is something already."""
+    """Yield a temporary folder to fill, then rename it to `to`; ExportError if something is already there."""
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise ExportError(f"{to} is there already; name a new folder, or remove it first")
+        raise ExportError(f"{to} already exists. Name a new folder, or remove it first")
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=".export-") as temporary:
         made = Path(temporary) / "made"

@@ -7,7 +7,6 @@ import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from grader.course.course import Course
 from grader.course.module import CourseError, Module
@@ -43,11 +42,6 @@ class Submission:
     sources: Mapping[str, Source]
     problem: str = ""
     lost: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data that `submission_from` reads."""
-        sources = {slug: [one.file, one.cells, one.notebook] for slug, one in self.sources.items()}
-        return {**vars(self), "sources": sources}
 
 
 @dataclass(frozen=True)
@@ -117,12 +111,6 @@ class SubmissionRef:
             except OSError as error:  # a disk or network error: not the student's fault, and the class goes on
                 lost = f"{piece.origin} cannot be read: {error.strerror or error}"
         return Submission(self.student, self.module, self.piece.below.name, sources, problem, lost)
-
-
-def submission_from(data: dict[str, Any]) -> Submission:
-    """Return the submission from the plain data of `as_json`."""
-    sources = {slug: Source(file, tuple(cells), notebook) for slug, (file, cells, notebook) in data["sources"].items()}
-    return Submission(**{**data, "sources": sources})
 
 
 def own_submission(course: Course, module: Module) -> Submission:

@@ -1,4 +1,4 @@
-"""A class of two hundred with ten that want to take it down, undisturbed, and killed half-way and resumed."""
+"""A class of 200 with ten malicious submissions, graded in one run, and in a run that is killed and resumed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SIZE = 200
 
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """The class, and what kind each submission is."""
+    """The folder of the class, and the kind of each submission."""
     folder = tmp_path_factory.mktemp("class")
     return folder, write_class(folder, SIZE)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(kinds: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reports of a run that nothing befalls."""
+    """The reports of an uninterrupted run."""
     out = tmp_path_factory.mktemp("undisturbed")
     done = subprocess.run(command(kinds[0], out), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
@@ -43,7 +43,7 @@ def command(folder: Path, out: Path, *more: str) -> list[str]:
 
 
 def verdicts(out: Path) -> dict[str, Any]:
-    """Return every report as its bytes are, but for the timing."""
+    """Return the text of every report, without its timing."""
     found = {}
     for path in sorted((out / "01_softmax").glob("*.json")):
         text = path.read_text()
@@ -60,11 +60,11 @@ def alone(course: Course, source: str) -> Report:
     return reports[0]
 
 
-def test_ten_poisonous_submissions_harm_nobody_else(
+def test_ten_malicious_submissions_do_not_affect_the_others(
     course: Course, kinds: tuple[Path, dict[str, str]], undisturbed: Path
 ) -> None:
     honest = {kind: alone(course, source).as_json() for kind, source in HONEST.items()}
-    assert len({report["score"] for report in honest.values()}) > 2  # or any report would do
+    assert len({report["score"] for report in honest.values()}) > 2  # otherwise any report would pass
     for name, kind in kinds[1].items():
         data = json.loads((undisturbed / "01_softmax" / f"{name}.json").read_text())
         if kind in POISON:
@@ -75,7 +75,7 @@ def test_ten_poisonous_submissions_harm_nobody_else(
     assert sum(kind in POISON for kind in kinds[1].values()) == 10
 
 
-def test_killed_half_way_and_resumed_the_reports_are_the_same(
+def test_a_killed_and_resumed_run_gives_the_same_reports(
     kinds: tuple[Path, dict[str, str]], undisturbed: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -90,12 +90,12 @@ def test_killed_half_way_and_resumed_the_reports_are_the_same(
         running.wait()
     _, alive = psutil.wait_procs(children, timeout=30)
     assert alive == []
-    assert not (out / "grades.csv").exists()  # half a class is not the class
+    assert not (out / "grades.csv").exists()  # there is no class list of half a class
     before = {path.name: path.stat().st_mtime_ns for path in (out / "01_softmax").glob("*.json")}
     done = subprocess.run(command(kinds[0], out, "--resume"), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     kept = int(done.stderr.split(" of 200 are in")[0].rsplit("\n", 1)[-1])
-    assert kept >= SIZE // 2 - 1  # at the most, one was written whose line in the journal was not
+    assert kept >= SIZE // 2 - 1  # at most one report was written without its journal line
     after = {path.name: path.stat().st_mtime_ns for path in (out / "01_softmax").glob("*.json")}
     assert sum(before[name] == after[name] for name in before) >= kept  # nothing was graded twice
     assert verdicts(out) == verdicts(undisturbed)

@@ -1,4 +1,4 @@
-"""A small course of one's own, and a class in it that is graded in a second."""
+"""A tiny course, and the command that grades a class in it within a second."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Grade = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def tiny(built: Course, tmp_path: Path) -> Path:
-    """The tiny course in a folder that may be changed."""
+    """A copy of the tiny course that a test may change."""
     return Path(shutil.copytree(built.root, tmp_path / "tiny"))
 
 

@@ -1,4 +1,4 @@
-"""Submissions that try to take the grading of a class down, and honest ones around them."""
+"""Malicious submissions that try to stop the grading of a class, and honest ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POISON = {
 
 
 def write_class(folder: Path, size: int) -> dict[str, str]:
-    """Write a class with every poison among honest submissions; return what kind each is."""
+    """Write a class with every malicious submission among honest ones; return the kind of each student's."""
     honest = list(HONEST)
     every = size // len(POISON)
     kinds = {f"s{i:03d}": honest[i % len(honest)] for i in range(size)}

@@ -1,4 +1,4 @@
-"""A class with a roster, due dates and several attempts, by the command."""
+"""`attn grade` and `attn stats` for a class with a roster, due dates and several attempts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDS = "import os\n\ndef tiny(x):\n    os._exit(1)\n"
 
 
 def set_time(path: Path, hours: float) -> None:
-    """Have a file be handed in some hours after the due date."""
+    """Set the time of a file to some hours after the due date."""
     when = DUE.timestamp() + hours * HOUR
     os.utime(path, (when, when))
 
@@ -32,7 +32,7 @@ def grades(out: Path) -> dict[str, dict[str, str]]:
     return {row["id"]: row for _, row in read_csv((out / "grades.csv").read_bytes())}
 
 
-def test_late_work_loses_what_was_said_and_extensions_count(grade: Grade, tmp_path: Path) -> None:
+def test_late_work_loses_the_penalty_unless_extended(grade: Grade, tmp_path: Path) -> None:
     names = {"ana": -1.0, "ben": 1.0, "cy": 25.0, "dee": 25.0, "eve": 0.1}
     handed_in = write(tmp_path / "class", {f"{name}/tiny.py": RIGHT for name in names})
     for name, hours in names.items():
@@ -46,14 +46,14 @@ def test_late_work_loses_what_was_said_and_extensions_count(grade: Grade, tmp_pa
     assert "late by 1 d 1 h: 8 after the penalty" in done.stdout
     assert grades(out)["cy"]["late_s"] == "90000"
     assert grades(out)["cy"]["due"] == "2026-10-01T12:00:00+00:00"
-    # With another due date nothing has to be graded again.
+    # A new due date does not need a new grading.
     again = grade(handed_in, "--to", out, "--resume", "--due", "2026-10-05")
     assert "5 of 5 are in" in again.stderr
     assert {row["final"] for row in grades(out).values()} == {"10"}
     assert "Final marks that changed by lateness alone:\n  ben 01_tiny: 9 → 10\n  cy 01_tiny: 8 → 10\n" in again.stdout
 
 
-def test_resuming_keeps_the_rules_and_a_run_without_them_says_so(grade: Grade, tmp_path: Path) -> None:
+def test_resume_keeps_the_rules_and_a_new_run_reports_dropped_ones(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
     set_time(handed_in / "ana" / "tiny.py", 1)
     write(tmp_path, {"roster.csv": "id,name\nana,Ana Silva\n"})
@@ -68,15 +68,15 @@ def test_resuming_keeps_the_rules_and_a_run_without_them_says_so(grade: Grade, t
     assert grades(out)["ana"]["final"] == "10"
 
 
-def test_an_extension_for_nobody_is_said(grade: Grade, tmp_path: Path) -> None:
+def test_an_extension_for_an_unknown_student_is_reported(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
     write(tmp_path, {"more.csv": "id,until\nanna,2026-10-03\nana,2026-10-03\n"})
     done = grade(handed_in, "--due", "2026-10-01", "--extensions", tmp_path / "more.csv")
     assert "an extension or a time is for anna, but there is no such student" in done.stderr
 
 
-def test_a_folder_for_the_whole_term(grade: Grade, tmp_path: Path) -> None:
-    """Sections one after the other, and a roster that comes later: one list, one line for everybody."""
+def test_one_folder_collects_several_sections(grade: Grade, tmp_path: Path) -> None:
+    """Two sections and a later roster give one class list, with one line for each student."""
     first = write(tmp_path / "a", {"ana/tiny.py": SQUARE})
     second = write(tmp_path / "b", {"ben/tiny.py": RIGHT})
     write(tmp_path, {"roster.csv": "id,name,email\n7,Ana,ana@x.edu\n8,Ben,ben@x.edu\n9,Cy,cy@x.edu\n"})
@@ -90,7 +90,7 @@ def test_a_folder_for_the_whole_term(grade: Grade, tmp_path: Path) -> None:
     assert "8 has 2 lines for 01_tiny in grades.csv" in done.stderr
 
 
-def test_told_times_count_before_those_of_files(grade: Grade, tmp_path: Path) -> None:
+def test_listed_times_override_file_times(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "submitted", {"ana/tiny.py": RIGHT, "ben/ps1/tiny.py": RIGHT, "cy/tiny.py": RIGHT})
     (handed_in / "ben" / "ps1" / "timestamp.txt").write_text("2026-10-01 13:00:00.000000 UTC\n")
     for name in ("ana/tiny.py", "ben/ps1/tiny.py", "cy/tiny.py"):
@@ -101,7 +101,7 @@ def test_told_times_count_before_those_of_files(grade: Grade, tmp_path: Path) ->
     assert {name: row["late_s"] for name, row in grades(out).items()} == {"ana": "7200", "ben": "3600", "cy": "0"}
 
 
-def test_a_timestamp_that_a_student_puts_elsewhere_says_nothing(grade: Grade, tmp_path: Path) -> None:
+def test_a_timestamp_file_outside_submitted_is_ignored(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {"ana/ps/tiny.py": RIGHT, "ana/ps/timestamp.txt": "2026-09-01 00:00 UTC"})
     set_time(handed_in / "ana" / "ps" / "tiny.py", 1)
     grade(handed_in, "--to", tmp_path / "out", "--due", "2026-10-01T12:00Z")
@@ -110,10 +110,10 @@ def test_a_timestamp_that_a_student_puts_elsewhere_says_nothing(grade: Grade, tm
 
 @pytest.mark.parametrize(
     ("policy", "expected"),
-    # Half is worth 9 of 10. The right one came two days late, the half one in time, and a wrong one last.
-    [("latest", ("third.zip", "")), ("best", ("second.zip", "9.2")), ("best, dear", ("first.zip", "9"))],
+    # HALF is worth 9 of 10 and was in time. RIGHT was two days late. SQUARE, which is wrong, came last.
+    [("latest", ("third.zip", "")), ("best", ("second.zip", "9.2")), ("best, high penalty", ("first.zip", "9"))],
 )
-def test_of_several_attempts_the_latest_or_the_best_counts(
+def test_the_policy_decides_which_attempt_counts(
     grade: Grade, tmp_path: Path, policy: str, expected: tuple[str, str]
 ) -> None:
     folder = tmp_path / "class" / "ana"
@@ -125,7 +125,7 @@ def test_of_several_attempts_the_latest_or_the_best_counts(
             file.writestr("tiny.py", text)
         set_time(folder / f"{name}.zip", hours)
     out = tmp_path / "out"
-    penalty = "20%/day" if "dear" in policy else "4%/day"
+    penalty = "20%/day" if "high" in policy else "4%/day"
     options = ["--due", "2026-10-01T12:00Z", "--late-penalty", penalty, "--policy", policy.partition(",")[0]]
     done = grade(tmp_path / "class", "--to", out, *options)
     (row,) = grades(out).values()
@@ -145,7 +145,7 @@ def test_of_several_attempts_the_latest_or_the_best_counts(
     assert again.stdout == done.stdout
 
 
-def test_attempts_in_folders(grade: Grade, tmp_path: Path) -> None:
+def test_each_folder_of_a_student_is_an_attempt(grade: Grade, tmp_path: Path) -> None:
     files = {"ana/try1/tiny.py": RIGHT, "ana/try2/tiny.py": SQUARE}
     handed_in = write(tmp_path / "class", files)
     for hours, name in enumerate(files):
@@ -155,7 +155,7 @@ def test_attempts_in_folders(grade: Grade, tmp_path: Path) -> None:
     assert (grades(out)["ana"]["attempt"], grades(out)["ana"]["final"]) == ("try1", "10")
 
 
-def test_an_attempt_in_the_students_own_folder_is_one_like_the_others(grade: Grade, tmp_path: Path) -> None:
+def test_a_file_directly_in_the_student_folder_is_an_attempt(grade: Grade, tmp_path: Path) -> None:
     files = {"ana/tiny.py": HALF, "ana/try2/tiny.py": RIGHT, "ben/tiny.py": RIGHT}
     handed_in = write(tmp_path / "class", files)
     strange = os.fsencode(handed_in / "ben") + b"/\xff\xfe"
@@ -179,7 +179,7 @@ def test_script_and_notebook_are_one_attempt(grade: Grade, tmp_path: Path) -> No
     assert grades(out)["ben"]["attempts"] == "1"
 
 
-def test_the_roster_gives_names_and_who_is_missing(grade: Grade, tmp_path: Path) -> None:
+def test_the_roster_adds_names_and_missing_students(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ben@uni.edu/tiny.py": RIGHT, "who/tiny.py": RIGHT})
     roster = 'id,name,section,email\nana,"=HYPERLINK(""x""), Ana",A,\n7,"Ben\nB. ""王"" Ü",B,ben@uni.edu\n9,Cy,B,\n'
     write(tmp_path, {"roster.csv": roster})
@@ -204,16 +204,16 @@ def test_the_roster_gives_names_and_who_is_missing(grade: Grade, tmp_path: Path)
     ("options", "words"),
     [
         (["--resume"], "say which with --to"),
-        (["--late-penalty", "10%/day"], "say --due"),
+        (["--late-penalty", "10%/day"], "add --due"),
         (["--due", "soon"], "is not a date"),
         (["--due", "softmax=2026-10-01"], "there is no module 'softmax'"),
-        (["--due", "2026-10-01", "--late-penalty", "10"], "is no late penalty"),
+        (["--due", "2026-10-01", "--late-penalty", "10"], "is not a late penalty"),
         (["--roster", "bad.csv"], "line 2: there is no id"),
         (["--due", "2026-10-01", "--extensions", "bad.csv"], "needs the columns id and until"),
         (["-j", "0"], "0 is not in the range"),
     ],
 )
-def test_mistakes_in_the_options_are_said_at_once(
+def test_wrong_options_are_reported_before_grading(
     grade: Grade, tiny: Path, tmp_path: Path, options: list[str], words: str
 ) -> None:
     write(tiny, {"bad.csv": "name\nAna\n"})
@@ -223,7 +223,7 @@ def test_mistakes_in_the_options_are_said_at_once(
     assert done.stdout == ""
 
 
-def test_as_many_processes_as_wanted_give_the_same_reports(grade: Grade, tmp_path: Path) -> None:
+def test_the_number_of_processes_does_not_change_reports(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": (RIGHT, SQUARE, HALF)[i % 3] for i in range(9)})
     texts = set()
     for jobs in (1, 4):
@@ -240,7 +240,7 @@ class TestStats:
         command = [EXECUTABLE, "stats", *map(str, arguments)]
         return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
 
-    def test_a_class_summed_up(self, grade: Grade, tiny: Path, tmp_path: Path) -> None:
+    def test_statistics_of_a_class(self, grade: Grade, tiny: Path, tmp_path: Path) -> None:
         files = {"ana": RIGHT, "ben": SQUARE, "cy": SQUARE, "dee": "def tiny(:\n", "eve": ENDS}
         handed_in = write(tmp_path / "class", {f"{name}/tiny.py": text for name, text in files.items()})
         write(tmp_path, {"roster.csv": "id,name\nben,Ben Béla\n"})
@@ -250,7 +250,7 @@ class TestStats:
         assert sum(one["distribution"]) == 5
         assert one["distribution"][-1] == 1
         rates = {check["name"]: (check["failed"], check["of"]) for check in one["checks"]}
-        assert rates["tiny_agrees_with_the_oracle"] == (3, 4)  # dee could not be asked
+        assert rates["tiny_agrees_with_the_oracle"] == (3, 4)  # dee's file cannot be imported
         assert one["checks"][0]["rate"] >= one["checks"][-1]["rate"]
         assert [(two["misconception"], two["submissions"]) for two in one["misconceptions"]] == [
             ("squares", ["ben", "cy"])
@@ -262,7 +262,9 @@ class TestStats:
         assert "1 with full marks" in screen
         assert all(len(line) <= 80 for line in screen.splitlines())
 
-    def test_folders_without_reports_or_with_broken_ones(self, grade: Grade, tiny: Path, tmp_path: Path) -> None:
+    def test_a_folder_without_reports_or_with_a_broken_one_is_refused(
+        self, grade: Grade, tiny: Path, tmp_path: Path
+    ) -> None:
         out = tmp_path / "out"
         out.mkdir()
         empty = self.stats(tiny, out)
@@ -271,4 +273,4 @@ class TestStats:
         path = out / "01_tiny" / "ana.json"
         path.write_bytes(path.read_bytes()[:100])
         broken = self.stats(tiny, out)
-        assert (broken.returncode, "was cut short" in broken.stderr) == (2, True)
+        assert (broken.returncode, "is not a complete report" in broken.stderr) == (2, True)

@@ -1,14 +1,16 @@
-"""Rosters, due dates and what lateness costs."""
+"""Rosters, due dates, late penalties and marks."""
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from grader.classroom.lateness import Deadlines, LateError, read_due, read_moments, read_penalty
-from grader.classroom.marks import Mark, best_of, mark_from, marks_text
+from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
+from grader.classroom.marks import Mark, best_of, marks_text
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
 from grader.core.csv_table import read_csv
 from grader.core.times import TimeError, read_length, read_time, show_length
@@ -21,9 +23,9 @@ def write(path: Path, text: str) -> Path:
 
 
 class TestRoster:
-    """Who is in the class."""
+    """Rosters and the people on them."""
 
-    def test_people_are_found_by_id_address_or_name_whatever_the_case(self, tmp_path: Path) -> None:
+    def test_people_are_found_by_id_address_or_name_in_any_case(self, tmp_path: Path) -> None:
         text = 'Student,ID,SIS Login ID,Section,Email\nPoints Possible,,,,\n"Silva, Ana",1,asilva,A,ana.silva@uni.edu\n'
         text += "Ben,2,ben,B,\n"
         text += ",,,,Manual Posting\n".replace("Manual Posting", "")
@@ -39,7 +41,7 @@ class TestRoster:
         roster = read_roster(write(tmp_path / "class.csv", "username,first name,last name\nana,Ana,Silva\n"))
         assert roster.people == (Person("ana", "Ana Silva"),)
 
-    def test_a_name_that_two_have_finds_nobody(self) -> None:
+    def test_a_shared_name_finds_no_one(self) -> None:
         roster = Roster((Person("1", "Ana"), Person("2", "Ana")))
         assert roster.find("Ana") is None
         assert roster.find("2") == Person("2", "Ana")
@@ -48,18 +50,18 @@ class TestRoster:
         ("text", "words"),
         [
             ("name\nAna\n", "line 2: there is no id"),
-            ("id\nana\nben\nANA\n", "line 4: the id 'ANA' is in line 2 already"),
-            ("id,name\n", "lists nobody"),
-            ("", "lists nobody"),
+            ("id\nana\nben\nANA\n", "line 4: the id 'ANA' is already in line 2"),
+            ("id,name\n", "lists no students"),
+            ("", "lists no students"),
         ],
     )
-    def test_a_roster_that_cannot_be_used_is_said_with_its_line(self, tmp_path: Path, text: str, words: str) -> None:
+    def test_an_unusable_roster_is_reported_with_its_line(self, tmp_path: Path, text: str, words: str) -> None:
         with pytest.raises(RosterError, match=words):
             read_roster(write(tmp_path / "class.csv", text))
 
 
 class TestTimes:
-    """Points and lengths of time."""
+    """Times and lengths of time."""
 
     def test_a_date_alone_ends_with_its_last_second(self) -> None:
         for text in ("2026-10-01", "20261001"):
@@ -69,15 +71,15 @@ class TestTimes:
         "text",
         ["2026-10-01 12:00:00.5 UTC", "2026-10-01T12:00:00.5Z", "2026-10-01T14:00:00.5+02:00"],
     )
-    def test_zones(self, text: str) -> None:
+    def test_times_with_time_zones(self, text: str) -> None:
         assert read_time(text) == datetime(2026, 10, 1, 12, 0, 0, 500_000, UTC)
 
     @pytest.mark.parametrize("text", ["tomorrow", "", "2026-13-01", "01.10.2026", "2026-10-01 25:00"])
-    def test_what_is_no_time_is_said(self, text: str) -> None:
+    def test_text_that_is_not_a_time_is_refused(self, text: str) -> None:
         with pytest.raises(TimeError, match="is not a date"):
             read_time(text)
 
-    def test_lengths(self) -> None:
+    def test_lengths_of_time_are_read_and_shown(self) -> None:
         assert read_length("90m") == timedelta(minutes=90)
         assert read_length("1.5 days") == timedelta(hours=36)
         assert show_length(timedelta(days=1, hours=3, minutes=5)) == "1 d 3 h"
@@ -88,11 +90,11 @@ class TestTimes:
 
 
 class TestLateness:
-    """Due dates, extensions, grace and penalties."""
+    """Due dates, extensions, grace periods and penalties."""
 
     DUE = datetime(2026, 10, 1, 12, tzinfo=UTC)
 
-    def test_each_begun_period_costs(self) -> None:
+    def test_each_started_period_costs(self) -> None:
         penalty = read_penalty("10%/day")
         assert penalty.points(timedelta(seconds=1), 46) == 4.6
         assert penalty.points(timedelta(days=1), 46) == 4.6
@@ -100,11 +102,11 @@ class TestLateness:
         assert read_penalty("2/12h").points(timedelta(hours=13), 46) == 4.0
 
     @pytest.mark.parametrize("text", ["10", "10%", "%/day", "10%/", "10%/0h", "ten/day", "-1/day", "1%/month"])
-    def test_what_is_no_penalty_is_said(self, text: str) -> None:
-        with pytest.raises(LateError, match="is no late penalty"):
+    def test_text_that_is_not_a_penalty_is_refused(self, text: str) -> None:
+        with pytest.raises(LateError, match="is not a late penalty"):
             read_penalty(text)
 
-    def test_an_extension_is_for_one_student_and_never_takes_time_away(self) -> None:
+    def test_an_extension_is_for_one_student_and_never_shortens_the_time(self) -> None:
         later, earlier = self.DUE + timedelta(days=2), self.DUE - timedelta(days=2)
         extensions = {("ana", ""): later, ("ben", "01_softmax"): later, ("cy", ""): earlier}
         deadlines = Deadlines(due={("", ""): self.DUE}, extensions=extensions)
@@ -116,20 +118,20 @@ class TestLateness:
         assert both.due_at(["ana"], "01_softmax") == later
         assert Deadlines(extensions=extensions).due_at(["ana"], "04_masks") is None
 
-    def test_within_the_grace_nothing_is_late_and_after_it_all_of_it_is(self) -> None:
+    def test_lateness_after_the_grace_period_counts_from_the_due_date(self) -> None:
         deadlines = Deadlines(grace=timedelta(minutes=10))
         assert not deadlines.lateness(self.DUE, self.DUE + timedelta(minutes=10))
         assert deadlines.lateness(self.DUE, self.DUE + timedelta(minutes=11)) == timedelta(minutes=11)
 
-    def test_files_of_moments(self, course: Course, tmp_path: Path) -> None:
+    def test_files_of_times_are_read_and_checked(self, course: Course, tmp_path: Path) -> None:
         path = write(tmp_path / "more.csv", "id,module,until\nana,softmax,2026-10-01T12:00Z\nBen,,2026-10-01T12:00Z\n")
-        assert read_moments(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
+        assert read_times(course, path, "until") == {("ana", "01_softmax"): self.DUE, ("ben", ""): self.DUE}
         with pytest.raises(LateError, match="line 2: it needs the columns id and until"):
-            read_moments(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
-        with pytest.raises(LateError, match="line 3: ana has another until above"):
-            read_moments(course, write(tmp_path / "no.csv", "id,until\nana,2026-10-02\nana,2026-10-01\n"), "until")
+            read_times(course, write(tmp_path / "no.csv", "id,date\nana,x\n"), "until")
+        with pytest.raises(LateError, match="line 3: ana has a different until in a line above"):
+            read_times(course, write(tmp_path / "no.csv", "id,until\nana,2026-10-02\nana,2026-10-01\n"), "until")
         with pytest.raises(LateError, match=r"no\.csv.*there is no module"):
-            read_moments(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
+            read_times(course, write(tmp_path / "no.csv", "id,module,until\nana,x,2026-10-01\n"), "until")
 
     def test_due_dates_by_module(self, course: Course) -> None:
         due = Deadlines(due=read_due(course, ["2026-10-01T12:00Z", "masks=2026-10-02T12:00Z"]))
@@ -139,7 +141,7 @@ class TestLateness:
             read_due(course, ["1=2026-10-01", "softmax=2026-10-02"])
 
 
-def mark(**fields: object) -> Mark:
+def mark(**fields: Any) -> Mark:
     plain = Mark(
         "1",
         "Ana",
@@ -158,14 +160,14 @@ def mark(**fields: object) -> Mark:
         1,
         False,
     )
-    return mark_from(plain.as_json() | fields)
+    return dataclasses.replace(plain, **fields)
 
 
-def test_the_best_attempt_is_that_of_the_highest_final_mark_and_of_equals_the_first() -> None:
+def test_the_best_attempt_has_the_highest_final_mark_and_is_the_earliest() -> None:
     early = datetime(2026, 9, 1, tzinfo=UTC).isoformat()
     marks = {"a": mark(final=10.0), "b": mark(final=12.0), "c": mark(final=12.0, handed_in=early)}
     assert best_of(marks) == "c"
-    assert best_of(marks | {"d": mark(final=None, score=None)}) == "d"  # it may have been the best: look at it
+    assert best_of(marks | {"d": mark(final=None, score=None)}) == "d"  # it may have been the best
 
 
 def test_a_class_list_keeps_every_name() -> None:

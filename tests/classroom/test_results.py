@@ -1,4 +1,4 @@
-"""Results in a folder: resumed, damaged, full, read-only, fought over and graded again."""
+"""Results folders: resumed, damaged, full, read-only, used by two runs, and graded again."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def changed_grades(out: Path) -> list[dict[str, Any]]:
 
 
 def with_a_mistake(tiny: Path) -> tuple[Path, str]:
-    """Make the mistake of an author in the hidden suite; return the file, and what it should be."""
+    """Put a mistake into the hidden suite; return the file and its correct text."""
     hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
     good = hidden.read_text()
     hidden.write_text(good.replace("return x + x", "return x + x + 1"))
@@ -58,7 +58,7 @@ def with_a_mistake(tiny: Path) -> tuple[Path, str]:
 
 
 def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
-    """Leave a folder as a run does that is killed after its first report."""
+    """Leave a folder like that of a run that was killed after its first report."""
     course = read_course(tiny)
     with Results(out) as results:
         batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
@@ -95,7 +95,7 @@ def test_resume_grades_only_what_changed(grade: Grade, handed_in: Path, tmp_path
     assert "0 of 5 are in" in grade(handed_in, "--to", out, "--resume").stderr
 
 
-def test_a_corrected_test_changes_grades_and_the_diff_says_whose_and_why(
+def test_a_corrected_test_changes_grades_and_the_changes_are_explained(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
@@ -104,8 +104,8 @@ def test_a_corrected_test_changes_grades_and_the_diff_says_whose_and_why(
     assert "Changed since" not in wrong.stdout
     assert reports(out)["ana"]["score"] == 6.0
     hidden.write_text(good)
-    mended = grade(handed_in, "--to", out)
-    lines = mended.stdout.splitlines()
+    corrected = grade(handed_in, "--to", out)
+    lines = corrected.stdout.splitlines()
     assert "Changed since the last grading: 2 of the grades (and 1 only in words)." in lines
     at = lines.index("  ana 01_tiny: 6 → 10")
     assert lines[at + 1].strip() == "the checks of the module changed"
@@ -115,10 +115,10 @@ def test_a_corrected_test_changes_grades_and_the_diff_says_whose_and_why(
     assert [(one["submission"], one["before"], one["after"]) for one in changes] == [("ana", 6, 10), ("cy", 5, 9)]
     assert json.loads((out / "earlier" / "01_tiny" / "ana.json").read_text())["score"] == 6.0
     assert grades(out)["ana"]["final"] == "10"
-    assert "Changed since" not in grade(handed_in, "--to", out).stdout  # the next round has nothing new
+    assert "Changed since" not in grade(handed_in, "--to", out).stdout  # the next round changes nothing
 
 
-def test_a_regrade_that_is_killed_still_knows_at_the_end_what_it_changed(
+def test_a_killed_and_resumed_regrade_reports_all_changes(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
@@ -140,34 +140,34 @@ def test_a_report_changed_by_hand_is_graded_again_and_kept(grade: Grade, handed_
     done = grade(handed_in, "--to", out, "--resume")
     assert reports(out)["ben"]["score"] == true
     assert f"ben 01_tiny: 10 → {true:g}" in done.stdout
-    assert "somebody changed it" in " ".join(done.stdout.split())
+    assert "was edited or damaged after it was written" in " ".join(done.stdout.split())
     assert json.loads((out / "earlier" / "01_tiny" / "ben.json").read_text())["score"] == 10.0
 
 
 def settled(course: Course, handed_in: Path, out: Path) -> dict[str, float | None]:
-    """Resume in this process; fail if anything would be given out that was not graded so."""
+    """Resume in this process; return the scores of the reports that are kept."""
     with Results(out) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
         batch.keep()
         return {summary.submission: summary.score for summary in batch._summaries.values()}
 
 
-def test_wherever_a_crash_cuts_the_journal_no_wrong_report_is_kept(
+def test_a_journal_cut_anywhere_keeps_no_wrong_report(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
     grade(handed_in, "--to", out)
     truth = {name: data["score"] for name, data in reports(out).items()}
     course = read_course(tiny)
-    whole = (out / "journal.jsonl").read_bytes()
+    data = (out / "journal.jsonl").read_bytes()
     counts = set()
-    for length in [*range(0, len(whole), 97), len(whole)]:
-        (out / "journal.jsonl").write_bytes(whole[:length])
+    for length in [*range(0, len(data), 97), len(data)]:
+        (out / "journal.jsonl").write_bytes(data[:length])
         kept = settled(course, handed_in, out)
         counts.add(len(kept))
         assert kept.items() <= truth.items()
     assert counts == {0, 1, 2, 3, 4}
-    (out / "journal.jsonl").write_bytes(whole[: len(whole) // 2] + b"\0garbage{]\n" + whole[len(whole) // 2 :])
+    (out / "journal.jsonl").write_bytes(data[: len(data) // 2] + b"\0garbage{]\n" + data[len(data) // 2 :])
     assert settled(course, handed_in, out).items() <= truth.items()
 
 
@@ -179,7 +179,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_report_cut_short_is_graded_again(
+def test_a_damaged_report_is_graded_again(
     grade: Grade, handed_in: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     out = tmp_path / "out"
@@ -192,7 +192,7 @@ def test_a_report_cut_short_is_graded_again(
     assert reports(out) == before
 
 
-def test_a_journal_cut_short_is_said_and_mended(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
+def test_a_damaged_journal_is_reported_and_repaired(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     grade(handed_in, "--to", out)
     before = (out / "grades.csv").read_text()
@@ -204,7 +204,9 @@ def test_a_journal_cut_short_is_said_and_mended(grade: Grade, handed_in: Path, t
     assert "cut short" not in grade(handed_in, "--to", out, "--resume").stderr
 
 
-def test_reports_of_a_run_that_did_not_end_are_told_not_listed(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
+def test_reports_of_an_unfinished_run_are_reported_but_not_listed(
+    grade: Grade, handed_in: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     grade(handed_in, "--to", out)
     lines = (out / "journal.jsonl").read_text().splitlines()
@@ -213,18 +215,18 @@ def test_reports_of_a_run_that_did_not_end_are_told_not_listed(grade: Grade, han
     write(tmp_path / "more", {"zoe/tiny.py": RIGHT})
     done = grade(tmp_path / "more", "--to", out)
     assert "01_tiny/ben.json" in done.stderr
-    assert list(grades(out)) == ["ana", "cy", "dee", "zoe"]  # what was graded earlier stays in the list
+    assert list(grades(out)) == ["ana", "cy", "dee", "zoe"]  # students of earlier runs stay in the list
 
 
 def in_a_view(view: list[str], tiny: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run `attn grade` where part of the file system is small or cannot be written."""
+    """Run `attn grade` with a part of the file system that is small or read-only."""
     if shutil.which("bwrap") is None:
         pytest.fail("bwrap is needed") if os.environ.get("CI") else pytest.skip("bwrap is needed")
     command = ["bwrap", "--dev-bind", "/", "/", *view, EXECUTABLE, "grade", *map(str, arguments), "--allow-unjailed"]
     return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
 
 
-def test_a_full_disk_is_said_and_nothing_is_given_out_half(tiny: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_partial_results(tiny: Path, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {f"s{i:02}/tiny.py": RIGHT for i in range(40)})
     out = tmp_path / "out"
     out.mkdir()
@@ -240,26 +242,24 @@ def test_a_full_disk_is_said_and_nothing_is_given_out_half(tiny: Path, tmp_path:
     assert 0 < len(kept) < 40
     assert all(data["score"] == 10.0 for data in kept.values())
     shutil.copytree(copy, out, dirs_exist_ok=True)
-    mended = subprocess.run(
+    resumed = subprocess.run(
         [EXECUTABLE, "grade", str(handed_in), "--to", str(out), "--resume", "--allow-unjailed"],
         cwd=tiny, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert mended.returncode == 0, mended.stderr
+    assert resumed.returncode == 0, resumed.stderr
     assert len(reports(out)) == 40
 
 
-def test_a_folder_that_cannot_be_written_is_said_before_anything_is_graded(tiny: Path, handed_in: Path) -> None:
+def test_a_read_only_folder_is_reported_before_grading(tiny: Path, handed_in: Path) -> None:
     out = handed_in.parent / "out"
     out.mkdir()
     done = in_a_view(["--ro-bind", str(out), str(out)], tiny, handed_in, "--to", out)
     assert done.returncode == 2
-    assert "reports cannot be written to" in done.stderr
+    assert "cannot write reports to" in done.stderr
     assert "graded" not in done.stderr
 
 
-def test_a_run_that_fails_leaves_the_list_of_the_last_one(
-    grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
-) -> None:
+def test_a_failed_run_leaves_the_earlier_class_list(grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path) -> None:
     out = tmp_path / "out"
     grade(handed_in, "--to", out)
     before = (out / "grades.csv").read_text()
@@ -270,7 +270,7 @@ def test_a_run_that_fails_leaves_the_list_of_the_last_one(
     assert (out / "grades.csv").read_text() == before
 
 
-def test_a_regrade_begun_again_without_resume_still_tells_all_changes(
+def test_a_restarted_regrade_without_resume_reports_all_changes(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
     out = tmp_path / "out"
@@ -282,21 +282,23 @@ def test_a_regrade_begun_again_without_resume_still_tells_all_changes(
     grade(handed_in, "--to", out)
     assert {one["submission"] for one in changed_grades(out)} == {"ana", "cy"}
     grade(handed_in, "--to", out, "--resume")
-    assert changed_grades(out) == []  # told once
+    assert changed_grades(out) == []  # reported only once
 
 
-def test_a_folder_that_goes_away_is_no_success(tiny: Path, handed_in: Path, tmp_path: Path) -> None:
+def test_a_removed_folder_is_an_error(tiny: Path, handed_in: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     course = read_course(tiny)
     with Results(out) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
         list(batch.grade(2, allow_unjailed=True))
         shutil.rmtree(out)
-        with pytest.raises(ResultsError, match="has gone while the class was being graded"):
+        with pytest.raises(ResultsError, match="was removed while the class was graded"):
             batch.settle()
 
 
-def test_a_suite_that_ends_every_process_is_said_in_a_sentence(grade: Grade, handed_in: Path, tiny: Path) -> None:
+def test_a_suite_that_ends_every_process_is_reported_without_a_traceback(
+    grade: Grade, handed_in: Path, tiny: Path
+) -> None:
     hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
     hidden.write_text("import os\nos._exit(9)\n" + hidden.read_text())
     done = grade(handed_in)
@@ -305,23 +307,23 @@ def test_a_suite_that_ends_every_process_is_said_in_a_sentence(grade: Grade, han
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_not_of_a_grading_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_results_folder_is_left_alone(tmp_path: Path) -> None:
     for name in ("grades.csv", "earlier/mine.txt"):
         folder = write(tmp_path / name.replace("/", "_"), {name: "mine"})
-        with pytest.raises(ResultsError, match="it is not of a grading"):
+        with pytest.raises(ResultsError, match="it is not a results folder"):
             Results(folder)
         assert (folder / name).read_text() == "mine"
 
 
-def test_two_at_once_do_not_write_into_one_folder(tmp_path: Path) -> None:
+def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
     with Results(tmp_path / "out"), pytest.raises(ResultsError, match="another attn grade is writing"):
         Results(tmp_path / "out")
     with Results(tmp_path / "out"):
         pass
 
 
-def test_a_grading_process_that_dies_costs_nobody_a_grade(tiny: Path, tmp_path: Path) -> None:
-    """The process is killed from outside while it waits for a submission that sleeps; that one is graded again."""
+def test_a_killed_grading_process_loses_no_grade(tiny: Path, tmp_path: Path) -> None:
+    """The process is killed while a submission sleeps. That submission is graded again."""
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(6)})
     write(handed_in, {"s3/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT})
     command = [EXECUTABLE, "grade", str(handed_in), "-j", "1", "--to", str(tmp_path / "out"), "--allow-unjailed"]
@@ -337,7 +339,7 @@ def test_a_grading_process_that_dies_costs_nobody_a_grade(tiny: Path, tmp_path: 
     assert len(reports(tmp_path / "out")) == 6
 
 
-def test_a_submission_at_which_the_grader_dies_is_not_graded_and_not_a_zero(
+def test_a_submission_that_crashes_the_grader_is_not_graded_and_not_a_zero(
     grade: Grade, tiny: Path, tmp_path: Path
 ) -> None:
     hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
@@ -354,4 +356,4 @@ def test_a_submission_at_which_the_grader_dies_is_not_graded_and_not_a_zero(
     started = time.time_ns()
     grade(tmp_path / "class", "--to", out, "--resume")
     redone = [path.stem for path in (out / "01_tiny").iterdir() if path.stat().st_mtime_ns > started]
-    assert redone == ["ben"]  # what could not be graded is tried again
+    assert redone == ["ben"]  # only a submission that could not be graded is tried again

@@ -1,4 +1,4 @@
-"""What the tests of exports share: a graded class with everything that can become of a submission, and the schemas."""
+"""Fixtures for the tests of exports: a graded class with every status, and the JSON schemas."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Validate = Callable[[Any], None]
 
 RIGHT = "def tiny(x):\n    return x + x\n"
 FORMULA = "=cmd|' /C calc'!A0"
-# A suite that stumbles over one student, and whose machine dies at another.
+# A check that raises for one student (dee) and kills the grading process for another (eve).
 STUMBLE = """
-    told = student.tiny(np.array([7.0]))
-    if np.all(np.asarray(told) == -1.0):
+    answer = student.tiny(np.array([7.0]))
+    if np.all(np.asarray(answer) == -1.0):
         raise LookupError("ours")
-    if np.all(np.asarray(told) == -2.0):
+    if np.all(np.asarray(answer) == -2.0):
         import os, signal
         os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -51,10 +51,10 @@ TIMES = "id,submitted\n" + "".join(f"{who},2026-09-30T12:00Z\n" for who in ("ana
 
 @dataclass(frozen=True)
 class Graded:
-    """A class that was graded: ana is right, ben late, cy no Python, dee our fault, eve the machine's, fay missing."""
+    """A graded class: ana right, ben late, cy not Python, dee a grader fault, eve a killed process, fay missing."""
 
     course: Path
-    folder: Path  # what was handed in
+    folder: Path  # the submissions
     reports: Path
     roster: Path
 
@@ -69,7 +69,7 @@ class Graded:
 
 @pytest.fixture(scope="session")
 def graded(built: Course, tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """A class of eight, of whom seven handed in something and one is not on the roster."""
+    """A class of eight: seven submitted, and one of them is not on the roster."""
     root = tmp_path_factory.mktemp("graded")
     course = Path(shutil.copytree(built.root, root / "course"))
     hidden = course / "tests" / "hidden" / "test_01_tiny.py"
@@ -101,7 +101,7 @@ def graded(built: Course, tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 def validator(path: Path) -> Validate:
-    """Return a function that holds data against a JSON Schema; the schema itself is held against its own first."""
+    """Return a function that validates data by a JSON Schema, after a check of the schema itself."""
     schema = json.loads(path.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validate: Validate = jsonschema.Draft202012Validator(schema).validate

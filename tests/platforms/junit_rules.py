@@ -1,4 +1,4 @@
-"""The rules of JUnit's XML, as Jenkins' schema (junit-10.xsd of its xUnit plugin) has them, as a checked list."""
+"""The rules of JUnit XML, from the schema of Jenkins (junit-10.xsd of its xUnit plugin)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS = re.compile(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?")
 
 @dataclass(frozen=True)
 class Rule:
-    """Which attributes an element must and may have, which children, and whether there may be text in it."""
+    """The attributes and children that an element must or may have, and whether it may contain text."""
 
     must: frozenset[str]
     may: frozenset[str]
@@ -42,7 +42,7 @@ RULES = {
 
 
 def check_junit(data: bytes) -> Element:
-    """Hold a file against the rules, and its numbers against what is counted; return its root."""
+    """Check a file against the rules, and its totals against its cases; return its root."""
     root = fromstring(data)
     assert root.tag in ("testsuites", "testsuite")
     _check(root)
@@ -52,7 +52,7 @@ def check_junit(data: bytes) -> Element:
         assert int(suite.attrib["tests"]) == len(cases) > 0
         for attribute, child in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             assert int(suite.attrib[attribute]) == sum(case.find(child) is not None for case in cases)
-        # Readers keep one outcome a case, and tell cases apart by these two.
+        # Readers keep one outcome for each case, and identify a case by these two attributes.
         assert all(len(case) <= 1 for case in cases)
         assert len({(case.get("classname"), case.get("name")) for case in cases}) == len(cases)
     if root.tag == "testsuites":

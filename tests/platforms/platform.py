@@ -1,4 +1,4 @@
-"""Gradescope's machine, made on this one: its folders, root, no namespaces, and no more memory than it has."""
+"""A stand-in for Gradescope's machine: its folders, root, no namespaces, and its amount of memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.acceptance.attacks.surroundings import command, without_namespaces
 from tests.conftest import ROOT
 
 MEMORY_MB = 768
-WORKER_MB = 544  # what that leaves a worker of a NumPy module
+WORKER_MB = 544  # the rest, for a worker of a NumPy module
 
 
 class Platform:
-    """A folder laid out like /autograder. The Python of this environment stands in for what setup.sh installs."""
+    """A folder laid out like /autograder. It uses the Python of this environment, not that of setup.sh."""
 
     def __init__(self, data: bytes) -> None:
         self.root = Path(tempfile.mkdtemp(prefix="attnlab-autograder-"))
@@ -34,7 +34,7 @@ class Platform:
         return self.root / "source" / "course"
 
     def run(self, files: dict[str, str | bytes], **environment: str) -> dict[str, Any]:
-        """Hand in some files and return what results.json then says, with the exit status and the log beside it."""
+        """Submit files and return the content of results.json; keep the exit status and the log."""
         shutil.rmtree(self.root / "submission")
         shutil.rmtree(self.root / "results")
         for name in ("submission", "results"):

@@ -1,4 +1,4 @@
-"""Canvas's import file: its columns, its row of points, and nobody with a 0 who was not graded."""
+"""The Canvas import file: columns, the row of points, and no 0 for students who were not graded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.platforms.conftest import FORMULA, Graded
 
-# What Canvas's importer looks at: the first five columns by name and place, then one column an assignment.
+# The Canvas importer reads the first five columns by name and position, then one column for each assignment.
 COLUMNS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
 
@@ -21,7 +21,7 @@ def rows(path: Path) -> list[list[str]]:
 
 
 def check_canvas(found: list[list[str]], assignments: int) -> None:
-    """Hold a file against the rules by which Canvas reads one."""
+    """Check a file against the rules of the Canvas importer."""
     header, points, *students = found
     assert header[:5] == COLUMNS
     assert len(header) == 5 + assignments == len(set(header))
@@ -31,12 +31,12 @@ def check_canvas(found: list[list[str]], assignments: int) -> None:
     assert all(float(cell) > 0 for cell in points[5:])
     for row in students:
         assert "Points Possible" not in row[0]
-        assert any(row[:4]), "nobody can be found by an empty line"
+        assert any(row[:4]), "a line without a name or id"
         for cell, most in zip(row[5:], points[5:], strict=True):
             assert cell == "" or 0 <= float(cell) <= float(most)
 
 
-def test_a_class_by_canvas_own_roster(graded: Graded, tmp_path: Path) -> None:
+def test_a_class_with_a_roster_from_canvas(graded: Graded, tmp_path: Path) -> None:
     done = graded.export("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", graded.roster)
     found = rows(tmp_path / "c.csv")
     check_canvas(found, 1)
@@ -44,7 +44,7 @@ def test_a_class_by_canvas_own_roster(graded: Graded, tmp_path: Path) -> None:
     assert {row[3]: row[5] for row in found[2:]} == {
         "ana": "10",
         "ben": "9",  # a day late
-        "cy": "0",  # no Python: that is a verdict
+        "cy": "0",  # not Python, which is a verdict
         "dee": "",
         "eve": "",
         "fay": "",
@@ -56,8 +56,8 @@ def test_a_class_by_canvas_own_roster(graded: Graded, tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "104 has no score for 01_tiny (grader fault): not a 0" in done.stderr
     assert "105 has no score for 01_tiny (not graded): not a 0" in done.stderr
-    assert "zoe is not on the roster: not in the file" in done.stderr
-    assert "106" not in done.stderr  # who handed in nothing is no problem of ours
+    assert "zoe is not on the roster: left out of the file" in done.stderr
+    assert "106" not in done.stderr  # a student who submitted nothing is not reported as a problem
 
 
 def test_the_roster_of_the_grading_is_the_default(graded: Graded, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_roster_of_the_grading_is_the_default(graded: Graded, tmp_path: Path
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
-def test_a_roster_that_is_not_canvas_own(graded: Graded, tmp_path: Path) -> None:
+def test_a_class_with_another_roster(graded: Graded, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("username,name\nana,Ana\nben,Ben\n")
     out = tmp_path / "c.csv"
     done = graded.export(
@@ -78,19 +78,19 @@ def test_a_roster_that_is_not_canvas_own(graded: Graded, tmp_path: Path) -> None
     assert done.returncode == 3
 
 
-def test_without_any_roster_the_class_list_is_all_there_is(graded: Graded, tmp_path: Path) -> None:
+def test_without_a_roster_the_class_list_is_used(graded: Graded, tmp_path: Path) -> None:
     reports = Path(shutil.copytree(graded.reports, tmp_path / "reports"))
     (reports / "rules.json").unlink()
     done = graded.export("canvas", reports, "--out", tmp_path / "c.csv", "--json")
     found = rows(tmp_path / "c.csv")
     check_canvas(found, 1)
-    assert next(row for row in found if row[3] == "zoe")[5] != ""  # who is on no roster is still in the class
+    assert next(row for row in found if row[3] == "zoe")[5] != ""  # not on the roster, but in the class
     made = json.loads(done.stdout)
     assert made["grades"] == 5
     assert len(made["problems"]) == 2
 
 
-def test_an_assignment_has_the_name_that_it_has_in_canvas(graded: Graded, tmp_path: Path) -> None:
+def test_assignments_get_their_canvas_names(graded: Graded, tmp_path: Path) -> None:
     name = "Tiny, the first (4711)"
     graded.export("canvas", graded.reports, "--out", tmp_path / "c.csv", "-a", f"tiny={name}")
     assert rows(tmp_path / "c.csv")[0][5] == name
@@ -112,7 +112,7 @@ def test_usage_mistakes_write_nothing(graded: Graded, tmp_path: Path, arguments:
     assert not (tmp_path / "c.csv").exists()
 
 
-def test_two_grades_of_one_person_are_nobodys(graded: Graded, tmp_path: Path) -> None:
+def test_two_grades_of_one_person_are_not_exported(graded: Graded, tmp_path: Path) -> None:
     reports = Path(shutil.copytree(graded.reports, tmp_path / "reports"))
     marks = json.loads((reports / "grades.json").read_text())
     twin = next(mark for mark in marks if mark["submission"] == "ana")
@@ -123,20 +123,20 @@ def test_two_grades_of_one_person_are_nobodys(graded: Graded, tmp_path: Path) ->
 
 
 class TestFolders:
-    """A folder that is no finished grading is not handed on."""
+    """Only a finished grading is exported."""
 
-    def test_a_grading_that_did_not_end(self, graded: Graded, tmp_path: Path) -> None:
+    def test_an_unfinished_grading_is_refused(self, graded: Graded, tmp_path: Path) -> None:
         reports = Path(shutil.copytree(graded.reports, tmp_path / "reports"))
         (reports / "grades.json").unlink()
         done = graded.export("canvas", reports, "--out", tmp_path / "c.csv")
         assert (done.returncode, "--resume" in done.stderr) == (2, True)
 
-    def test_no_grading_at_all(self, graded: Graded, tmp_path: Path) -> None:
+    def test_a_folder_without_a_grading_is_refused(self, graded: Graded, tmp_path: Path) -> None:
         done = graded.export("canvas", tmp_path, "--out", tmp_path / "c.csv")
         assert (done.returncode, "there are no grades" in done.stderr) == (2, True)
 
     @pytest.mark.parametrize("what", ["missing", "cut short", "changed"])
-    def test_a_report_that_is_not_what_was_graded(self, graded: Graded, tmp_path: Path, what: str) -> None:
+    def test_a_changed_report_is_refused(self, graded: Graded, tmp_path: Path, what: str) -> None:
         reports = Path(shutil.copytree(graded.reports, tmp_path / "reports"))
         path = reports / "01_tiny" / "ana.json"
         text = path.read_text()

@@ -1,4 +1,4 @@
-"""GitHub Classroom: results that its reporter reads, and a workflow that makes them."""
+"""GitHub Classroom: results for its reporter, and the workflow that makes them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.platforms.conftest import Graded, Validate
         ("ana", "pass", 10, 10),
         ("cy", "fail", 10, 0),
         ("zoe", "fail", 10, None),
-        ("dee", "error", 0, 0),  # out of 0: the reporter then reports no points at all
+        ("dee", "error", 0, 0),  # out of 0, so that the reporter reports no points
         ("eve", "error", 0, 0),
     ],
 )
-def test_every_status(
+def test_a_report_of_every_status_is_a_valid_result(
     graded: Graded, valid_runner: Validate, student: str, status: str, points: float, score: float | None
 ) -> None:
     report = graded.report(student)
@@ -38,7 +38,7 @@ def test_every_status(
     assert sum(test["score"] for test in result["tests"]) == (report.score if score is None else score)
 
 
-def test_a_class(graded: Graded, valid_runner: Validate, tmp_path: Path) -> None:
+def test_the_results_of_a_class_are_valid(graded: Graded, valid_runner: Validate, tmp_path: Path) -> None:
     done = graded.export("github", "results", graded.reports, "--out", tmp_path / "results")
     assert done.returncode == 3
     files = sorted((tmp_path / "results" / "01_tiny").iterdir())
@@ -46,22 +46,22 @@ def test_a_class(graded: Graded, valid_runner: Validate, tmp_path: Path) -> None
     for path in files:
         valid_runner(json.loads(path.read_text()))
     again = graded.export("github", "results", graded.reports, "--out", tmp_path / "results")
-    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    assert (again.returncode, "already exists" in again.stderr) == (2, True)
 
 
-def test_what_is_no_report(attn: Attn, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_report_is_refused(attn: Attn, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"schema": 1}')
     assert attn("export", "github", "result", tmp_path / "x.json").returncode == 2
 
 
 class TestWorkflow:
-    def test_it_is_one_that_github_can_run(self, course: Course) -> None:
+    def test_github_can_run_it(self, course: Course) -> None:
         modules = (course.module("softmax"), course.module("torch_attention"))
         flow = yaml.safe_load(workflow_text(modules))
         assert flow["on"] == ["push", "workflow_dispatch"]
         assert flow["permissions"] == {"checks": "write", "actions": "read", "contents": "read"}
         (job,) = flow["jobs"].values()
-        # The reporter looks for a check run of just this name.
+        # The reporter looks for a check run with exactly this name.
         assert flow["name"] == job["name"] == "Autograding Tests"
         steps = job["steps"]
         assert all(("uses" in step) != ("run" in step) for step in steps)
@@ -70,10 +70,10 @@ class TestWorkflow:
         for name in ids:
             assert steps[-1]["env"][f"{name.upper()}_RESULTS"] == f"${{{{ steps.{name}.outputs.result }}}}"
 
-    def test_its_steps_give_the_reporter_what_it_reads(
+    def test_its_steps_give_the_reporter_valid_results(
         self, course: Course, valid_runner: Validate, bundle: Path, tmp_path: Path
     ) -> None:
-        """The step as GitHub's shell would run it, in a bundle; only the reporter itself is not here."""
+        """The step runs in a bundle, as in GitHub's shell. Only the reporter itself is missing."""
         module = course.module("softmax")
         stub = bundle / "modules" / module.name / "softmax.py"
         stub.write_text(course.solution(module).read_text().replace("axis=axis", "axis=0"))
@@ -95,7 +95,7 @@ class TestWorkflow:
         assert attn("export", "github", "workflow", "nothing", "--out", out).returncode == 2
 
 
-def test_the_wheel_is_the_bundles() -> None:
+def test_the_wheel_is_that_of_the_bundle() -> None:
     from grader.authoring.bundle import WHEEL
 
     assert WHEEL in workflow_text([])

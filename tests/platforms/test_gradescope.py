@@ -1,4 +1,4 @@
-"""The Gradescope autograder, unpacked and run as its platform runs it: root, no namespaces, little memory."""
+"""The Gradescope autograder, run as on its platform: as root, without namespaces, with little memory."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from tests.platforms.platform import Platform
 MODULE = "01_softmax"
 SOLUTION = (ROOT / "solutions" / MODULE / "softmax.py").read_text()
 CLASS = ROOT / "examples" / "class"
-# One of each family that tells by itself, and all that look for a file.
+# One attack of each family that reports its own success, and all attacks that look for a file.
 ATTACKS = (
     *("hidden suite by path", "solution by path", "a secret with a detour", "a secret as a module"),
     *("a secret mapped into memory", "everything found from the root", "environment of the grader"),
     *("fork bomb", "memory in one piece", "exit 0", "a verdict", "kill the parent", "a user namespace"),
     *("our own code", "numpy's comparisons", "equal to everything", "everything masked", "TCP"),
 )
-# Whoever reads the solution need not write one.
+# A submission that can read the solution does not need its own code.
 THIEF = """
 
 def softmax(x, axis=-1):
@@ -72,7 +72,7 @@ def platform(data: bytes) -> Iterator[Platform]:
 
 
 def graded(course: Course, source: str) -> Report:
-    """Return what `attn grade` says of the same file."""
+    """Return the report of `attn grade` for the same file."""
     reports: list[Report] = []
     submission = Submission("ana", MODULE, "softmax.py", {"softmax": Source("softmax.py", (source,), False)})
     grade(course, course.module(MODULE), [submission], reports.append, allow_unjailed=True)
@@ -80,7 +80,7 @@ def graded(course: Course, source: str) -> Report:
 
 
 def evil_source(name: str, platform: Platform) -> str:
-    """Return an attack as a submission, told where everything lies."""
+    """Return an attack as a submission that knows all paths."""
     attack = next(one for one in read_attacks() if one.name == name)
     hidden = platform.course / "tests" / "hidden" / f"test_{MODULE}.py"
     solution = platform.course / "solutions" / MODULE / "softmax.py"
@@ -99,7 +99,7 @@ def evil_source(name: str, platform: Platform) -> str:
 
 
 class TestGrading:
-    """What comes out is what `attn grade` says, whoever hands it in."""
+    """Every submission gets the same result as from `attn grade`."""
 
     def test_the_solution_has_full_marks(self, platform: Platform, valid_results: Validate) -> None:
         results = platform.run({"softmax.py": SOLUTION})
@@ -137,20 +137,20 @@ class TestGrading:
         assert "SECRET" not in json.dumps(results)
 
     def test_without_a_jail_the_thief_has_the_solution(self, platform: Platform) -> None:
-        """The control: the same code, read by nobody's leave, computes a softmax."""
+        """The control: without a jail, the same code reads the solution and computes a softmax."""
         code = f"{evil_source('solution by path', platform)}\nprint(softmax(np.zeros(4)))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout == "[0.25 0.25 0.25 0.25]\n"
 
-    def test_a_worker_is_a_user_who_owns_nothing(self, platform: Platform) -> None:
-        """Also in a container: whoever is right only as that user has full marks."""
+    def test_a_worker_runs_as_a_user_who_owns_nothing(self, platform: Platform) -> None:
+        """Also in a container: a submission that is right only as that user gets full marks."""
         if os.geteuid() != 0:
             pytest.skip("only root can become another")
         right = f"import os\nif os.getuid() != {WORKER_UID}:\n    raise SystemExit\n{SOLUTION}"
         assert platform.run({"softmax.py": right})["score"] == 46.0
 
-    def test_a_zip_that_gradescope_unpacked(self, platform: Platform) -> None:
-        """As `attn submit` makes it: other modules lie beside it, and litter."""
+    def test_a_zip_from_attn_submit_is_graded(self, platform: Platform) -> None:
+        """The zip that `attn submit` makes also has other modules and unrelated files."""
         files: dict[str, str | bytes] = {
             "modules/01_softmax/softmax.py": SOLUTION,
             "modules/02_loop_attention/loop_attention.py": "raise SystemExit",
@@ -158,10 +158,10 @@ class TestGrading:
         }
         assert platform.run(files)["score"] == 46.0
 
-    def test_a_folder_of_any_name_is_the_students(self, platform: Platform) -> None:
+    def test_a_folder_with_any_name_is_graded(self, platform: Platform) -> None:
         assert platform.run({"my work/softmax.py": SOLUTION, "notes.txt": "x"})["score"] == 46.0
 
-    def test_a_module_in_pytorch(self, course: Course, valid_results: Validate) -> None:
+    def test_a_pytorch_module_is_graded(self, course: Course, valid_results: Validate) -> None:
         needs_tier("contained")
         module = course.module("05_torch_attention")
         platform = Platform(make_autograder(course, Settings(module.name, 10, GradescopeOptions())))
@@ -183,7 +183,7 @@ class TestWhatStudentsRead:
         assert len(hidden) > 20
         assert results["stdout_visibility"] == "hidden"
 
-    def test_nothing_at_once_tells_of_a_hidden_check(self, course: Course) -> None:
+    def test_text_shown_at_once_reveals_no_hidden_check(self, course: Course) -> None:
         """A target whose visible checks pass is not diagnosed before the grades are published."""
         report = graded(course, (CLASS / "ines" / "softmax.py").read_text())
         results = results_of(report, GradescopeOptions())
@@ -198,29 +198,31 @@ class TestWhatStudentsRead:
         later = json.dumps([test for test in results["tests"] if test["visibility"] != "visible"])
         assert all(json.dumps(one.message)[1:-1] in later for one in quiet)
 
-    def test_the_option_hides_them_for_good(self, course: Course) -> None:
+    def test_the_option_hides_hidden_checks_forever(self, course: Course) -> None:
         results = results_of(graded(course, SOLUTION), GradescopeOptions("hidden", leaderboard=False))
         assert {test["visibility"] for test in results["tests"]} == {"visible", "hidden"}
         assert "leaderboard" not in results
 
-    def test_no_file_to_grade_says_which_to_hand_in(self, platform: Platform, valid_results: Validate) -> None:
+    def test_a_submission_without_a_file_says_which_to_submit(
+        self, platform: Platform, valid_results: Validate
+    ) -> None:
         results = platform.run({"essay.txt": "softmax is nice"})
         valid_results(results)
         assert results["score"] == 0
-        assert "hand in softmax.py or softmax.ipynb" in results["output"]
+        assert "Submit softmax.py or softmax.ipynb" in results["output"]
 
 
 class TestFaults:
-    """Whatever fails of ours leaves results without a score, which Gradescope takes for a failed autograder."""
+    """Every failure of the grader leaves results without a score. Gradescope shows them as a failed autograder."""
 
     def check(self, platform: Platform, results: dict[str, object], valid_results: Validate) -> None:
         valid_results(results)
         assert platform.code != 0
         assert "score" not in results
         assert "tests" not in results
-        assert "has not been graded" in str(results["output"])
+        assert "was not graded" in str(results["output"])
 
-    def test_a_broken_hidden_suite(self, data: bytes, valid_results: Validate) -> None:
+    def test_a_broken_hidden_suite_gives_no_score(self, data: bytes, valid_results: Validate) -> None:
         platform = Platform(data)
         try:
             hidden = platform.course / "tests" / "hidden" / f"test_{MODULE}.py"
@@ -229,7 +231,7 @@ class TestFaults:
         finally:
             platform.close()
 
-    def test_a_check_that_stumbles(self, data: bytes, valid_results: Validate) -> None:
+    def test_a_failing_check_function_gives_no_score(self, data: bytes, valid_results: Validate) -> None:
         platform = Platform(data)
         try:
             hidden = platform.course / "tests" / "hidden" / f"test_{MODULE}.py"
@@ -244,11 +246,11 @@ class TestFaults:
         finally:
             platform.close()
 
-    def test_no_python(self, platform: Platform, valid_results: Validate) -> None:
+    def test_a_missing_python_gives_no_score(self, platform: Platform, valid_results: Validate) -> None:
         results = platform.run({"softmax.py": SOLUTION}, ATTNLAB_PYTHON="/nowhere/python")
         self.check(platform, results, valid_results)
 
-    def test_a_machine_without_a_jail(self, platform: Platform, valid_results: Validate) -> None:
+    def test_a_machine_without_a_jail_gives_no_score(self, platform: Platform, valid_results: Validate) -> None:
         results = platform.run({"softmax.py": SOLUTION}, ATTNLAB_PYTHON=self.without_landlock(platform.root))
         self.check(platform, results, valid_results)
         assert "no jail" in str(results["output"])
@@ -262,7 +264,7 @@ class TestFaults:
         python.chmod(0o755)
         return str(python)
 
-    def test_a_grading_process_that_is_killed(self, data: bytes, valid_results: Validate) -> None:
+    def test_a_killed_grading_process_gives_no_score(self, data: bytes, valid_results: Validate) -> None:
         platform = Platform(data)
         try:
             process = platform.root / "source" / "grader" / "grading_process.py"
@@ -271,8 +273,8 @@ class TestFaults:
         finally:
             platform.close()
 
-    def test_an_autograder_that_is_out_of_time(self, course: Course, valid_results: Validate) -> None:
-        """The time is up at once; grading is held up until then."""
+    def test_an_autograder_out_of_time_gives_no_score(self, course: Course, valid_results: Validate) -> None:
+        """The time is up at once, and grading waits until then."""
         needs_tier("contained")
         platform = Platform(make_autograder(course, Settings(MODULE, 0, GradescopeOptions())))
         try:
@@ -286,14 +288,14 @@ class TestFaults:
 
 
 class TestZip:
-    def test_the_scripts_are_at_its_root_and_can_be_run(self, data: bytes, tmp_path: Path) -> None:
+    def test_the_scripts_are_at_the_root_and_executable(self, data: bytes, tmp_path: Path) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for name in ("setup.sh", "run_autograder"):
                 assert archive.getinfo(name).external_attr >> 16 & stat.S_IXUSR
                 (tmp_path / name).write_bytes(archive.read(name))
                 subprocess.run(["bash", "-n", tmp_path / name], check=True)
 
-    def test_only_what_grading_one_module_needs(self, data: bytes) -> None:
+    def test_it_contains_only_what_one_module_needs(self, data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
         assert f"course/tests/hidden/test_{MODULE}.py" in names
@@ -305,17 +307,17 @@ class TestZip:
     def test_the_same_course_gives_the_same_bytes(self, course: Course, data: bytes) -> None:
         assert make_autograder(course, Settings(MODULE, 10, GradescopeOptions())) == data
 
-    def test_the_requirements_are_the_projects(self) -> None:
+    def test_the_requirements_are_those_of_the_project(self) -> None:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         assert set(REQUIREMENTS) <= set(project["dependencies"])
         assert project["optional-dependencies"]["torch"] == [TORCH]
 
-    def test_torch_is_asked_for_by_modules_that_use_it(self, course: Course, data: bytes) -> None:
+    def test_only_torch_modules_require_torch(self, course: Course, data: bytes) -> None:
         torch = make_autograder(course, Settings("05_torch_attention", 10, GradescopeOptions()))
         found = [zipfile.ZipFile(io.BytesIO(one)).read("requirements.txt").decode() for one in (data, torch)]
         assert [TORCH in text for text in found] == [False, True]
 
-    def test_it_must_grade_its_solution(self, course_copy: Course) -> None:
+    def test_it_must_give_the_solution_full_marks(self, course_copy: Course) -> None:
         module = course_copy.module(MODULE)
         path = course_copy.hidden_suite(module)
         path.write_text(path.read_text() + "\nraise LookupError\n")
@@ -325,14 +327,14 @@ class TestZip:
 
 
 class TestCommand:
-    def test_it_writes_a_zip_for_its_owner_alone(self, attn: Attn, tmp_path: Path) -> None:
+    def test_it_writes_a_zip_that_only_its_owner_can_read(self, attn: Attn, tmp_path: Path) -> None:
         needs_tier("contained")
         done = attn("export", "gradescope", "softmax", "--out", tmp_path / "softmax.zip", "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["points"] == 46
         assert stat.S_IMODE((tmp_path / "softmax.zip").stat().st_mode) == 0o600
 
-    def test_a_bundle_has_nothing_to_make_it_of(self, attn: Attn, bundle: Path) -> None:
+    def test_a_bundle_cannot_make_an_autograder(self, attn: Attn, bundle: Path) -> None:
         done = attn("export", "gradescope", "softmax", "--out", "x.zip", cwd=bundle)
         assert (done.returncode, (bundle / "x.zip").exists()) == (2, False)
 
@@ -341,11 +343,11 @@ class TestCommand:
     ("backend", "container", "room"),
     [("numpy", 768, 544), ("torch", 768, 192), ("torch", 384, 128), ("numpy", 4096, None), ("torch", None, None)],
 )
-def test_a_worker_gets_what_grading_leaves(backend: str, container: int | None, room: int | None) -> None:
+def test_a_worker_gets_the_memory_that_grading_leaves(backend: str, container: int | None, room: int | None) -> None:
     assert worker_mb(backend, container) == room  # type: ignore[arg-type]
 
 
-def test_a_leaderboard_has_the_speed_on_a_gpu(course: Course) -> None:
+def test_the_leaderboard_has_gpu_speeds(course: Course) -> None:
     report = graded(course, SOLUTION)
     timed = replace(report, timing={**report.timing, **as_timing((Speed("softmax", 0.3, 0.2),))})
     (entry,) = [one for one in results_of(timed, GradescopeOptions())["leaderboard"] if "GPU" in one["name"]]
@@ -361,12 +363,12 @@ def test_a_leaderboard_has_the_speed_on_a_gpu(course: Course) -> None:
         ("-n + n³", 262080),
     ],
 )
-def test_a_leaderboard_has_numbers(polynomial: str, value: float) -> None:
+def test_the_leaderboard_has_numbers_for_polynomials(polynomial: str, value: float) -> None:
     assert value_at(polynomial, 64) == value
 
 
 @pytest.mark.parametrize("text", ["", "it grows like n²", "not measured"])
-def test_what_is_no_polynomial_is_not_on_it(text: str) -> None:
+def test_the_leaderboard_skips_costs_that_are_not_polynomials(text: str) -> None:
     with pytest.raises(ValueError, match="no part of a polynomial"):
         value_at(text, 64)
 
@@ -374,7 +376,7 @@ def test_what_is_no_polynomial_is_not_on_it(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "megabytes"), [("805306368\n", 768), ("max\n", None), ("9223372036854771712\n", None), (None, None)]
 )
-def test_a_container_says_what_it_has(
+def test_the_memory_of_a_container_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, megabytes: int | None
 ) -> None:
     if text is not None:

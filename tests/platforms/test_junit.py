@@ -1,4 +1,4 @@
-"""JUnit's XML: by the rules of its schema, with a failure for the student's faults and an error for ours."""
+"""JUnit XML: valid by its schema, with failures for the student's faults and errors for the grader's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def properties(suite: Element) -> dict[str, str]:
     return {one.attrib["name"]: one.attrib["value"] for one in suite.iter("property")}
 
 
-def test_a_class_in_one_file(graded: Graded, tmp_path: Path) -> None:
+def test_a_class_is_one_file(graded: Graded, tmp_path: Path) -> None:
     done = graded.export("junit", graded.reports, "--out", tmp_path / "j.xml")
     assert done.returncode == 3  # two were not graded
     root = check_junit((tmp_path / "j.xml").read_bytes())
@@ -36,7 +36,7 @@ def test_a_class_in_one_file(graded: Graded, tmp_path: Path) -> None:
         assert not {"score", "final"} & properties(suites[who]).keys()
 
 
-def test_a_file_a_student(graded: Graded, tmp_path: Path) -> None:
+def test_each_student_can_have_a_file(graded: Graded, tmp_path: Path) -> None:
     graded.export("junit", graded.reports, "--out", tmp_path / "each", "--each")
     files = sorted((tmp_path / "each" / "01_tiny").iterdir())
     assert [path.stem for path in files] == ["ana", "ben", "cy", "dee", "eve", "gil", "zoe"]
@@ -44,24 +44,24 @@ def test_a_file_a_student(graded: Graded, tmp_path: Path) -> None:
         assert len(check_junit(path.read_bytes())) == 1
 
 
-def test_real_reports_with_costs(attn: Attn, tmp_path: Path) -> None:
+def test_costs_are_cases(attn: Attn, tmp_path: Path) -> None:
     people = [ROOT / "examples" / "class" / name for name in ("ben", "farah", "hana")]
     attn("grade", *people, "--to", tmp_path / "reports")
     assert attn("export", "junit", tmp_path / "reports", "--out", tmp_path / "j.xml").returncode == 0
     root = check_junit((tmp_path / "j.xml").read_bytes())
     assert root.find(".//testcase[@name='softmax_steps']/failure[@type='cost']") is not None
-    told = root.find(".//system-out")
-    assert told is not None
-    assert "Look at" in (told.text or "")
+    diagnoses = root.find(".//system-out")
+    assert diagnoses is not None
+    assert "Look at" in (diagnoses.text or "")
 
 
-def test_what_only_the_instructor_may_read_is_not_in_it(graded: Graded, tmp_path: Path) -> None:
+def test_it_has_no_text_for_instructors_only(graded: Graded, tmp_path: Path) -> None:
     graded.export("junit", graded.reports, "--out", tmp_path / "j.xml")
     assert "LookupError" in graded.report("dee").checks[-2].detail
     assert "LookupError" not in (tmp_path / "j.xml").read_text()
 
 
-def test_no_text_breaks_the_file(graded: Graded) -> None:
+def test_any_text_gives_a_valid_file(graded: Graded) -> None:
     from dataclasses import replace
 
     mark, report = next(iter(read_class(graded.reports).reports()))
@@ -72,7 +72,7 @@ def test_no_text_breaks_the_file(graded: Graded) -> None:
     assert "李" in root.attrib["name"]
 
 
-def test_the_rules_can_be_broken(graded: Graded) -> None:
+def test_the_rules_refuse_wrong_files(graded: Graded) -> None:
     text = junit_text(read_class(graded.reports).reports())
     for wrong in (
         text.replace(' tests="', ' test="', 1),
@@ -84,6 +84,6 @@ def test_the_rules_can_be_broken(graded: Graded) -> None:
             check_junit(junit_bytes(wrong))
 
 
-def test_the_name_of_a_folder_is_a_mistake(graded: Graded, tmp_path: Path) -> None:
+def test_a_folder_as_output_is_a_usage_error(graded: Graded, tmp_path: Path) -> None:
     done = graded.export("junit", graded.reports, "--out", tmp_path)
     assert (done.returncode, "--each" in done.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""The report's published schema: it holds for every status, and has every field that a report has."""
+"""The published schema of a report: valid for every status, with every field of a report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_a_students_own_report_is_valid(attn: Attn, valid_report: Validate) -> N
         ("ana", {"checks": [{"name": "x"}]}),
     ],
 )
-def test_a_wrong_report_is_not(graded: Graded, valid_report: Validate, student: str, change: dict[str, object]) -> None:
+def test_a_wrong_report_is_not_valid(
+    graded: Graded, valid_report: Validate, student: str, change: dict[str, object]
+) -> None:
     with pytest.raises(jsonschema.ValidationError):
         valid_report(graded.report(student).as_json() | change)
 

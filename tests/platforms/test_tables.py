@@ -1,4 +1,4 @@
-"""Tables for spreadsheets: one line a student, or one line a check."""
+"""CSV tables: one line for each student, or one line for each check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, strict=True))
 
 
-def test_one_line_a_student(graded: Graded, tmp_path: Path) -> None:
+def test_one_line_for_each_student(graded: Graded, tmp_path: Path) -> None:
     done = graded.export("csv", graded.reports, "--out", tmp_path / "t.csv")
     assert done.returncode == 3
     rows = {row["id"]: row for row in table(tmp_path / "t.csv")}
@@ -26,7 +26,7 @@ def test_one_line_a_student(graded: Graded, tmp_path: Path) -> None:
         assert (rows[who]["total"], rows[who]["of"]) == ("", "")
 
 
-def test_one_line_a_check(graded: Graded, tmp_path: Path) -> None:
+def test_one_line_for_each_check(graded: Graded, tmp_path: Path) -> None:
     graded.export("csv", graded.reports, "--out", tmp_path / "t.csv", "--checks")
     rows = table(tmp_path / "t.csv")
     assert {row["kind"] for row in rows} == {"visible", "hidden"}

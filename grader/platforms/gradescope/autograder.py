@@ -1,8 +1,8 @@
-"""The autograder on Gradescope: one submission in, results.json out, whatever happens on the way.
+"""The autograder on Gradescope: reads one submission and always writes results.json.
 
-Started by `run_autograder` as `python -m grader.platforms.gradescope.autograder ROOT`, where ROOT is laid out as
-`/autograder` is. It is the light process that stays: grading is in one below it, which may die without taking the
-results along.
+`run_autograder` starts it as `python -m grader.platforms.gradescope.autograder ROOT`, where ROOT is laid out like
+`/autograder`. This process uses little memory. It grades in a child process, so that it can still write results if that
+process dies.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from grader.core.json_record import from_json, to_json
 from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Backend, Module
@@ -35,12 +36,12 @@ from grader.submission.submission import SubmissionRef, SubmittedFile
 
 SETTINGS = "autograder.json"
 COURSE = "course"
-NO_JAIL = "The machine gives no jail for other people's code: nothing was run. Your course staff will see to it."
-NOTHING = "holds neither a script (.py) nor a notebook (.ipynb)"
+NO_JAIL = "This machine has no jail to run submitted code in, so nothing was run. Your course staff can fix this."
+NOTHING = "contains neither a script (.py) nor a notebook (.ipynb)"
 STUDENT = "submission"
-# Our own deadline comes before the platform's, at which a submission gets a 0 and no word why.
+# Our deadline is this long before the platform's, at which a submission gets a 0 without a reason.
 MARGIN_SECONDS = 45.0
-# What grading itself takes of a container's memory, in MiB, as measured; a worker may have the rest.
+# Measured memory of the grading itself, in MiB. A worker may have the rest of the container's memory.
 GRADING_MB: dict[Backend, int] = {"numpy": 224, "torch": 576}
 LEAST_MB = 128
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -48,21 +49,23 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 
 @dataclass(frozen=True)
 class Settings:
-    """What was chosen when the zip was made."""
+    """The settings that were chosen when the zip was made."""
 
     module: str
     minutes: float
-    manner: GradescopeOptions
+    options: GradescopeOptions
 
     def as_json(self) -> dict[str, Any]:
-        """Return them as plain data."""
-        return {"module": self.module, "minutes": self.minutes, **vars(self.manner)}
+        """Return the settings as JSON data, in one flat object."""
+        data = to_json(self)
+        options = data.pop("options")
+        return {**data, **options}
 
 
 def read_settings(path: Path) -> Settings:
-    """Return what `as_json` wrote."""
+    """Return the settings that `as_json` wrote."""
     data = json.loads(path.read_text(encoding="utf-8"))
-    return Settings(data["module"], data["minutes"], GradescopeOptions(data["hidden"], data["leaderboard"]))
+    return from_json(Settings, {**data, "options": data})
 
 
 class OutOfTimeError(Exception):
@@ -70,7 +73,7 @@ class OutOfTimeError(Exception):
 
 
 def main(root: Path) -> int:
-    """Grade what lies in ROOT/submission; return 0 if it has a score, and 3 if not."""
+    """Grade the submission in ROOT/submission; return 0 if it has a score, and 3 if not."""
     started = time.monotonic()
     results = root / "results" / "results.json"
     try:
@@ -80,13 +83,13 @@ def main(root: Path) -> int:
         data = failed(f"{NOT_GRADED}\n\n{NO_JAIL}", "no_jail")
     except OutOfTimeError:
         data = failed(f"{NOT_GRADED}\n\nThe machine was too slow: the time for one submission is up.", "out_of_time")
-    except Exception:  # noqa: BLE001 - whatever it is, it is not the student's
+    except Exception:  # noqa: BLE001 - any other error is the grader's fault, not the student's
         sys.stderr.write(traceback.format_exc())  # Gradescope keeps it for the instructor
         data = failed(NOT_GRADED, "grader_fault")
     else:
-        data = results_of(report, settings.manner, seconds=time.monotonic() - started)
+        data = results_of(report, settings.options, seconds=time.monotonic() - started)
         sys.stderr.write(f"{report.module}: {report.status}, {report.score} of {report.max_score:g} points, ")
-        sys.stderr.write(f"sandbox {report.sandbox}{', to be looked at' if report.needs_review else ''}\n")
+        sys.stderr.write(f"sandbox {report.sandbox}{', needs review' if report.needs_review else ''}\n")
         for detail in dict.fromkeys(check.detail for check in report.checks if report.score is None and check.detail):
             sys.stderr.write(detail + "\n")
     write_results(results, data)
@@ -94,8 +97,8 @@ def main(root: Path) -> int:
 
 
 def grade_folder(course_root: Path, folder: Path, settings: Settings) -> Report:
-    """Grade what one student handed in, by the visible and the hidden checks."""
-    with contextlib.suppress(OSError):  # beside the jail: whom a worker becomes has no business there
+    """Grade the submission of one student by the visible and the hidden checks."""
+    with contextlib.suppress(OSError):  # in addition to the jail: keep the user of the workers out of the course
         course_root.chmod(0o700)
     course = read_course(course_root)
     module = course.module(settings.module)
@@ -111,36 +114,37 @@ def grade_folder(course_root: Path, folder: Path, settings: Settings) -> Report:
 
 
 def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) -> SubmissionRef:
-    """Return what counts of a folder that is all one student's, however it is laid out.
+    """Return the submission that counts in a folder of one student, however the folder is laid out.
 
-    A copy of it lies in a folder of its own, as a student's folder in a class does; so a name in it is nobody else's.
+    The folder is copied to one that is laid out like a class of one student, so that no file name is mistaken for the
+    name of another student.
     """
-    own = scratch / STUDENT
-    own.mkdir()
+    student_folder = scratch / STUDENT
+    student_folder.mkdir()
     for path in archive.walk(folder):
         if path.is_symlink() or path.is_file():
-            target = own / path.relative_to(folder)
+            target = student_folder / path.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target, follow_symlinks=False)
     found = find_submissions(course, [scratch], module, "latest").handed_in
     if found:
         return found[0]
-    problem = f"what was handed in {NOTHING}: hand in {module.slug}.py or {module.slug}.ipynb"
-    nothing = SubmittedFile(STUDENT, module, PurePosixPath(module.slug), own, False, 0.0, None, "", 0, 0, problem)
-    return SubmissionRef(nothing, ())
+    problem = f"your submission {NOTHING}. Submit {module.slug}.py or {module.slug}.ipynb"
+    below = PurePosixPath(module.slug)
+    return SubmissionRef(SubmittedFile(STUDENT, module, below, student_folder, False, 0.0, None, "", 0, 0, problem), ())
 
 
 def container_mb() -> int | None:
-    """Return how much memory this container has, in MiB; None if nobody says so."""
+    """Return how much memory this container has, in MiB; None if the system does not say."""
     for name in _LIMITS:
         with contextlib.suppress(OSError, ValueError):
             limit = int(Path(name).read_text()) >> 20
-            return limit if limit < 1 << 30 else None  # a number beyond all machines stands for none
+            return limit if limit < 1 << 30 else None  # a huge number stands for no limit
     return None
 
 
 def worker_mb(backend: Backend, container: int | None) -> int | None:
-    """Return how much of a container's memory a worker may have; None if it may have what it has everywhere."""
+    """Return how much of a container's memory a worker may have, in MiB; None for the usual amount."""
     if container is None:
         return None
     room = max(LEAST_MB, container - GRADING_MB[backend])
@@ -149,12 +153,12 @@ def worker_mb(backend: Backend, container: int | None) -> int | None:
 
 @contextlib.contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """Raise OutOfTimeError in what is done here once the time is up."""
+    """Raise OutOfTimeError in the body once the time is up."""
 
-    def over(*_: object) -> None:
+    def on_alarm(*_: object) -> None:
         raise OutOfTimeError
 
-    before = signal.signal(signal.SIGALRM, over)
+    before = signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, max(1.0, seconds))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Counts: a cost's polynomial, as a report writes it, made a number."""
+"""The value of a cost polynomial, as a report writes it, at one size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _FACTOR = re.compile(r"\(?(?P<number>\d+(?:/\d+)?)\)?|[A-Za-z_]\w*?(?P<power>[鈦
 
 
 def value_at(polynomial: str, size: int) -> float:
-    """Return what a polynomial such as `2路n虏路d - 3路n` comes to where all sizes are one; ValueError if it is none."""
+    """Return the value of a polynomial such as `2路n虏路d - 3路n` with the same size for all letters.
+
+    ValueError if the text is not a polynomial.
+    """
     total = Fraction(0)
     for term in polynomial.replace(" - ", " + -").split(" + "):
         sign, bare = (-1, term[1:]) if term.startswith("-") else (1, term)
@@ -18,7 +21,7 @@ def value_at(polynomial: str, size: int) -> float:
         for part in bare.split("路"):
             matched = _FACTOR.fullmatch(part)
             if matched is None:
-                raise ValueError(f"{part!r} is no part of a polynomial, in {polynomial!r}")
+                raise ValueError(f"{part!r} in {polynomial!r} is not part of a polynomial")
             value *= Fraction(matched["number"]) if matched["number"] else size ** _power(matched["power"])
         total += value
     return float(total)

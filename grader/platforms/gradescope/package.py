@@ -1,4 +1,4 @@
-"""The zip of a Gradescope autograder: two scripts, the grader, and of the course what grading one module needs."""
+"""The zip of a Gradescope autograder: two scripts, the grader, and the files of the course for one module."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt
 from grader.platforms.gradescope.autograder import COURSE, SETTINGS, Settings
 
-# What the grader imports; pyproject.toml says the same of AttnLab, with what the command needs.
+# The packages that the grader imports. pyproject.toml has them too, with those that the command needs.
 REQUIREMENTS = ("numpy>=2.0", "psutil>=5.9.6", "pytest>=8.4")
 TORCH = "torch>=2.6"
 _SCRIPTS = {"setup.sh": "setup.sh", "run_autograder": "run_autograder.sh"}
@@ -26,11 +26,11 @@ _PLAIN, _PROGRAM = 0o644, 0o755
 
 
 class AutograderError(Exception):
-    """An autograder that does not grade its own solution with full marks, and what it said."""
+    """An autograder that does not give full marks to the solution, and its output."""
 
 
 def make_autograder(course: Course, settings: Settings) -> bytes:
-    """Return the zip of a module's autograder: the same bytes for the same course."""
+    """Return the zip of a module's autograder; the same course gives the same bytes."""
     module = course.module(settings.module)
     files = {name: _script(path) for name, path in _SCRIPTS.items()}
     torch = [TORCH] if module.backend == "torch" else []
@@ -49,33 +49,33 @@ def make_autograder(course: Course, settings: Settings) -> bytes:
 
 
 def _course_files(course: Course, module: Module) -> list[Path]:
-    """Return what grading reads: the module's own files, and of the others what tells them apart in a submission."""
+    """Return the files that grading reads: all of the module, and what identifies the other modules."""
     others = [path for one in course.modules for path in (one.folder / "module.toml", one.golden) if path.is_file()]
     own = [module.folder / "module.toml", module.stub, module.checks, module.probes, module.golden]
     return list(dict.fromkeys([*others, *own, course.solution(module), course.hidden_suite(module)]))
 
 
 def write_autograder(data: bytes, path: Path) -> None:
-    """Write the zip for its owner alone: the solution and the hidden suite are in it."""
+    """Write the zip so that only its owner can read it: it contains the solution and the hidden suite."""
     write_bytes_atomically(path, data, secret=True)
 
 
 def try_autograder(data: bytes, course: Course, module: Module) -> float:
-    """Run a zip here as Gradescope would, on the solution; return its score, or say why it has not full marks."""
+    """Run a zip here on the solution, as Gradescope would; return the score, or raise if it is not full marks."""
     with tempfile.TemporaryDirectory(prefix="attn-") as temporary:
         root = Path(temporary)
         unpack(data, root)
         (root / "submission" / f"{module.slug}.py").write_bytes(_read(course.solution(module)))
-        done = run_unpacked(root)
+        process = run_unpacked(root)
         results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
         if results.get("score") != module.points:
-            said = f"{results.get('score', 'no score')}: {results['output']}\n{done.stderr.strip()}"
-            raise AutograderError(f"the autograder gives the solution of {module.name} {said}")
+            output = f"{results.get('score', 'no score')}: {results['output']}\n{process.stderr.strip()}"
+            raise AutograderError(f"the autograder gives the solution of {module.name} {output}")
         return module.points
 
 
 def unpack(data: bytes, root: Path) -> None:
-    """Lay a zip out as Gradescope does below /autograder."""
+    """Unpack a zip and make the folders that Gradescope makes below /autograder."""
     for name in ("source", "submission", "results"):
         (root / name).mkdir()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -85,7 +85,7 @@ def unpack(data: bytes, root: Path) -> None:
 
 
 def run_unpacked(root: Path) -> subprocess.CompletedProcess[str]:
-    """Run an unpacked autograder with this Python in place of the one that setup.sh installs."""
+    """Run an unpacked autograder with this Python instead of the one that setup.sh installs."""
     environment = {**os.environ, "AUTOGRADER_ROOT": str(root), "ATTNLAB_PYTHON": sys.executable}
     command = ["bash", str(root / "run_autograder")]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -99,7 +99,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        fix = "An autograder needs the full course; run `attn dev build`, or restore it"
+        fix = "An autograder needs the complete course. Run `attn dev build`, or restore the file"
         raise CourseError(path, "", f"cannot be read ({error.strerror})", fix) from None
 
 
@@ -107,7 +107,7 @@ def _zip(files: dict[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files):
-            info = zipfile.ZipInfo(name)  # with the same date always
+            info = zipfile.ZipInfo(name)  # always with the same date
             info.create_system = 3
             info.external_attr = (0o100000 | (_PROGRAM if name in _SCRIPTS else _PLAIN)) << 16
             info.compress_type = zipfile.ZIP_DEFLATED

@@ -1,4 +1,4 @@
-"""The results.json of a Gradescope autograder: a report in the fields that Gradescope publishes."""
+"""The results.json of a Gradescope autograder, made from a report."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ HiddenVisibility = Literal["after_published", "after_due_date", "hidden"]
 SIZE = 64
 VISIBILITIES = ("after_published", "after_due_date", "hidden")
 NOT_GRADED = (
-    "This submission has not been graded, and has no score: the autograder or its machine failed, not your code. "
+    "This submission was not graded and has no score. The autograder or its machine failed, not your code. "
     "Your course staff can run it again."
 )
 
 
 @dataclass(frozen=True)
 class GradescopeOptions:
-    """How results are shown."""
+    """How Gradescope shows the results: when hidden checks are visible, and whether there is a leaderboard."""
 
     hidden: HiddenVisibility = "after_published"
     leaderboard: bool = True
 
 
-def results_of(report: Report, manner: GradescopeOptions, *, seconds: float | None = None) -> dict[str, Any]:
-    """Return what Gradescope is told of a report; without a score, as a failed autograder, if it has none."""
+def results_of(report: Report, options: GradescopeOptions, *, seconds: float | None = None) -> dict[str, Any]:
+    """Return the results of a report. A report without a score gives those of a failed autograder, without a score."""
     if report.score is None:
         return failed(f"{NOT_GRADED}\n\n{report.message}".strip(), report.status)
     data: dict[str, Any] = {
         "score": report.score,
         "output": _output(report),
         "stdout_visibility": "hidden",
-        "tests": [_test(item, report, manner) for item in items_of(report)],
+        "tests": [_test(item, report, options) for item in items_of(report)],
         "extra_data": _about(report),
     }
-    if manner.leaderboard and (board := _leaderboard(report)):
+    if options.leaderboard and (board := _leaderboard(report)):
         data["leaderboard"] = board
     return data | ({} if seconds is None else {"execution_time": round(seconds, 3)})
 
 
 def failed(output: str, status: str) -> dict[str, Any]:
-    """Return results that have no score, so that nobody takes a failure of ours for a 0."""
+    """Return results without a score, so that a failure of the grader is not mistaken for a 0."""
     return {"output": output, "stdout_visibility": "hidden", "extra_data": {"status": status}}
 
 
 def write_results(path: Path, data: Mapping[str, Any]) -> None:
-    """Write results.json, whole or not at all."""
+    """Write results.json, completely or not at all."""
     write_atomically(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def _test(item: Item, report: Report, manner: GradescopeOptions) -> dict[str, Any]:
+def _test(item: Item, report: Report, options: GradescopeOptions) -> dict[str, Any]:
     visible = item.kind != "hidden"
     test: dict[str, Any] = {
         "name": item.title,
@@ -66,24 +66,24 @@ def _test(item: Item, report: Report, manner: GradescopeOptions) -> dict[str, An
         "status": "passed" if item.outcome == "passed" else "failed",
         "output": item.text,
         "output_format": "text",
-        "visibility": "visible" if visible else manner.hidden,
+        "visibility": "visible" if visible else options.hidden,
     }
     if not visible and item.outcome == "failed":
-        told = [one.message for one in report.diagnoses if one.target == item.target]
-        test["output"] = "\n\n".join(dict.fromkeys(filter(None, [item.text, *told])))
+        diagnoses = [one.message for one in report.diagnoses if one.target == item.target]
+        test["output"] = "\n\n".join(dict.fromkeys(filter(None, [item.text, *diagnoses])))
     return test | ({"tags": ["needs_review"]} if item.needs_review else {})
 
 
 def _output(report: Report) -> str:
-    """Return what stands above the tests, at once and for the student: nothing that only a hidden check could tell."""
+    """Return the text above the tests. The student sees it at once, so it says nothing about hidden checks."""
     if report.status == "not_importable":
-        return f"{report.file} could not be loaded, so that nothing in it could be graded.\n\n{report.message}"
-    told = list(dict.fromkeys(diagnosed(report, public=True)))
-    return "\n\n".join([f"{report.file} was graded for {report.module}.", *told])
+        return f"{report.file} could not be loaded, so nothing in it was graded.\n\n{report.message}"
+    diagnoses = list(dict.fromkeys(diagnosed(report, public=True)))
+    return "\n\n".join([f"{report.file} was graded for {report.module}.", *diagnoses])
 
 
 def _about(report: Report) -> dict[str, Any]:
-    """Return what the instructor may want to know; Gradescope stores it and shows it to nobody."""
+    """Return data for the instructor. Gradescope stores it and does not show it."""
     named = [one.misconception for one in report.diagnoses if one.misconception]
     return {
         "status": report.status,
@@ -99,9 +99,9 @@ def _about(report: Report) -> dict[str, Any]:
 
 
 def _leaderboard(report: Report) -> list[dict[str, Any]]:
-    """Return the counts of the functions that keep to their laws and pass what everybody can see of them.
+    """Return the costs of the functions that keep their contract and pass their visible checks.
 
-    Not those that pass everything: to be on the board would tell of the hidden checks.
+    Hidden checks do not matter here: otherwise a place on the board would reveal their outcome.
     """
     board = []
     for target in dict.fromkeys(cost.target for cost in report.costs):
@@ -114,14 +114,14 @@ def _leaderboard(report: Report) -> list[dict[str, Any]]:
 
 
 def _speed(entry: LeaderboardEntry) -> dict[str, Any]:
-    """Return how fast a function is on a GPU, where it was graded on one: 1 is as fast as PyTorch's own attention."""
+    """Return the leaderboard line of a function's GPU time: 1 is as fast as PyTorch's own attention."""
     return {"name": f"{entry.function} on a GPU, times the built-in", "value": entry.times_built_in, "order": "asc"}
 
 
 def _entry(cost: CostResult) -> dict[str, Any] | None:
-    """Return a line of a leaderboard, which sorts numbers and not polynomials: the count where every size is the same.
+    """Return the leaderboard line of a cost; None for a cost of which only the growth is known.
 
-    A cost that is known only by how it grows has no such number.
+    A leaderboard sorts numbers, not polynomials, so the line has the cost with SIZE for every size.
     """
     try:
         count = value_at(cost.measured, SIZE)

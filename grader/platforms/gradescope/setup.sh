@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Gradescope runs this once, as root, when the autograder is built: Python and the packages that grading needs, in
-# exactly the versions that constraints.txt names. ATTNLAB_VENV names another place for them.
+# Gradescope runs this once, as root, when it builds the autograder. It installs Python and the packages that grading
+# needs, in exactly the versions that constraints.txt names. ATTNLAB_VENV names another folder for them.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 venv="${ATTNLAB_VENV:-/opt/attnlab}"
-# The one place that says where PyTorch comes from: its builds for the CPU, without the libraries of GPUs.
+# Where PyTorch comes from: its builds for the CPU, without GPU libraries.
 torch_index="https://download.pytorch.org/whl/cpu"
 
 apt_install() {
@@ -23,7 +23,7 @@ find_python() {
   return 1
 }
 
-# Ubuntu 24.04 has a Python that will do; 22.04 has one beside its own, which is too old.
+# The default Python of Ubuntu 24.04 is new enough. Ubuntu 22.04 needs a second, newer Python.
 if ! python="$(find_python)"; then
   apt-get update
   apt_install python3.12 python3.12-venv || apt_install python3.11 python3.11-venv
@@ -42,6 +42,6 @@ if grep -q '^torch' "$here/requirements.txt"; then
 fi
 "$venv/bin/python" -m pip install "${packages[@]}"
 
-# Graded code runs as a user that owns nothing. It may read Python and its packages; the course is for root alone.
+# Graded code runs as a user that owns nothing. That user may read Python and its packages. Only root may read the course.
 chmod -R a+rX "$venv" "$here/grader"
 chmod -R go-rwx "$here/course"

@@ -1,1 +1,1 @@
-"""nbgrader: assignments, autograding and its gradebook."""
+"""nbgrader: assignments, autograding and the gradebook."""

@@ -1,4 +1,4 @@
-"""A run of `nbgrader autograde`: its submissions graded side by side, and handed out as nbgrader asks for them."""
+"""A run of `nbgrader autograde`: grades its submissions in parallel and returns each when nbgrader asks for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.submission.finder import find_submissions
 from grader.submission.submission import SubmissionRef
 
 NO_JAIL = (
-    "this machine gives no jail, so other people's code could read and change all that you can. `attn doctor` says "
+    "this machine has no jail, so submitted code could read and change everything that you can. `attn doctor` says "
     "why and what to install. To grade code that you trust, set c.AttnLab.allow_unjailed = True"
 )
 
@@ -27,10 +27,10 @@ class AutogradeError(Exception):
 
 
 class AutogradeRun:
-    """What has been graded, and is being graded, in one run of nbgrader's converter.
+    """The submissions that one run of nbgrader's converter has graded and is grading.
 
-    nbgrader takes one student after the other. The first that it asks for sets all of the run going, on every core;
-    what is done is kept until its turn comes.
+    nbgrader asks for one student after the other. Its first request starts the grading of all of them, on every core.
+    A finished report is kept until nbgrader asks for it.
     """
 
     def __init__(self, converter: Any) -> None:
@@ -39,10 +39,10 @@ class AutogradeRun:
         self._stream: Generator[Graded] | None = None
         self._pending: set[str] = set()
         self._done: dict[str, Graded] = {}
-        self._problem: Exception | None = None  # of the course or the machine: it will not go away within a run
+        self._problem: Exception | None = None  # of the course or the machine, so that it stays for the complete run
 
     def report(self, course: Course, assignment: str, notebook: str, student: str, *, allow_unjailed: bool) -> Report:
-        """Return the report of one submission, as it lies in `submitted/` now."""
+        """Return the report of one submission, as it is in `submitted/` now."""
         module = _module(course, assignment, notebook)
         handed_in = self._handed_in(course, module, student)
         if student not in self._done and student not in self._pending:
@@ -68,7 +68,7 @@ class AutogradeRun:
                 self._done[graded.handed_in.student] = graded
                 self._pending.discard(graded.handed_in.student)
             if not self._pending and self._stream is not None:
-                next(self._stream, None)  # let it put its processes away
+                next(self._stream, None)  # let it end its processes
                 self._stream = None
         except NoJailError:
             self._problem = AutogradeError(NO_JAIL)
@@ -79,23 +79,23 @@ class AutogradeRun:
         return self._done.pop(student)
 
     def _handed_in(self, course: Course, module: Module, student: str) -> SubmissionRef:
-        """Return what a student handed in for a module, with their other modules beside it, as `attn grade` does."""
+        """Return a student's submission for a module, together with their other modules, as `attn grade` does."""
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, "."))
         found = find_submissions(course, [folder], module)
         if [one.student for one in found.handed_in] != [student]:
-            raise AutogradeError(f"there is no one submission of {student} for {module.name} in {folder}")
+            raise AutogradeError(f"{folder} does not have exactly one submission of {student} for {module.name}")
         return found.handed_in[0]
 
     def _following(self, course: Course, module: Module, student: str) -> list[SubmissionRef]:
-        """Return what nbgrader will ask for next; to miss one costs time and nothing else."""
-        one_of, name = "(?P<student>.*)", re.escape(module.name)
-        pattern = self.coursedir.format_path(self.coursedir.submitted_directory, one_of, name, escape=True)
+        """Return the submissions that nbgrader will ask for next. Missing one only costs time."""
+        any_student, name = "(?P<student>.*)", re.escape(module.name)
+        pattern = self.coursedir.format_path(self.coursedir.submitted_directory, any_student, name, escape=True)
         found = [match["student"] for folder in self.converter.assignments if (match := re.fullmatch(pattern, folder))]
         following = []
         for other in sorted(one for one in found if one > student):
             done = self.coursedir.format_path(self.coursedir.autograded_directory, other, module.name)
             if self.converter.force or not Path(done).exists():
-                with contextlib.suppress(AutogradeError):  # it is said when it is that student's turn
+                with contextlib.suppress(AutogradeError):  # reported when nbgrader asks for that student
                     following.append(self._handed_in(course, module, other))
         return following
 
@@ -105,7 +105,7 @@ def _module(course: Course, assignment: str, notebook: str) -> Module:
         if (module.name, module.slug) == (assignment, notebook):
             return module
     if not course.modules:
-        raise AutogradeError(f"there is no course of AttnLab's in {course.root}: mend c.AttnLab.course")
+        raise AutogradeError(f"there is no AttnLab course in {course.root}. Correct c.AttnLab.course")
     modules = ", ".join(f"{module.name}/{module.slug}.ipynb" for module in course.modules)
-    problem = f"{assignment}/{notebook}.ipynb is no module of AttnLab's, and nothing else is run here"
+    problem = f"{assignment}/{notebook}.ipynb is not an AttnLab module, and only those are run here"
     raise AutogradeError(f"{problem}. The modules are {modules}")

@@ -1,4 +1,4 @@
-"""nbgrader's course directory: made once, with a configuration by which nbgrader grades through AttnLab."""
+"""A new nbgrader course directory, with a configuration that makes nbgrader grade through AttnLab."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from grader.platforms.nbgrader.errors import CourseDirError
 
 CONFIG = "nbgrader_config.py"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
-# Names of classes, and nothing imported: nbgrader goes on with its defaults when a configuration raises, and by its
-# defaults it would run what students wrote. A name that cannot be imported stops it.
+# The configuration names classes and imports nothing. If a configuration raises, nbgrader continues with its defaults,
+# and by default it would run the students' code. A name that it cannot import stops it.
 _TEMPLATE = '''\
-"""nbgrader's configuration of a course that AttnLab grades. `attn course init` wrote it; it is yours to edit."""
+"""The nbgrader configuration of a course that AttnLab grades. `attn course init` wrote it; you may edit it."""
 
 from pathlib import Path
 
@@ -27,9 +27,10 @@ c = get_config()  # noqa: F821 - nbgrader provides it
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.course_id = {name!r}
 {db}
-# Where modules, solutions and hidden suites are. None of it is ever copied into a student's notebook.
+# The folder with modules, solutions and hidden suites. Solutions and hidden suites are never copied into a student's
+# notebook.
 c.AttnLab.course = {course!r}
-# c.AttnLab.allow_unjailed = True  # grade even where there is no jail: only code that you trust
+# c.AttnLab.allow_unjailed = True  # grade without a jail: only for code that you trust
 
 # `nbgrader generate_assignment`: solutions become the same stubs as everywhere in AttnLab.
 c.GenerateAssignment.preprocessors = [
@@ -47,8 +48,8 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# `nbgrader autograde`, and formgrader's button: no notebook is executed. What was handed in is read with distrust,
-# graded by AttnLab in its jail, and scored straight into the gradebook.
+# `nbgrader autograde`, and formgrader's button: no notebook is executed. AttnLab reads the submission as untrusted
+# data, grades it in its jail, and writes the scores to the gradebook.
 c.Autograde.exporter_class = "grader.platforms.nbgrader.exporter.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.OverwriteKernelspec",
@@ -61,26 +62,26 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# What it costs to be late: nothing, or so much for each period begun, as `attn grade --late-penalty` has it. When an
-# assignment is due says `attn release --due`, or formgrader.
+# The late penalty for each started period, in the form of `attn grade --late-penalty`. Without a rule there is none.
+# Set due dates with `attn release --due` or in formgrader.
 {late}
 
-# Formgrader and feedback: what a student wrote is shown, and no browser runs it.
+# Formgrader and feedback show the text of a student, but no browser runs it.
 c.HTMLExporter.filters = {{"markdown2html": "grader.platforms.nbgrader.safe_markdown.markdown"}}
 '''
 
 
 def require_nbgrader() -> None:
-    """Say what to install where nbgrader is missing: it is an extra, for instructors."""
+    """Raise an error that says what to install if nbgrader, an extra for instructors, is missing."""
     if importlib.util.find_spec("nbgrader") is None:
         fix = "In your clone, run: python -m pip install -c constraints.txt -e '.[instructor]'"
         raise CourseDirError(f"nbgrader is not installed here. {fix}")
 
 
 def init_course_dir(course: Course, root: Path, name: str = "", db: str = "", late: str = "") -> Path:
-    """Make a course directory for a course, with its gradebook, whole or not at all; return its configuration.
+    """Make a course directory with its gradebook, completely or not at all; return the path of its configuration.
 
-    `late` is the penalty for being late, such as 10%/day.
+    `late` is the late penalty, such as 10%/day.
     """
     require_nbgrader()
     from grader.platforms.nbgrader.gradebook import make_gradebook
@@ -88,11 +89,11 @@ def init_course_dir(course: Course, root: Path, name: str = "", db: str = "", la
     root = root.resolve()
     name = name or root.name
     if not _NAME.fullmatch(name):
-        raise CourseDirError(f"{name!r} cannot be a course's name; use letters, digits, '_', '.' and '-', or say --id")
+        raise CourseDirError(f"{name!r} cannot be the id of a course. With --id, use letters, digits, '_', '.' and '-'")
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise CourseDirError(f"{root} is there already; name a new folder")
-    if any(root.is_relative_to(course.root / kept) for kept in ("modules", "solutions", "tests", "grader", "cli")):
-        raise CourseDirError(f"{root} is inside the course itself; name a folder elsewhere")
+        raise CourseDirError(f"{root} already exists. Name a new folder")
+    if any(root.is_relative_to(course.root / part) for part in ("modules", "solutions", "tests", "grader", "cli")):
+        raise CourseDirError(f"{root} is inside the course itself. Name another folder")
     root.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root.parent, prefix=".course-") as temporary:
         made = Path(temporary) / "course"
@@ -109,7 +110,7 @@ def init_course_dir(course: Course, root: Path, name: str = "", db: str = "", la
 
 
 def _late_lines(rule: str) -> str:
-    """Return the lines of the configuration about lateness; with no rule they wait there to be used."""
+    """Return the configuration lines of the late penalty, as comments if there is no rule."""
     text = rule or "10%/day"
     try:
         read_penalty(text)

@@ -1,7 +1,7 @@
-"""Submissions as nbgrader may read them: whatever a student handed in, a plain notebook comes out.
+"""Submissions as plain notebooks that are safe for nbgrader to read.
 
-nbgrader believes the metadata of a submitted notebook; one that is wrong in the right way stops the grading of a whole
-class. Here nothing is taken over but the kind, the text and the id of each cell.
+nbgrader trusts the metadata of a submitted notebook. A notebook with bad metadata can stop the grading of a complete
+class. So we keep only the kind, the text and the id of each cell.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from grader.submission.assignment_cells import OPEN_ANSWER, SCHEMA
 
 
 class SubmissionExporter(NotebookExporter):  # type: ignore[misc] # nbconvert has no types
-    """Reads what was submitted with distrust. nbgrader makes one for each run, so that the run itself is kept here."""
+    """Exporter that treats submissions as untrusted. nbgrader makes one for each run, so it also holds the run."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.run = AutogradeRun(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **kwargs: Any) -> Any:
-        """Convert one notebook; `autograded/` is our own writing, `submitted/` is not."""
+        """Convert one notebook. We wrote those in `autograded/`; those in `submitted/` are untrusted."""
         coursedir = self.parent.coursedir
         named = resources["nbgrader"]
         submitted = coursedir.format_path(coursedir.submitted_directory, named["student"], named["assignment"])
@@ -45,7 +45,7 @@ class SubmissionExporter(NotebookExporter):  # type: ignore[misc] # nbconvert ha
 
 
 def released_cells(book: Gradebook, notebook: str, assignment: str) -> dict[str, Any]:
-    """Return the cells of a notebook that nbgrader has on record, by their ids, each as it was given out."""
+    """Return the cells of a released notebook from nbgrader's gradebook, by their ids."""
     row = book.find_notebook(notebook, assignment)
     points = {cell.name: cell.max_score for cell in row.grade_cells}
     answers = {cell.name for cell in row.solution_cells}
@@ -53,15 +53,15 @@ def released_cells(book: Gradebook, notebook: str, assignment: str) -> dict[str,
 
 
 def plain_notebook(path: Path, known: Mapping[str, Any], missing: str = "") -> Any:
-    """Return what lies at a path as a notebook of plain cells, in which every cell on record stands once.
+    """Return the file at a path as a notebook of plain cells, with each released cell exactly once.
 
-    Where there is nothing, `missing` says why.
+    If there is no file, the notebook shows the reason in `missing`.
     """
     try:
         if missing and not path.exists():
             raise UnreadableError(missing)
         data = read_file(path).data
-        read_cells(data)  # what cannot be graded is not shown, either
+        read_cells(data)  # a notebook that cannot be graded is not shown either
         shown = [_shown(cell, known) for cell in raw_cells(data) if isinstance(cell, dict)]
     except (UnreadableError, NotebookError) as error:
         shown = [nbformat.v4.new_markdown_cell(f"There is nothing to show: {error}")]
@@ -74,15 +74,15 @@ def plain_notebook(path: Path, known: Mapping[str, Any], missing: str = "") -> A
 
 
 def restore_locked(notebook: Any, known: Mapping[str, Any]) -> None:
-    """Put the locked cells back as they were given out: nbgrader's OverwriteCells, where nbgrader is not at work."""
+    """Restore the released text of the locked cells, as nbgrader's OverwriteCells does in its own runs."""
     for cell in notebook.cells:
-        record = known.get(grade_id(cell))
-        if record is not None and record.metadata.nbgrader.locked:
-            cell.source = record.source
+        released = known.get(grade_id(cell))
+        if released is not None and released.metadata.nbgrader.locked:
+            cell.source = released.source
 
 
 def answers_open_question(notebook: Any) -> bool | None:
-    """Whether the open question is answered; None if there is none."""
+    """Whether the open question is answered; None if the notebook has no open question."""
     for cell in notebook.cells:
         if grade_id(cell) == OPEN_ANSWER:
             return bool(cell.source.strip() not in ("", OPEN_STUB))
@@ -90,26 +90,26 @@ def answers_open_question(notebook: Any) -> bool | None:
 
 
 def _known(cell: Any, points: float | None, answer: bool) -> Any:
-    """Return a cell on record as one of a notebook."""
-    found = {"schema_version": SCHEMA, "grade_id": cell.name, "cell_type": cell.cell_type, "task": False}
-    found |= {"grade": points is not None, "solution": answer, "locked": cell.locked, "checksum": cell.checksum}
-    found |= {} if points is None else {"points": points}
-    return _new(cell.cell_type, cell.source, {"nbgrader": found})
+    """Return a cell of the gradebook as a notebook cell."""
+    metadata = {"schema_version": SCHEMA, "grade_id": cell.name, "cell_type": cell.cell_type, "task": False}
+    metadata |= {"grade": points is not None, "solution": answer, "locked": cell.locked, "checksum": cell.checksum}
+    metadata |= {} if points is None else {"points": points}
+    return _new(cell.cell_type, cell.source, {"nbgrader": metadata})
 
 
 def _shown(cell: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return a cell with nothing of a student's in it but its text."""
+    """Return a cell with only its text taken from the student."""
     kind = cell.get("cell_type")
     try:
         text = source_of(cell).encode("utf-8", "replace").decode()
     except NotebookError:
         text = ""
-    record = known.get(grade_id(cell))
-    if record is not None:
-        return _new(record.cell_type, text, copy.deepcopy(record.metadata))
+    released = known.get(grade_id(cell))
+    if released is not None:
+        return _new(released.cell_type, text, copy.deepcopy(released.metadata))
     if kind in ("code", "markdown"):
         return _new(kind, text, {})
-    return _new("markdown", textwrap.indent(text, " " * 4), {})  # a raw cell would be put into the page as it is
+    return _new("markdown", textwrap.indent(text, " " * 4), {})  # a raw cell would be copied into the page unescaped
 
 
 def _new(kind: str, text: str, metadata: Mapping[str, Any]) -> Any:
@@ -118,7 +118,7 @@ def _new(kind: str, text: str, metadata: Mapping[str, Any]) -> Any:
 
 
 def _each_once(cells: list[Any]) -> list[Any]:
-    """Leave an id to the last cell that has it: any before it is a copy, and the student's own."""
+    """Keep an id only on the last cell that has it. Earlier cells with it are the student's copies."""
     seen: set[str] = set()
     for cell in reversed(cells):
         name = cell.metadata.get("nbgrader", {}).get("grade_id")

@@ -1,4 +1,4 @@
-"""nbgrader's gradebook: scores in, one transaction a submission; what a person has written there stays."""
+"""nbgrader's gradebook: writes scores, in one transaction for each submission, and keeps manual scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ScoresError(Exception):
 
 
 def make_gradebook(url: str, course_id: str) -> None:
-    """Make the gradebook of a course, or see that one is there that can be used."""
+    """Make the gradebook of a course, or check that the existing one can be opened."""
     try:
         with open_gradebook(url, course_id):
             pass
@@ -33,24 +33,25 @@ def make_gradebook(url: str, course_id: str) -> None:
 
 @contextlib.contextmanager
 def open_gradebook(url: str, course_id: str) -> Iterator[Gradebook]:
-    """Open a gradebook, and make it if it is not there."""
-    with _own_programs():
+    """Open a gradebook, and make it if it does not exist."""
+    with _own_programs_on_path():
         book = Gradebook(url, course_id)
     with book:
         yield book
 
 
 def record(book: Gradebook, module: str, student: str, scores: Iterable[TargetScore], answered: bool | None) -> None:
-    """Write the scores of a submission that nbgrader knows, all of them or none."""
+    """Write all scores of a submission that is in the gradebook, or none of them."""
     enter(book.find_submission_notebook(module[3:], module, student), scores, answered)
     book.db.commit()
 
 
 def enter(row: Any, scores: Iterable[TargetScore], answered: bool | None) -> None:
-    """Enter scores into the row of a submitted notebook, for whoever commits it.
+    """Enter scores into the row of a submitted notebook; the caller commits.
 
-    Points go to the locked test cells, comments to the answer cells. What a person gave stays; if the automatic score
-    beside it changes, it is to be looked at again. `answered` is about the open question, if there is one.
+    Points go to the locked test cells, comments to the answer cells. Manual scores stay. If the automatic score of the
+    same cell changes, the cell is marked for manual grading again. `answered` says whether the open question is
+    answered, and is None if there is no open question.
     """
     cells = {cell.id: cell for cell in (*row.notebook.grade_cells, *row.notebook.solution_cells)}
     grades = {cells[grade.cell_id].name: grade for grade in row.grades}
@@ -59,33 +60,35 @@ def enter(row: Any, scores: Iterable[TargetScore], answered: bool | None) -> Non
         grade = grades.get(id_of_test(one.target))
         points = None if grade is None else cells[grade.cell_id].max_score
         if points is None or (one.points is not None and abs(points - one.points) > 1e-6):
-            had = "no points" if points is None else f"{points:g} points"
-            now = "some" if one.points is None else f"{one.points:g}"
-            raise ScoresError(f"{one.target} was released with {had}, and is now worth {now}: release it again")
-        _give(grade, one.earned, needs_a_person=one.review)
+            released = "no points" if points is None else f"{points:g} points"
+            current = "some" if one.points is None else f"{one.points:g}"
+            raise ScoresError(
+                f"{one.target} was released with {released}, but is now worth {current}. Release it again"
+            )
+        _set_score(grade, one.earned, needs_manual_grade=one.review)
         comments[id_of_answer(one.target)].auto_comment = one.comment
     if answered is not None and OPEN_ANSWER in grades:
-        _give(grades[OPEN_ANSWER], None if answered else 0.0, needs_a_person=answered)
+        _set_score(grades[OPEN_ANSWER], None if answered else 0.0, needs_manual_grade=answered)
         comments[OPEN_ANSWER].auto_comment = None if answered else "No response."
 
 
-def _give(grade: Any, score: float | None, *, needs_a_person: bool) -> None:
+def _set_score(grade: Any, score: float | None, *, needs_manual_grade: bool) -> None:
     before, grade.auto_score = grade.auto_score, score
     if grade.manual_score is None:
-        grade.needs_manual_grade = needs_a_person
+        grade.needs_manual_grade = needs_manual_grade
     elif before != score:
         grade.needs_manual_grade = True
 
 
 def withdraw(book: Gradebook, assignment: str, student: str) -> None:
-    """Take back what was scored automatically: a submission that could not be graded has no score, and needs one."""
+    """Remove the automatic scores of a submission that could not be graded: it has no score, and needs one."""
     for row in book.find_submission(assignment, student).notebooks:
         clear(row)
     book.db.commit()
 
 
 def clear(row: Any) -> None:
-    """Take the automatic scores and comments out of the row of a submitted notebook."""
+    """Remove the automatic scores and comments from the row of a submitted notebook."""
     for grade in row.grades:
         grade.auto_score = None
         grade.needs_manual_grade = True
@@ -94,8 +97,8 @@ def clear(row: Any) -> None:
 
 
 @contextlib.contextmanager
-def _own_programs() -> Iterator[None]:
-    """Let nbgrader find `alembic`, which a new gradebook asks for its version, though no environment is activated."""
+def _own_programs_on_path() -> Iterator[None]:
+    """Let nbgrader find `alembic` even if no environment is activated. It runs it to make a new gradebook."""
     path = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
     try:

@@ -1,4 +1,4 @@
-"""Open questions: what a lesson asks under Reflect, to be answered in words and graded by hand."""
+"""The open question of a lesson, under Reflect: answered in words and graded by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from grader.course.module import Module, read_text
 
-POINTS = 5.0  # on top of a module's own, which are all automatic
+POINTS = 5.0  # in addition to the points of the module, which are all automatic
 _OPEN = re.compile(r"^- Open question, for discussion: (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
 
 

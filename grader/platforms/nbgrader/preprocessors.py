@@ -1,4 +1,4 @@
-"""What AttnLab puts in the place of nbgrader's own steps: making stubs, and grading."""
+"""The steps of nbgrader that AttnLab replaces: making stubs, and grading."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from grader.platforms.nbgrader.scores import scores_of
 
 
 class StubSolutions(ClearSolutions):  # type: ignore[misc] # nbgrader has no types
-    """Make stubs of the answer cells by AttnLab's own rule, so that both ways to release give the same."""
+    """Make stubs of the answer cells by AttnLab's own rule, so that both ways to release give the same notebook."""
 
-    text_stub = Unicode(OPEN_STUB, help="What stands in place of an answer in words.").tag(config=True)
+    text_stub = Unicode(OPEN_STUB, help="The text that replaces an answer in words.").tag(config=True)
 
     def _replace_solution_region(self, cell: Any, language: str) -> bool:
         if cell.cell_type != "code":
@@ -29,21 +29,21 @@ class StubSolutions(ClearSolutions):  # type: ignore[misc] # nbgrader has no typ
 
 
 class AttnLab(NbGraderPreprocessor):  # type: ignore[misc]
-    """Grade a submission through AttnLab: in the jail, by the hidden suite, straight into the gradebook."""
+    """Grade a submission with AttnLab, in the jail and by the hidden suite, and write the scores to the gradebook."""
 
     course = Unicode(help="The folder of the AttnLab course: modules, solutions and hidden suites.").tag(config=True)
-    allow_unjailed = Bool(False, help="Grade even where there is no jail: only for code you trust.").tag(config=True)
+    allow_unjailed = Bool(False, help="Grade without a jail: only for code that you trust.").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Grade what lies in `submitted/`, once, and write scores and comments; the notebook itself stays as it is.
+        """Grade the submission in `submitted/` and write scores and comments; the notebook itself does not change.
 
-        What could not be graded raises: nbgrader then reports this student as failed, and there is no score.
+        A submission that could not be graded raises: nbgrader then reports this student as failed, without a score.
         """
         run = self.parent.run
         named = resources["nbgrader"]
         assignment, student = named["assignment"], named["student"]
         with open_gradebook(named["db_url"], run.coursedir.course_id) as book:
-            withdraw(book, assignment, student)  # whatever happens now, no old score is left
+            withdraw(book, assignment, student)  # so that no old score is left, even if grading fails
             course = read_course(Path(self.course))
             report = run.report(course, assignment, named["notebook"], student, allow_unjailed=self.allow_unjailed)
             self.log.info("AttnLab: %s has %s of %g points", student, report.score, report.max_score)

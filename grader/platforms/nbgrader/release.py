@@ -1,6 +1,6 @@
-"""Releases: modules as assignments of an nbgrader course directory, made by nbgrader's own generate_assignment.
+"""Releases: assignments in an nbgrader course directory, made by nbgrader's own generate_assignment.
 
-All is made beside what is there, proven to give nothing away, and only then put in its place.
+A release is made in a temporary folder and checked for leaks. Only then does it replace what is there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from grader.platforms.nbgrader.errors import CourseDirError
 from grader.platforms.nbgrader.gradebook import open_gradebook
 
 STEPS = ("source", "release")
-KEPT = "replaced"  # sources of earlier releases
+KEPT = "replaced"  # the folder for sources of earlier releases
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,18 @@ class Released:
 
     module: Module
     folder: Path
-    points: float  # automatic ones
-    open_points: float  # given by hand
+    points: float  # automatic
+    open_points: float  # manual
 
 
 class ReleaseError(Exception):
-    """A release that could not be made; what was there before is as it was."""
+    """A release that could not be made; the earlier one is unchanged."""
 
 
 def release_modules(
     course: Course, modules: Sequence[Module], root: Path, *, due: datetime | None = None, force: bool = False
 ) -> list[Released]:
-    """Release modules into a course directory, one after the other."""
+    """Release modules into a course directory."""
     config = require_place(course, modules, root, force=force)
     with tempfile.TemporaryDirectory(dir=root, prefix=".release-") as temporary:
         staging = Path(temporary)
@@ -66,7 +66,7 @@ def release_modules(
 
 
 def require_place(course: Course, modules: Sequence[Module], root: Path, *, force: bool = False) -> Config:
-    """Return the configuration of a course directory; CourseDirError where modules cannot be released into it."""
+    """Return the configuration of a course directory; CourseDirError if the modules cannot be released into it."""
     config = read_config(root)
     owner = Path(str(config.AttnLab.get("course", "")))
     if owner.resolve() != course.root.resolve():
@@ -78,12 +78,12 @@ def require_place(course: Course, modules: Sequence[Module], root: Path, *, forc
 
 
 def read_config(root: Path) -> Config:
-    """Return nbgrader's configuration of a course directory."""
+    """Return the nbgrader configuration of a course directory."""
     if not (root / CONFIG).is_file():
-        raise CourseDirError(f"{root} is no course directory of nbgrader's; make one with: attn course init {root}")
+        raise CourseDirError(f"{root} is not an nbgrader course directory. To make one, run: attn course init {root}")
     config = PyFileConfigLoader(CONFIG, path=str(root)).load_config()
     if "AttnLab" not in config:
-        raise CourseDirError(f"{root / CONFIG} says nothing of AttnLab; `attn course init` makes one that does")
+        raise CourseDirError(f"{root / CONFIG} does not mention AttnLab. `attn course init` makes one that does")
     return config
 
 
@@ -100,9 +100,9 @@ def _release(course: Course, module: Module, config: Config, staging: Path) -> R
     if not result["success"]:
         raise ReleaseError(f"nbgrader could not make {module.name}:\n{result.get('log', result.get('error'))}")
     if found := list(bundle_leaks(course, made["release"])):
-        raise ReleaseError("the release would give away what students must not have: " + "; ".join(found))
-    _put(made["source"], places["source"], _kept_in(Path(coursedir.root), module))
-    _put(made["release"], places["release"], staging / f"replaced-{module.name}")
+        raise ReleaseError("the release would contain what students must not see: " + "; ".join(found))
+    _replace(places["source"], made["source"], _place_for_old_source(Path(coursedir.root), module))
+    _replace(places["release"], made["release"], staging / f"replaced-{module.name}")
     points = {role: sum(cell.points for cell in cells if cell.role == role) for role in ("test", "open")}
     return Released(module, places["release"], points["test"], points["open"])
 
@@ -116,7 +116,7 @@ def _write_source(course: Course, module: Module, to: Path, staging: Path) -> No
 
 
 def _require_fit(coursedir: Any, module: Module, ids: set[str], *, force: bool) -> None:
-    """See that a release would not pull the ground from under submissions that are there."""
+    """Raise an error if a release would not fit the existing submissions."""
     folders = Path(coursedir.root).glob(f"{coursedir.submitted_directory}/*/{module.name}")
     students = {folder.parent.name for folder in folders}
     released = ids
@@ -127,23 +127,23 @@ def _require_fit(coursedir: Any, module: Module, ids: set[str], *, force: bool) 
         released = {cell.name for cell in row.source_cells} if graded else ids
     if released != ids:
         changed = ", ".join(sorted(released ^ ids))
-        raise CourseDirError(f"{module.name} has been graded already, with other cells than it has now: {changed}")
+        raise CourseDirError(f"{module.name} has already been graded with different cells: {changed}")
     if students and not force:
         names = ", ".join(sorted(students)[:3]) + (", ..." if len(students) > 3 else "")
-        problem = f"{module.name} has been handed in already, by {names}"
-        raise CourseDirError(f"{problem}. To release it again all the same, say --force; submissions and scores stay")
+        problem = f"{module.name} has already been submitted by {names}"
+        raise CourseDirError(f"{problem}. To release it again anyway, use --force: submissions and scores stay")
 
 
-def _put(made: Path, place: Path, old: Path) -> None:
-    """Put a folder in its place; what was there, if it is something else, is moved away."""
+def _replace(place: Path, new: Path, place_for_old: Path) -> None:
+    """Move a folder to its place, and the folder that is there to another place."""
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.exists():
-        old.parent.mkdir(parents=True, exist_ok=True)
-        place.rename(old)
-    made.rename(place)
+        place_for_old.parent.mkdir(parents=True, exist_ok=True)
+        place.rename(place_for_old)
+    new.rename(place)
 
 
-def _kept_in(root: Path, module: Module) -> Path:
-    """Return where a source that is replaced goes: somebody may have worked on it."""
+def _place_for_old_source(root: Path, module: Module) -> Path:
+    """Return a new path for a replaced source, which is kept because the instructor may have edited it."""
     numbers = itertools.count(1)
     return next(path for number in numbers if not (path := root / KEPT / f"{module.name}-{number}").exists())

@@ -1,6 +1,6 @@
-"""Markdown of students, shown to others: text, tables, pictures and links, but nothing that a browser would run.
+"""Students' Markdown as safe HTML: text, tables, pictures and links, but nothing that a browser would run.
 
-A script in a submission would otherwise run in the instructor's browser, in formgrader, and could write its own grade.
+Otherwise a script in a submission would run in the instructor's browser, in formgrader, and could write its own grade.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ATTRIBUTES = {"a": ["href", "title"], "img": ["src", "alt", "title"], "div": ["
 
 
 def markdown(source: str) -> str:
-    """Return Markdown as HTML that can only be looked at; in place of the filter that nbconvert has for it."""
+    """Return Markdown as HTML without anything that runs. It replaces nbconvert's own filter."""
     html = bleach.clean(
         markdown2html(source),
         tags={*_TEXT, *_MORE, *_TABLE},

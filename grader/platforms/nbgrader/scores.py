@@ -1,4 +1,4 @@
-"""Scores: what a report means for a gradebook, target by target, with words that the student may read."""
+"""The scores of a report for a gradebook: points for each target, with a comment that the student may read."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from grader.core.report import CheckResult, CostResult, Report
 
 
 class NotGradedError(Exception):
-    """A report without a score: a fault of ours or of the machine, never a 0."""
+    """A report without a score, because the grader or the machine failed; never a 0."""
 
 
 @dataclass(frozen=True)
 class TargetScore:
-    """What a submission earned for one target, out of how much, and what to say about it."""
+    """The points that a submission earned for one target, the points possible, and a comment."""
 
     target: str
     earned: float
-    points: float | None  # None if it could not even be loaded: the costs were not looked at
+    points: float | None  # None if the submission could not be loaded, because then the costs were not measured
     comment: str
-    review: bool  # somebody should look: a cost could not be decided
+    review: bool  # whether the instructor should look at it, because a cost could not be decided
 
 
 def scores_of(report: Report) -> tuple[TargetScore, ...]:
@@ -40,14 +40,14 @@ def _score(report: Report, target: str) -> TargetScore:
     points = round(sum(one.points for one in parts), 6)
     review = any(cost.verdict == "inconclusive" for cost in report.costs if cost.target == target)
     if report.status == "not_importable":
-        comment = _told("This could not be loaded, so that nothing in it could be graded.", [report.message])
+        comment = _comment("This could not be loaded, so nothing in it was graded.", [report.message])
         return TargetScore(target, earned, None, comment, review)
-    comment = _told(f"{earned:g} of {points:g} points.", [*_diagnosed(report, target), *_lost(report, target)])
+    comment = _comment(f"{earned:g} of {points:g} points.", [*_diagnosed(report, target), *_lost(report, target)])
     return TargetScore(target, earned, points, comment, review)
 
 
 def _parts(report: Report) -> list[CheckResult | CostResult]:
-    """Return everything that carries points."""
+    """Return everything that is worth points."""
     return [*report.asked, *report.costs]
 
 
@@ -56,7 +56,7 @@ def _diagnosed(report: Report, target: str) -> list[str]:
 
 
 def _lost(report: Report, target: str) -> Iterator[str]:
-    """Yield a line for each thing that lost points, or may yet lose some; of a hidden check what is public."""
+    """Yield a line for each check and cost that lost points or may still lose some, without hidden text."""
     for check in report.asked:
         if check.target == target and check.outcome != "passed":
             yield f"- {check.message}" if check.suite != "visible" else f"- {check.property}: {check.message}"
@@ -69,7 +69,7 @@ def _lost(report: Report, target: str) -> Iterator[str]:
 
 
 def _too_expensive(costs: Sequence[CostResult]) -> Iterator[str]:
-    """Yield what one function costs too much; a reason that several meters share is told once."""
+    """Yield the costs of one function that are too high; a reason that several meters share is given once."""
     reasons = {cost.message for cost in costs}
     if len(costs) > 1 and len(reasons) == 1:
         yield f"- the cost of {costs[0].function}: {reasons.pop()}"
@@ -81,7 +81,7 @@ def _too_expensive(costs: Sequence[CostResult]) -> Iterator[str]:
         yield f"- the {cost.meter} of {cost.function}{undecided}: {counted}{because}"
 
 
-def _told(headline: str, texts: Iterable[str]) -> str:
-    """Return a comment. What is below the headline is code to Markdown: it may hold words of the student's own."""
+def _comment(headline: str, texts: Iterable[str]) -> str:
+    """Return a comment. The lines below the headline are a code block, as they may contain text of the student."""
     lines = [line for text in dict.fromkeys(texts) for line in text.splitlines()]
     return "\n".join([headline, "", *(f"    {line}" for line in lines)]) if lines else headline

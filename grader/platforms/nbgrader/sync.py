@@ -1,6 +1,6 @@
-"""Syncing: the reports of `attn grade --to` written into nbgrader's gradebook, one transaction a submission.
+"""Sync: writes the reports of `attn grade --to` into nbgrader's gradebook, in one transaction for each submission.
 
-It can be stopped anywhere and begun again: what is there already is left alone, what is missing or half done is done.
+You can stop a sync at any point and run it again: it writes only what is missing or different.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, Submi
 from nbgrader.coursedir import CourseDirectory
 
 from grader.classroom.journal import JournalEntry, ReportKey, read_journal
-from grader.classroom.marks import Mark, mark_from
+from grader.classroom.marks import Mark
 from grader.classroom.provenance import submission_hash
 from grader.classroom.results import JOURNAL
 from grader.core.atomic_file import write_atomically
+from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
@@ -39,7 +40,7 @@ SyncOutcome = Literal["written", "unchanged", "not graded", "refused"]
 
 @dataclass(frozen=True)
 class Synced:
-    """What became of one report."""
+    """The outcome of the sync of one report."""
 
     module: str
     student: str
@@ -51,7 +52,7 @@ class Synced:
 
 @dataclass(frozen=True)
 class _Results:
-    """A folder of results: its reports by module, what each counts for, and what it rests on."""
+    """A results folder: its reports by module, their marks, and the journal."""
 
     reports: Mapping[str, tuple[Path, ...]]
     marks: Mapping[tuple[str, str], Mark]
@@ -59,32 +60,32 @@ class _Results:
 
 
 def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Generator[Synced]:
-    """Write every report of a folder into the gradebook of a course directory, and yield what became of each."""
+    """Write every report of a folder into the gradebook of a course directory, and yield the outcome of each."""
     config = read_config(root)
     coursedir = CourseDirectory(config=config)
     results = _read(course, folder)
     with open_gradebook(db or coursedir.db_url, coursedir.course_id) as book:
-        book.db().expire_on_commit = False  # or every row would be asked for again after every submission
+        book.db().expire_on_commit = False  # otherwise every row is read again after every submission
         for module in course.modules:
             if results.reports[module.name]:
-                desk = _GradebookWriter(course, module, config, coursedir, book, results)
-                yield from map(desk.sync, results.reports[module.name])
+                writer = _GradebookWriter(course, module, config, coursedir, book, results)
+                yield from map(writer.sync, results.reports[module.name])
 
 
 def _read(course: Course, folder: Path) -> _Results:
     reports = {module.name: tuple(sorted((folder / module.name).glob("*.json"))) for module in course.modules}
     if not any(reports.values()):
-        raise CourseDirError(f"there are no reports in {folder}; make them with: attn grade ... --to {folder}")
+        raise CourseDirError(f"there are no reports in {folder}. To make them, run: attn grade ... --to {folder}")
     try:
-        marks = [mark_from(one) for one in json.loads((folder / "grades.json").read_text(encoding="utf-8"))]
+        marks = [from_json(Mark, one) for one in json.loads((folder / "grades.json").read_text(encoding="utf-8"))]
     except (OSError, ValueError):
-        problem = f"{folder} has no class list, so that the grading did not end"
-        raise CourseDirError(f"{problem}; finish it: attn grade ... --to {folder} --resume") from None
+        problem = f"{folder} has no class list, because the grading did not finish"
+        raise CourseDirError(f"{problem}. To finish it, run: attn grade ... --to {folder} --resume") from None
     return _Results(reports, {(one.module, one.submission): one for one in marks}, read_journal(folder / JOURNAL)[0])
 
 
 class _GradebookWriter:
-    """Where the reports of one module are entered, one after the other."""
+    """Writes the reports of one module into the gradebook."""
 
     def __init__(
         self, course: Course, module: Module, config: Any, coursedir: Any, book: Gradebook, results: _Results
@@ -99,28 +100,28 @@ class _GradebookWriter:
             self.assignment = book.find_assignment(module.name)
             self.known = released_cells(book, module.slug, module.name)
         except MissingEntry:
-            fix = f"attn release {module.slug} --to {coursedir.root}"
-            raise CourseDirError(f"{module.name} has not been released in {coursedir.root}: {fix}") from None
+            fix = f"To release it, run: attn release {module.slug} --to {coursedir.root}"
+            raise CourseDirError(f"{module.name} has not been released in {coursedir.root}. {fix}") from None
         folders = Path(coursedir.root, coursedir.submitted_directory).glob("*")
         self.students = {plain_name(path.name): path.name for path in folders if path.is_dir()}
 
     def sync(self, path: Path) -> Synced:
-        """Enter one report: its scores, its comments and what it costs to be late, in one transaction or not at all."""
+        """Enter the scores, comments and late penalty of one report, in one transaction or not at all."""
         try:
             report = report_from(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             return Synced(self.module.name, path.stem, "refused", problem=f"{path} cannot be read: {error}")
         student = self.students.get(report.submission, report.submission)
         if Path(student).name != student:
-            return Synced(self.module.name, student, "refused", problem="has no name that a folder could have")
+            return Synced(self.module.name, student, "refused", problem="has a name that cannot be a folder name")
         if self._is_stale(report, student):
-            problem = "has been handed in again since it was graded: grade it again, with --resume"
+            problem = "has submitted again since the grading. Grade again with --resume"
             return Synced(self.module.name, student, "refused", problem=problem)
         try:
-            with self.book.db.no_autoflush:  # nothing goes to the database before all of it does
-                done = self._entered(report, student)
+            with self.book.db.no_autoflush:  # write all of it to the database at once
+                synced = self._enter(report, student)
             self.book.db.commit()
-            return done
+            return synced
         except ScoresError as error:
             self.book.db.rollback()
             return Synced(self.module.name, student, "refused", problem=str(error))
@@ -128,8 +129,8 @@ class _GradebookWriter:
             self.book.db.rollback()
             raise
 
-    def _entered(self, report: Report, student: str) -> Synced:
-        notebook = self._shown(report, student)
+    def _enter(self, report: Report, student: str) -> Synced:
+        notebook = self._notebook_to_show(report, student)
         row = self._row(student)
         penalty = 0.0
         try:
@@ -137,7 +138,9 @@ class _GradebookWriter:
         except NotGradedError as error:
             clear(row)
             row.late_submission_penalty = None
-            shutil.rmtree(self._place("autograded", student), ignore_errors=True)  # formgrader takes it for graded
+            shutil.rmtree(
+                self._place("autograded", student), ignore_errors=True
+            )  # with it, formgrader would count it as graded
             outcome: SyncOutcome = "not graded"
             problem = str(error)
         else:
@@ -148,7 +151,7 @@ class _GradebookWriter:
         return Synced(self.module.name, student, outcome, report.score, penalty, problem)
 
     def _row(self, student: str) -> Any:
-        """Return the row of a student's notebook, made with all that belongs to it if need be; not committed."""
+        """Return the row of a student's notebook. A new row is made with all that belongs to it, but not committed."""
         db = self.book.db
         person = db.get(Student, student) or Student(id=student)
         found = [one for one in person.submissions if one.assignment_id == self.assignment.id]
@@ -168,30 +171,30 @@ class _GradebookWriter:
         return submission
 
     def _penalty(self, report: Report, row: Any) -> float | None:
-        """Return what lateness costs: as `attn grade` found it if it knew a due date, else by nbgrader's own."""
+        """Return the late penalty: that of `attn grade` if it had a due date, or else that of nbgrader."""
         mark = self.results.marks.get((report.module, report.submission))
         if mark is not None and mark.due:
             return min(mark.penalty, total(row))
         return late_penalty(self.config, self.book, row)
 
     def _is_stale(self, report: Report, student: str) -> bool:
-        """Whether what lies in `submitted/` is no longer what the report is about."""
+        """Whether the submission in `submitted/` is not the one that was graded."""
         entry = self.results.journal.get(ReportKey(report.module, report.submission))
         if entry is None or not self._place("submitted", student).is_dir():
             return False
         folder = self._place("submitted", student).parent
         found = find_submissions(self.course, [folder], self.module).handed_in
-        return not any(submission_hash(one.read()) == entry.basis.submission for one in found)
+        return not any(submission_hash(one.read()) == entry.provenance.submission for one in found)
 
-    def _shown(self, report: Report, student: str) -> Any:
-        """Return the notebook that formgrader shows: what was handed in, with the locked cells as they were given."""
+    def _notebook_to_show(self, report: Report, student: str) -> Any:
+        """Return the notebook that formgrader shows: the submission, with the locked cells as they were released."""
         path = self._place("submitted", student) / self.module.notebook.name
-        notebook = plain_notebook(path, self.known, f"{report.file} came by another way than through nbgrader")
+        notebook = plain_notebook(path, self.known, f"{report.file} was not submitted through nbgrader")
         restore_locked(notebook, self.known)
         return notebook
 
     def _write(self, notebook: Any, student: str) -> None:
-        """Put the notebook where formgrader looks for what is graded, with the time that it compares."""
+        """Write the notebook to the folder that formgrader reads, with the timestamp that it compares."""
         folder = self._place("autograded", student)
         texts = {self.module.notebook.name: f"{nbformat.writes(notebook)}\n"}
         stamp = self._place("submitted", student) / STAMP

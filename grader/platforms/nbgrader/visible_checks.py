@@ -1,4 +1,4 @@
-"""Visible checks shared out by target: for each the lines of the file it needs, to stand in a cell of their own."""
+"""The visible checks of a module, split by target: for each target the statements that its cell needs."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from grader.grading.direct_tests import direct_tests
 
 @dataclass(frozen=True)
 class _Part:
-    """A statement of the file with the comments above it: the names it gives, and those it takes."""
+    """A statement of the file with the comments above it, the names it defines, and the names it uses."""
 
     node: ast.stmt
     text: str
-    gives: frozenset[str]
-    takes: frozenset[str]
+    defines: frozenset[str]
+    uses: frozenset[str]
 
 
 def visible_checks(module: Module, api: Api) -> dict[str, str]:
     """Return, for each target, a text that defines its visible checks and nothing else."""
     tests = direct_tests(module.checks)
     if tests is None:
-        fix = "Let every visible check ask for `student` and `rng` alone"
-        raise CourseError(module.checks, "", "cannot be shared out among the cells of a notebook", fix)
+        fix = "Let every visible check have no parameters but `student` and `rng`"
+        raise CourseError(module.checks, "", "cannot be split into the cells of a notebook", fix)
     parts = list(_parts(read_text(module.checks)))
     wanted: dict[str, list[str]] = {target: [] for target in api.targets}
     checks = read_checks([one.test for one in tests], {module.checks: "visible"}, api.targets)
     for one, check in zip(tests, checks, strict=True):
         wanted[check.target].append(one.test.name)
     texts = {target: _joined(_needed(parts, frozenset(names))) for target, names in wanted.items()}
-    return {target: text or _answered(api) if target == REFLECT else text for target, text in texts.items()}
+    return {target: text or _check_answered(api) if target == REFLECT else text for target, text in texts.items()}
 
 
 def _parts(text: str) -> Iterator[_Part]:
@@ -44,11 +44,11 @@ def _parts(text: str) -> Iterator[_Part]:
         start, end = end, node.end_lineno or 0
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):  # the docstring of the file
-            yield _Part(node, "\n".join(lines[start:end]).strip("\n"), frozenset(_given(node)), frozenset(names))
+            yield _Part(node, "\n".join(lines[start:end]).strip("\n"), frozenset(_defined(node)), frozenset(names))
 
 
-def _given(node: ast.stmt) -> set[str]:
-    """Return the names a statement of the top level defines."""
+def _defined(node: ast.stmt) -> set[str]:
+    """Return the names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -58,7 +58,7 @@ def _given(node: ast.stmt) -> set[str]:
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
-    """Yield the names whose items or attributes a statement sets: `ENTRY[0, 1] = 1` belongs to ENTRY."""
+    """Yield the names whose items or attributes a statement sets, such as ENTRY for `ENTRY[0, 1] = 1`."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):
             owner: ast.expr = inner
@@ -69,17 +69,17 @@ def _changed(node: ast.stmt) -> Iterator[str]:
 
 
 def _needed(parts: list[_Part], names: frozenset[str]) -> list[tuple[_Part, str]]:
-    """Return the statements that some names need, directly or through others, each with its text."""
+    """Return the statements that some names need, directly or indirectly, each with its text."""
     chosen: list[_Part] = []
     wanted = set(names)
-    while more := [part for part in parts if part not in chosen and part.gives & wanted]:
+    while more := [part for part in parts if part not in chosen and part.defines & wanted]:
         chosen += more
-        wanted |= {name for part in more for name in part.takes}
+        wanted |= {name for part in more for name in part.uses}
     return [(part, _only(part, wanted)) for part in parts if part in chosen]
 
 
 def _only(part: _Part, wanted: set[str]) -> str:
-    """Return the text of a statement; of an import only the names that are wanted."""
+    """Return the text of a statement; an import keeps only the names that are wanted."""
     if not isinstance(part.node, ast.ImportFrom):
         return part.text
     kept = [alias for alias in part.node.names if (alias.asname or alias.name) in wanted]
@@ -95,8 +95,8 @@ def _joined(parts: list[tuple[_Part, str]]) -> str:
     return text
 
 
-def _answered(api: Api) -> str:
-    """Return a check that every question of Reflect has some answer: whether it is right is for the hidden suite."""
+def _check_answered(api: Api) -> str:
+    """Return a check that every question of Reflect has an answer. The hidden suite checks whether it is right."""
     lines = [f'    assert student.{name} is not None, "{name} is still None"' for name in api.constants]
     text = "from grader.testing import worth\n\n"
     text += '@worth(1, "every question has an answer; whether it is right is seen when your work is graded")\n'

@@ -8,6 +8,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +16,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader.course.course import Course
 from tests.cli.conftest import EXECUTABLE, Attn
-from tests.conftest import ROOT, tier_here
+from tests.conftest import ROOT, tier_here, write
 
 SOLUTION = ROOT / "solutions" / "01_softmax" / "softmax.py"
 STUB = ROOT / "modules" / "01_softmax" / "softmax.py"
@@ -188,30 +190,43 @@ def test_a_name_of_the_wrong_kind_costs_only_its_own_points(attn: Attn, tmp_path
     assert "'int' object is not callable" in next(c["detail"] for c in report["checks"] if c["target"] == "log_softmax")
 
 
-def test_ctrl_c_leaves_no_process_and_no_half_report(tmp_path: Path) -> None:
-    (tmp_path / "ana.py").write_bytes(SOLUTION.read_bytes())
-    (tmp_path / "zoe.py").write_text("import time\ntime.sleep(1000)\n")
-    command = [EXECUTABLE, "grade", str(tmp_path), "-m", "1", "--to", str(tmp_path / "out")]
-    running = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert running.stderr is not None
-    assert "graded 1 of 2: ana" in running.stderr.readline()
+def test_ctrl_c_leaves_no_process_and_no_half_report(tiny: Course, tmp_path: Path) -> None:
+    # The hidden suite stops at zoe and waits for the signal, however fast or slow the machine is.
+    waiting = tmp_path / "waiting"
+    hidden = tiny.hidden_suite(tiny.modules[0])
+    first = "    x = rng.normal(size=(3, 4))\n"
+    assert first in hidden.read_text()
+    wait = f"        import pathlib, time\n        pathlib.Path({str(waiting)!r}).touch()\n        time.sleep(1000)\n"
+    at_zoe = f"    if float(student.tiny(np.array([7.0]))[0]) == 49.0:\n{wait}"
+    hidden.write_text(hidden.read_text().replace(first, first + at_zoe))
+    folder = write(
+        tmp_path / "class",
+        {"ana/tiny.py": "def tiny(x):\n    return x + x\n", "zoe/tiny.py": "def tiny(x):\n    return x ** 2\n"},
+    )
+    out = tmp_path / "out"
+    command = [EXECUTABLE, "grade", str(folder), "-j", "1", "--to", str(out), "--allow-unjailed"]
+    running = subprocess.Popen(command, cwd=tiny.root, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    while not waiting.exists():
+        assert running.poll() is None
+        time.sleep(0.05)
     children = psutil.Process(running.pid).children(recursive=True)
     assert children
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate()
     assert running.returncode == 130
+    assert "graded 1 of 2: ana" in errors
     assert "interrupted" in errors
     _, alive = psutil.wait_procs(children, timeout=20)
     assert alive == []
-    assert [path.name for path in (tmp_path / "out" / "01_softmax").iterdir()] == ["ana.json"]
-    assert json.loads((tmp_path / "out" / "01_softmax" / "ana.json").read_text())["score"] == 46.0
+    assert [path.name for path in (out / "01_tiny").iterdir()] == ["ana.json"]
+    assert json.loads((out / "01_tiny" / "ana.json").read_text())["score"] == 10.0
 
 
 def test_a_place_that_cannot_be_written_is_said_at_once(attn: Attn, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     done = attn("grade", SOLUTION, "--to", tmp_path / "taken" / "below")
     assert done.returncode == 2
-    assert "reports cannot be written to" in done.stderr
+    assert "cannot write reports to" in done.stderr
     assert done.stdout == ""  # said before anything was graded
 
 

@@ -1,4 +1,4 @@
-"""Course directories of real nbgrader, with its own commands to be run in them."""
+"""Course directories of real nbgrader, and functions to run its commands in them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Nbgrader = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course directory with the first module released; not to be changed."""
+    """A course directory with the first module released, which no test may change."""
     root = tmp_path_factory.mktemp("nbgrader") / "attention"
     init_course_dir(course, root)
     release_modules(course, course.modules[:1], root)
@@ -36,24 +36,24 @@ def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def course_dir(released: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of the course directory that a test may change."""
     return shutil.copytree(released, tmp_path / "attention")
 
 
 @pytest.fixture
 def notebook(released: Path) -> Notebook:
-    """The notebook that students were given."""
+    """The notebook that was released to students."""
     return Notebook(released / "release" / MODULE / "softmax.ipynb")
 
 
 @pytest.fixture(scope="session")
 def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Nbgrader:
-    """Run one of nbgrader's own commands in a course directory, in a process of its own."""
+    """Run a command of nbgrader in a course directory, in its own process."""
     home = tmp_path_factory.mktemp("home")
 
     def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "nbgrader", *arguments]
-        # No configuration but the course directory's own.
+        # Use only the configuration of the course directory.
         env = {**os.environ, "HOME": str(home), "JUPYTER_CONFIG_DIR": str(home), "JUPYTER_NO_CONFIG": ""}
         return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
 
@@ -61,11 +61,11 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Nbgrader:
 
 
 def autograde(root: Path, student: str, **settings: Any) -> dict[str, Any]:
-    """Autograde one submission as formgrader's button does, and return what it shows: success, log and error."""
+    """Autograde one submission as formgrader's button does; return success, log and error."""
     config = read_config(root)
     config.AttnLab.update(settings)
     with warnings.catch_warnings():
-        # What SQLAlchemy thinks of nbgrader's own way to add a submission.
+        # A warning of SQLAlchemy about the way in which nbgrader adds a submission.
         warnings.filterwarnings("ignore", "Object of type <Submitted(Assignment|Notebook)> not in session")
         api = NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
         result: dict[str, Any] = api.autograde(MODULE, student)
@@ -74,13 +74,13 @@ def autograde(root: Path, student: str, **settings: Any) -> dict[str, Any]:
 
 @contextmanager
 def gradebook(root: Path) -> Iterator[Any]:
-    """Open the gradebook of a course directory, as anybody who uses nbgrader does."""
+    """Open the gradebook of a course directory through nbgrader's API."""
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "attention") as book:
         yield book
 
 
 def scores(root: Path, module: str = MODULE) -> dict[str, float | None]:
-    """Return the automatic score of every student; None where any of it is missing."""
+    """Return the automatic score of every student; None if a part of it is missing."""
     with gradebook(root) as book:
         found = {}
         for submission in book.assignment_submissions(module):

@@ -1,4 +1,4 @@
-"""The picture in the docs: `python -m tests.platforms.nbgrader.screenshot` photographs formgrader."""
+"""The screenshot of formgrader in the docs: `python -m tests.platforms.nbgrader.screenshot` makes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUDENT = "ben"
 
 
 def main() -> None:
-    """Play a term, open formgrader on it, and keep what a browser shows."""
+    """Play a term, open formgrader, and save a screenshot."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
         raise SystemExit("there is no chromium here: apt-get install chromium")
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def photograph(chromium: str, url: str, folder: str) -> None:
-    """Have a browser open one student's page."""
+    """Open one student's page in a browser."""
     api = f"{url}/formgrader/api/submitted_notebooks/01_softmax/softmax"
     books = requests.get(api, timeout=60).json()
     page = next(book["id"] for book in books if book["student"] == STUDENT)

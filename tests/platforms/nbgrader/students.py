@@ -1,4 +1,4 @@
-"""Students of an nbgrader course: what they write, and how it gets into `submitted/`."""
+"""Students of an nbgrader course: their notebooks, and how these get into `submitted/`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 MODULE = "01_softmax"
 
-# In a handwriting of their own: no line of it is a line of the solution.
+# Written in another style than the solution: the two have no line in common.
 RIGHT = {
     "softmax": """
 def softmax(x, axis=-1):
@@ -41,7 +41,7 @@ def softmax(x, axis=-1):
     powers = np.exp(np.asarray(x))
     return powers / powers.sum(axis=axis, keepdims=True)
 """
-# Reads what it can reach, tells the grader it was right, and leaves a mark if it ever runs unjailed.
+# Reads all files it can, claims to be right, and leaves a file if it ever runs outside the jail.
 MALICIOUS = """
 import pathlib, sys
 for place in ("{course}/tests/hidden/test_01_softmax.py", "{course}/solutions/01_softmax/softmax.py"):
@@ -63,36 +63,36 @@ def softmax(x, axis=-1):
 
 
 class Notebook:
-    """A released notebook, to be filled in."""
+    """A released notebook that a student fills in."""
 
     def __init__(self, release: Path) -> None:
         self.data: dict[str, Any] = json.loads(release.read_text())
 
     def cell(self, grade_id: str) -> dict[str, Any]:
-        """Return the cell that nbgrader knows by an id."""
+        """Return the cell with an nbgrader id."""
         return next(cell for cell in self.data["cells"] if grade_id_of(cell) == grade_id)
 
     def write(self, grade_id: str, text: str) -> Notebook:
-        """Return a copy with other text in a cell."""
+        """Return a copy with new text in a cell."""
         changed = copy.deepcopy(self)
         changed.cell(grade_id)["source"] = text
         return changed
 
     def answer(self, answers: Mapping[str, str], words: str = "When the scores are 750 apart.") -> Notebook:
-        """Return a copy with the answers written down."""
+        """Return a copy with the answers filled in."""
         filled = self.write("open-answer", words)
         for target, text in answers.items():
             filled = filled.write(f"answer-{target}", text)
         return filled
 
     def add(self, kind: str, text: str, **metadata: Any) -> Notebook:
-        """Return a copy with one more cell at its end."""
+        """Return a copy with one more cell at the end."""
         changed = copy.deepcopy(self)
         changed.data["cells"].append({"cell_type": kind, "metadata": metadata, "source": text})
         return changed
 
     def without(self, grade_id: str) -> Notebook:
-        """Return a copy with a cell less."""
+        """Return a copy without one cell."""
         changed = copy.deepcopy(self)
         changed.data["cells"].remove(changed.cell(grade_id))
         return changed
@@ -104,12 +104,12 @@ class Notebook:
 
 
 def grade_id_of(cell: Mapping[str, Any]) -> str:
-    """Return nbgrader's id of a cell."""
+    """Return the nbgrader id of a cell."""
     return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
 
 
 def hand_in(root: Path, student: str, text: str, when: str = "2026-08-09 12:00:00 UTC", module: str = MODULE) -> Path:
-    """Put a file where nbgrader collects to, with the time it came; return its place."""
+    """Write a file to the folder where nbgrader collects, with its submission time; return its path."""
     folder = root / "submitted" / student / module
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "timestamp.txt").write_text(f"{when}\n")

@@ -1,4 +1,4 @@
-"""`nbgrader autograde` in a course of ours: real nbgrader, our jail, and the scores of `attn grade`."""
+"""`nbgrader autograde` with real nbgrader and our jail: scores, comments, feedback and faults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attn_grade(root: Path) -> dict[str, dict[str, Any]]:
 
 
 def class_of_all_kinds(root: Path, notebook: Notebook, mark: Path) -> None:
-    """Hand in what a class hands in, and what somebody might who means harm."""
+    """Submit the notebooks of a class, some of them malicious."""
     right = notebook.answer(RIGHT)
     hand_in(root, "ana", right.text)
     hand_in(root, "ben", right.write("answer-softmax", NO_MAXIMUM).text)
@@ -54,7 +54,7 @@ def class_of_all_kinds(root: Path, notebook: Notebook, mark: Path) -> None:
     hand_in(root, "hal", strange.text)
     hand_in(root, "ida", right.without("test-softmax").without("open-answer").without("answer-reflect").text)
     script = hand_in(root, "jo", right.text).with_name("softmax.py")
-    script.write_text("def softmax(x): return x\n")  # what was given out counts, and nothing that lies beside it
+    script.write_text("def softmax(x): return x\n")  # only the released notebook counts, not other files
     helper = right.write("answer-softmax", "# see below").add("code", RIGHT["softmax"])
     hand_in(root, "kim", helper.text)
     hand_in(root, "lea", right.write("answer-softmax", "while True: pass").text)
@@ -66,13 +66,13 @@ def class_of_all_kinds(root: Path, notebook: Notebook, mark: Path) -> None:
 def graded(
     released: Path, nbgrader: Nbgrader, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A course directory in which a class of all kinds has been autograded, and how that ended."""
+    """A course directory after the autograding of a class, and the result of that command."""
     root = shutil.copytree(released, tmp_path_factory.mktemp("class") / "attention")
     class_of_all_kinds(root, Notebook(released / "release" / MODULE / "softmax.ipynb"), root / "mark")
     return root, nbgrader(root, "autograde", MODULE)
 
 
-def test_every_score_is_that_of_attn_grade(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_scores_are_those_of_attn_grade(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     root, done = graded
     assert done.returncode == 0, done.stderr
     reports = attn_grade(root)
@@ -84,12 +84,12 @@ def test_every_score_is_that_of_attn_grade(graded: tuple[Path, subprocess.Comple
     assert nothing == {"emil", "gus", "lea", "max"}
 
 
-def test_nobody_got_out_of_the_jail(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_no_submission_left_the_jail(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     root, _ = graded
     assert not (root / "mark").exists()
 
 
-def test_points_are_the_release_s_whatever_a_notebook_claims(
+def test_points_come_from_the_release_not_from_the_notebook(
     graded: tuple[Path, subprocess.CompletedProcess[str]], course: Course
 ) -> None:
     root, _ = graded
@@ -101,7 +101,7 @@ def test_points_are_the_release_s_whatever_a_notebook_claims(
             assert submission.max_score == course.module(MODULE).points + 5
 
 
-def test_comments_say_what_is_wrong_and_only_what_may_be_read(
+def test_comments_say_what_is_wrong_without_hidden_details(
     graded: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     root, _ = graded
@@ -111,12 +111,14 @@ def test_comments_say_what_is_wrong_and_only_what_may_be_read(
         assert "of 26 points" in comment
         assert book.find_comment("answer-softmax", "softmax", MODULE, "ana").comment == "26 of 26 points."
         assert "the notebook is not JSON" in book.find_comment("answer-softmax", "softmax", MODULE, "gus").comment
-        said = "\n".join(one.comment or "" for one in book.find_submission_notebook("softmax", MODULE, "ben").comments)
-    assert "does not hold: " in said
-    assert "first at" not in said  # what a hidden check found, and where, is in `detail`
+        comments = "\n".join(
+            one.comment or "" for one in book.find_submission_notebook("softmax", MODULE, "ben").comments
+        )
+    assert "does not hold: " in comments
+    assert "first at" not in comments  # what a hidden check found, and where, is in `detail`
 
 
-def test_open_answers_wait_for_a_person(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_open_answers_need_manual_grading(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     root, _ = graded
     with gradebook(root) as book:
         answered = book.find_grade("open-answer", "softmax", MODULE, "ana")
@@ -126,7 +128,7 @@ def test_open_answers_wait_for_a_person(graded: tuple[Path, subprocess.Completed
         assert book.find_comment("open-answer", "softmax", MODULE, "emil").comment == "No response."
 
 
-def test_what_is_shown_has_the_release_s_tests_and_nothing_hidden(
+def test_shown_notebooks_have_the_released_tests_and_nothing_hidden(
     graded: tuple[Path, subprocess.CompletedProcess[str]], notebook: Notebook, course: Course
 ) -> None:
     root, _ = graded
@@ -140,7 +142,7 @@ def test_what_is_shown_has_the_release_s_tests_and_nothing_hidden(
         assert not [line for line in hidden if line in text], student
 
 
-def test_feedback_is_whole_and_runs_nothing(
+def test_feedback_is_complete_and_runs_nothing(
     graded: tuple[Path, subprocess.CompletedProcess[str]], nbgrader: Nbgrader, course: Course
 ) -> None:
     root, _ = graded
@@ -160,11 +162,11 @@ def test_feedback_is_whole_and_runs_nothing(
 
 
 def plain_text(page: str) -> str:
-    """Return what a page says, without its markup."""
+    """Return the text of a page, without its markup."""
     return str(BeautifulSoup(page, "html.parser").get_text())
 
 
-def test_one_student_again_and_a_manual_score_stays(course_dir: Path, notebook: Notebook) -> None:
+def test_grading_one_student_again_keeps_manual_scores(course_dir: Path, notebook: Notebook) -> None:
     hand_in(course_dir, "ana", notebook.answer(RIGHT).write("answer-softmax", NO_MAXIMUM).text)
     hand_in(course_dir, "ben", notebook.text)
     assert autograde(course_dir, "ana")["success"]
@@ -185,20 +187,22 @@ def test_one_student_again_and_a_manual_score_stays(course_dir: Path, notebook: 
         assert book.find_comment("answer-softmax", "softmax", MODULE, "ana").comment == "See me."
 
 
-def test_a_fault_of_ours_is_loud_and_leaves_no_score(course_dir: Path, course_copy: Course, notebook: Notebook) -> None:
+def test_a_grader_fault_is_reported_and_leaves_no_score(
+    course_dir: Path, course_copy: Course, notebook: Notebook
+) -> None:
     hand_in(course_dir, "ana", notebook.answer(RIGHT).text)
     assert autograde(course_dir, "ana")["success"]
     suite = course_copy.hidden_suite(course_copy.module(MODULE))
-    whole = suite.read_text()
+    text = suite.read_text()
     broken = "def test_softmax_square_rows(student, rng):\n"
-    assert broken in whole
-    suite.write_text(whole.replace(broken, broken + "    1 / 0\n"))
+    assert broken in text
+    suite.write_text(text.replace(broken, broken + "    1 / 0\n"))
     result = autograde(course_dir, "ana", course=str(course_copy.root))
     assert not result["success"]
     assert "ana was not graded in 01_softmax: a fault of the grader" in result["log"]
     assert scores(course_dir) == {"ana": None}
     assert not (course_dir / "autograded" / "ana" / MODULE).exists()
-    suite.write_text(whole)
+    suite.write_text(text)
     assert autograde(course_dir, "ana", course=str(course_copy.root))["success"]
     assert scores(course_dir) == {"ana": FULL}
 
@@ -211,12 +215,12 @@ def test_points_that_changed_since_the_release_are_not_written(
     toml.write_text(toml.read_text().replace("points = 46", "points = 49").replace("points = 3\n", "points = 6\n"))
     result = autograde(course_dir, "ana", course=str(course_copy.root))
     assert not result["success"]
-    assert "softmax was released with 26 points, and is now worth 29: release it again" in result["log"]
+    assert "softmax was released with 26 points, but is now worth 29. Release it again" in result["log"]
     assert scores(course_dir) == {"ana": None}
 
 
 def test_an_earlier_module_of_the_same_student_can_be_imported(course_dir: Path, notebook: Notebook) -> None:
-    """It is looked for where nbgrader keeps it, in the student's other assignments."""
+    """It is found in the student's other assignments, where nbgrader keeps it."""
     answer = (
         RIGHT["softmax"].replace("np.amax", "largest").replace("\n", "\nfrom mylab.loop_attention import largest\n", 1)
     )
@@ -241,13 +245,11 @@ def test_other_assignments_are_not_run(course_dir: Path, notebook: Notebook, nbg
     place.parent.rename(place.parent.with_name("extra"))
     done = nbgrader(course_dir, "autograde", "extra")
     assert done.returncode == 1
-    assert "is no module of AttnLab's, and nothing else is run here" in done.stderr
+    assert "is not an AttnLab module, and only those are run here" in done.stderr
     assert not (course_dir / "mark").exists()
 
 
-def test_where_attnlab_cannot_be_imported_nothing_is_executed(
-    course_dir: Path, notebook: Notebook, tmp_path: Path
-) -> None:
+def test_without_attnlab_nothing_is_executed(course_dir: Path, notebook: Notebook, tmp_path: Path) -> None:
     hand_in(course_dir, "ana", notebook.add("code", f"open({str(tmp_path / 'mark')!r}, 'w')").text)
     code = "import sys; sys.modules['grader'] = None\nfrom nbgrader.apps.nbgraderapp import main\nmain()"
     command = [sys.executable, "-c", code, "autograde", MODULE]
@@ -258,7 +260,7 @@ def test_where_attnlab_cannot_be_imported_nothing_is_executed(
     assert not (tmp_path / "mark").exists()
 
 
-def test_where_there_is_no_jail_nothing_is_graded_unless_the_course_says_so(
+def test_without_a_jail_nothing_is_graded_unless_the_course_allows_it(
     course_dir: Path, notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_jail(*_: object, allow_unjailed: bool, **__: object) -> Iterator[Graded]:
@@ -267,12 +269,12 @@ def test_where_there_is_no_jail_nothing_is_graded_unless_the_course_says_so(
         raise CourseError(course_dir, "", "was asked to grade", "")
         yield
 
-    # What grade_side_by_side does where there is no jail is tested with it; here, what becomes of that.
+    # How grade_in_pool behaves without a jail has its own tests. This one is about what nbgrader then reports.
     monkeypatch.setattr("grader.platforms.nbgrader.autograde.grade_side_by_side", no_jail)
     for student in ("ana", "ben"):
         hand_in(course_dir, student, notebook.answer(RIGHT).text)
     for allowed, words in ((False, "AutogradeError: this machine"), (True, "grader.course.module.CourseError: ")):
         result = autograde(course_dir, "*", allow_unjailed=allowed)
         assert not result["success"]
-        assert result["log"].count(words) == 2  # each of them is told, not the first alone
+        assert result["log"].count(words) == 2  # reported for each of them, not only for the first
     assert scores(course_dir) == {"ana": None, "ben": None}

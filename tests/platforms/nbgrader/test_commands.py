@@ -1,4 +1,4 @@
-"""`attn course init` and `attn release --to` as a person runs them."""
+"""The commands `attn course init` and `attn release --to`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.conftest import ROOT
 
 
 def attn(*arguments: object, cwd: Path = ROOT, path: str = os.defpath) -> subprocess.CompletedProcess[str]:
-    """Run `attn` where no environment is activated: nbgrader must find its own programs."""
+    """Run `attn` without an activated environment: nbgrader must find its own programs."""
     env = {**os.environ, "PATH": path}
     command = [EXECUTABLE, *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
-def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_course_directory_is_made_completely_or_not_at_all(tmp_path: Path) -> None:
     folder = tmp_path / "attention"
     done = attn("course", "init", folder, "--id", "attention-2026")
     assert (done.returncode, done.stderr) == (0, "")
@@ -38,7 +38,7 @@ def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     again = attn("course", "init", folder)
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     broken = attn("course", "init", tmp_path / "other", "--db", "nosuchdialect://x")
     assert broken.returncode == 2
@@ -50,12 +50,12 @@ def test_a_course_directory_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["course", "init"], "Missing argument"),
-        (["course", "init", "my course"], "cannot be a course's name"),
+        (["course", "init", "my course"], "cannot be the id of a course"),
         (["course", "init", "modules/x"], "is inside the course itself"),
-        (["course", "init", "nowhere", "--late-penalty", "10"], "is no late penalty"),
+        (["course", "init", "nowhere", "--late-penalty", "10"], "is not a late penalty"),
         (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is not a date"),
         (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "a bundle has neither"),
-        (["release", "softmax", "--to", "nowhere"], "make one with: attn course init nowhere"),
+        (["release", "softmax", "--to", "nowhere"], "To make one, run: attn course init nowhere"),
         (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
     ],
 )
@@ -66,7 +66,7 @@ def test_usage_mistakes_exit_2(arguments: list[str], words: str) -> None:
     assert not (ROOT / "nowhere").exists()
 
 
-def test_a_gradebook_may_be_elsewhere(tmp_path: Path) -> None:
+def test_a_gradebook_can_be_another_database(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'grades.db'}"
     done = attn("course", "init", tmp_path / "attention", "--db", url, "--json")
     made = json.loads(done.stdout)
@@ -116,7 +116,7 @@ def test_without_nbgrader_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("command", [["course"], ["course", "init"], ["release"], ["gradebook", "sync"]])
-def test_help_is_light_and_teaches_by_example(command: list[str]) -> None:
+def test_help_imports_nothing_heavy_and_shows_an_example(command: list[str]) -> None:
     heavy = {"numpy", "pytest", "torch", "nbgrader", "nbformat", "traitlets"}
     code = (
         f"import sys; sys.argv = ['attn', *{command!r}, '--help']\nfrom cli.main import run; run()\n"

@@ -1,4 +1,4 @@
-"""A live formgrader over HTTP: its button grades in the jail, and its pages show what came of it."""
+"""A live formgrader over HTTP: its button grades in the jail, and its pages show the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOKEN = "formgrader"
 
 
 class Formgrader:
-    """A browser's way to formgrader."""
+    """A client that talks to formgrader as a browser does."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -35,13 +35,13 @@ class Formgrader:
         return str(answer.text)
 
     def data(self, path: str) -> Any:
-        """Return what its pages ask for."""
+        """Return data that its pages request."""
         answer = self.session.get(f"{self.url}/formgrader/api/{path}")
         answer.raise_for_status()
         return answer.json()
 
     def autograde(self, student: str) -> Any:
-        """Press the button."""
+        """Press the autograde button."""
         headers = {"X-XSRFToken": self.session.cookies["_xsrf"]}
         answer = self.session.post(
             f"{self.url}/formgrader/api/submission/{MODULE}/{student}/autograde", headers=headers
@@ -50,7 +50,7 @@ class Formgrader:
         return answer.json()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.session.close()
 
 
@@ -62,7 +62,7 @@ def formgrader(course_dir: Path, tmp_path: Path) -> Iterator[Formgrader]:
     command += ["--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}"]
     env = {**os.environ, "HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "jupyter")}
     log = tmp_path / "jupyter.log"
-    with log.open("w") as file:  # a pipe that nobody reads would fill up
+    with log.open("w") as file:  # a pipe that is not read would fill up
         server = subprocess.Popen(command, cwd=course_dir, env=env, stderr=file)
     while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):
         assert server.poll() is None, log.read_text()
@@ -74,7 +74,7 @@ def formgrader(course_dir: Path, tmp_path: Path) -> Iterator[Formgrader]:
     server.wait()
 
 
-def test_the_button_grades_in_the_jail_and_the_pages_show_it(
+def test_the_autograde_button_grades_in_the_jail_and_the_pages_show_it(
     formgrader: Formgrader, course_dir: Path, notebook: Notebook, tmp_path: Path
 ) -> None:
     script = "<script>document.title = 'mine'</script> <img src=x onerror=alert(1)> [x](javascript:alert(2))"

@@ -1,4 +1,4 @@
-"""Releases into a course directory, by nbgrader's own generate_assignment."""
+"""Releases into a course directory by nbgrader's own generate_assignment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.platforms.nbgrader.students import MODULE, NO_MAXIMUM, RIGHT, Noteboo
 
 
 def executed(notebook: Notebook, folder: Path) -> dict[str, str]:
-    """Run a notebook as it is in a real kernel, and return what its test cells show, by id."""
+    """Run a notebook in a real kernel, and return the output of its test cells, by id."""
     book = nbformat.reads(notebook.text, as_version=4)
     NotebookClient(book, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
     shown = {}
@@ -32,7 +32,7 @@ def executed(notebook: Notebook, folder: Path) -> dict[str, str]:
     return shown
 
 
-def test_what_students_receive(released: Path, course: Course) -> None:
+def test_the_release_has_stubs_and_no_solutions(released: Path, course: Course) -> None:
     folder = released / "release" / MODULE
     assert {path.name for path in folder.iterdir()} == {"softmax.ipynb", "README.md", WHEEL}
     assert list(bundle_leaks(course, folder)) == []
@@ -46,21 +46,21 @@ def test_what_students_receive(released: Path, course: Course) -> None:
     assert locked == {"setup", "imports-1", "open-question", *(f"test-{target}" for target in RIGHT)}
 
 
-def test_the_gradebook_knows_the_points(released: Path, course: Course) -> None:
+def test_the_gradebook_has_the_points(released: Path, course: Course) -> None:
     with gradebook(released) as book:
         assignment = book.find_assignment(MODULE)
         assert assignment.max_code_score == course.module(MODULE).points
         assert assignment.max_written_score == 5
 
 
-def test_the_notebook_runs_as_it_is(notebook: Notebook, tmp_path: Path) -> None:
+def test_the_released_notebook_runs(notebook: Notebook, tmp_path: Path) -> None:
     shown = executed(notebook, tmp_path)
     assert shown.pop("test-reflect").startswith("reflect: 0 of 1 visible checks pass.")
     for name, text in shown.items():
         assert text.startswith(f"{name.removeprefix('test-')}: not written yet."), text
 
 
-def test_the_notebook_tells_right_from_wrong(notebook: Notebook, tmp_path: Path) -> None:
+def test_the_test_cells_pass_right_and_fail_wrong_answers(notebook: Notebook, tmp_path: Path) -> None:
     wrong = NO_MAXIMUM.replace("axis=axis", "axis=0")
     shown = executed(notebook.answer(RIGHT | {"log_softmax": "def log_softmax(x, axis=-1):\n    return x"}), tmp_path)
     assert shown["test-softmax"].startswith("softmax: 2 of 2 visible checks pass.")
@@ -69,8 +69,8 @@ def test_the_notebook_tells_right_from_wrong(notebook: Notebook, tmp_path: Path)
     assert "FAILED  every row of a softmax is a probability distribution" in shown["test-softmax"]
 
 
-def test_nbgrader_s_own_command_makes_the_same_again(course_dir: Path, nbgrader: Nbgrader) -> None:
-    """As formgrader's button does: the folder is self-contained."""
+def test_generate_assignment_makes_the_same_release(course_dir: Path, nbgrader: Nbgrader) -> None:
+    """Formgrader's button does the same: the folder is self-contained."""
     release = course_dir / "release" / MODULE
     before = {path.name: path.read_bytes() for path in release.iterdir()}
     done = nbgrader(course_dir, "generate_assignment", MODULE, "--force")
@@ -78,7 +78,7 @@ def test_nbgrader_s_own_command_makes_the_same_again(course_dir: Path, nbgrader:
     assert {path.name: path.read_bytes() for path in release.iterdir()} == before
 
 
-def test_a_second_release_keeps_a_source_that_was_worked_on(course_dir: Path, course: Course) -> None:
+def test_a_second_release_keeps_an_edited_source(course_dir: Path, course: Course) -> None:
     source = course_dir / "source" / MODULE / "softmax.ipynb"
     made = source.read_bytes()
     source.write_text("my notes")
@@ -88,11 +88,11 @@ def test_a_second_release_keeps_a_source_that_was_worked_on(course_dir: Path, co
     assert not list(course_dir.glob(".release-*"))
 
 
-def test_what_has_been_handed_in_is_released_again_only_by_force(
+def test_a_submitted_assignment_is_released_again_only_with_force(
     course_dir: Path, course: Course, notebook: Notebook
 ) -> None:
     hand_in(course_dir, "ana", notebook.answer(RIGHT).text)
-    with pytest.raises(CourseDirError, match="handed in already, by ana"):
+    with pytest.raises(CourseDirError, match="already been submitted by ana"):
         release_modules(course, course.modules[:1], course_dir)
     assert autograde(course_dir, "ana")["success"]
     release_modules(course, course.modules[:1], course_dir, force=True)
@@ -101,12 +101,12 @@ def test_what_has_been_handed_in_is_released_again_only_by_force(
     assert autograde(course_dir, "ana")["success"]
 
 
-def test_other_cells_under_graded_work_are_refused_and_nothing_is_lost(
+def test_changed_cells_of_graded_work_are_refused_and_nothing_is_lost(
     course_dir: Path, course: Course, notebook: Notebook
 ) -> None:
     hand_in(course_dir, "ana", notebook.answer(RIGHT).text)
     assert autograde(course_dir, "ana")["success"]
-    with gradebook(course_dir) as book:  # as if a function had been called something else then
+    with gradebook(course_dir) as book:  # as if a function had a different name at that time
         book.find_source_cell("test-softmax", "softmax", MODULE).name = "test-soft"
         book.db.commit()
     before = {path: path.read_bytes() for path in course_dir.rglob("*") if path.is_file()}
@@ -117,7 +117,7 @@ def test_other_cells_under_graded_work_are_refused_and_nothing_is_lost(
 
 @pytest.fixture
 def clone(course: Course, tmp_path: Path) -> Course:
-    """A clone of the course, to be spoilt."""
+    """A clone of the course that a test may break."""
     root = tmp_path / "clone"
     for name in ("modules", "solutions", "tests/hidden", "grader", "cli"):
         shutil.copytree(course.root / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -126,7 +126,7 @@ def clone(course: Course, tmp_path: Path) -> Course:
     return read_course(root)
 
 
-def test_a_release_that_would_give_something_away_is_not_made(clone: Course, tmp_path: Path) -> None:
+def test_a_release_with_a_leak_is_not_made(clone: Course, tmp_path: Path) -> None:
     module = clone.modules[0]
     region = clone.solution(module).read_text().split("### BEGIN SOLUTION\n")[1].split("    ### END")[0]
     module.lesson.write_text(f"{module.lesson.read_text()}\n```\n{region}```\n")
@@ -139,17 +139,17 @@ def test_a_release_that_would_give_something_away_is_not_made(clone: Course, tmp
 
 
 def test_a_course_directory_of_another_course_is_refused(course_dir: Path, course: Course, tmp_path: Path) -> None:
-    with pytest.raises(CourseDirError, match="is no course directory"):
+    with pytest.raises(CourseDirError, match="is not an nbgrader course directory"):
         release_modules(course, course.modules[:1], tmp_path)
     reconfigure(course_dir, str(course.root), "/somewhere/else")
     with pytest.raises(CourseDirError, match="belongs to the course in /somewhere/else"):
         release_modules(course, course.modules[:1], course_dir)
     (course_dir / CONFIG).write_text("c = get_config()\n")
-    with pytest.raises(CourseDirError, match="says nothing of AttnLab"):
+    with pytest.raises(CourseDirError, match="does not mention AttnLab"):
         release_modules(course, course.modules[:1], course_dir)
 
 
-def test_a_notebook_is_searched_by_what_its_cells_say(course: Course, released: Path, tmp_path: Path) -> None:
+def test_leaks_are_found_in_the_text_of_cells(course: Course, released: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(released / "release" / MODULE, tmp_path / "release")
     path = folder / "softmax.ipynb"
     document = json.loads(path.read_text())

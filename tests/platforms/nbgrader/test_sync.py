@@ -1,4 +1,4 @@
-"""`attn gradebook sync`: reports in nbgrader's gradebook, as if nbgrader had graded, and safe to be interrupted."""
+"""`attn gradebook sync`: the same gradebook as after `nbgrader autograde`, even after interruptions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def attn(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def graded(released: Path, course: Course, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A course directory with a class in it that is not in its gradebook yet, and its reports by `attn grade`."""
+    """A course directory with a class that is not in its gradebook yet, and the reports of `attn grade`."""
     root = shutil.copytree(released, tmp_path_factory.mktemp("sync") / "attention")
     notebook = Notebook(root / "release" / MODULE / "softmax.ipynb")
     release_modules(course, course.modules[:1], root, due=read_time(DUE))
@@ -53,13 +53,13 @@ def graded(released: Path, course: Course, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def copied(graded: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
-    """A copy of both."""
+    """A copy of the course directory and the reports."""
     root, reports = graded
     return shutil.copytree(root, tmp_path / "attention"), shutil.copytree(reports, tmp_path / "reports")
 
 
 def contents(root: Path) -> dict[str, Any]:
-    """Return all that a gradebook says of every student, but for the ids of rows."""
+    """Return everything in a gradebook about each student, except for the ids of rows."""
     found = {}
     with gradebook(root) as book:
         for one in book.assignment_submissions(MODULE):
@@ -75,7 +75,7 @@ def contents(root: Path) -> dict[str, Any]:
 
 
 def shown(root: Path) -> dict[str, list[Any]]:
-    """Return what formgrader shows of every student's notebook: kind, text and nbgrader's metadata of its cells."""
+    """Return the kind, text and nbgrader metadata of the cells that formgrader shows, for each student."""
     found = {}
     for path in sorted((root / "autograded").glob(f"*/{MODULE}/softmax.ipynb")):
         cells = json.loads(path.read_text())["cells"]
@@ -88,7 +88,9 @@ def by_student(done: list[Synced]) -> dict[str, str]:
     return {one.student: one.outcome for one in done}
 
 
-def test_it_is_as_if_nbgrader_had_graded(copied: tuple[Path, Path], tmp_path: Path, nbgrader: Nbgrader) -> None:
+def test_a_sync_gives_the_same_gradebook_as_nbgrader_autograde(
+    copied: tuple[Path, Path], tmp_path: Path, nbgrader: Nbgrader
+) -> None:
     root, reports = copied
     other = shutil.copytree(root, tmp_path / "other")
     lines = (
@@ -104,7 +106,7 @@ def test_it_is_as_if_nbgrader_had_graded(copied: tuple[Path, Path], tmp_path: Pa
     assert contents(root)["carl"]["penalty"] == pytest.approx(13.8)
 
 
-def test_formgrader_export_and_feedback_take_it_from_there(copied: tuple[Path, Path], nbgrader: Nbgrader) -> None:
+def test_formgrader_export_and_feedback_work_after_a_sync(copied: tuple[Path, Path], nbgrader: Nbgrader) -> None:
     root, reports = copied
     assert attn("gradebook", "sync", reports, "--course", root).returncode == 0
     assert nbgrader(root, "export").returncode == 0
@@ -114,11 +116,11 @@ def test_formgrader_export_and_feedback_take_it_from_there(copied: tuple[Path, P
     assert found["carl"] == (46.0, 13.8, 32.2)
     assert nbgrader(root, "generate_feedback", MODULE).returncode == 0
     assert "no_max_subtraction" in (root / "feedback" / "ben" / MODULE / "softmax.html").read_text()
-    # And nbgrader itself sees that there is nothing left to grade.
+    # nbgrader also finds nothing left to grade.
     assert nbgrader(root, "autograde", MODULE).stderr.count("Skipping existing assignment") == len(STUDENTS)
 
 
-def test_a_second_sync_changes_nothing_and_a_person_s_scores_stay(copied: tuple[Path, Path], course: Course) -> None:
+def test_a_second_sync_changes_nothing_and_keeps_manual_scores(copied: tuple[Path, Path], course: Course) -> None:
     root, reports = copied
     assert set(by_student(list(sync(course, reports, root))).values()) == {"written"}
     with gradebook(root) as book:
@@ -137,7 +139,7 @@ def test_a_second_sync_changes_nothing_and_a_person_s_scores_stay(copied: tuple[
     write_report(replace(changed, checks=checks, score=round((changed.score or 0.0) - lost, 6)), reports)
     assert by_student(list(sync(course, reports, root)))["ben"] == "written"
     after = contents(root)["ben"]
-    assert after["grades"]["test-softmax"][1:] == (21.0, True)  # it stays, and is to be looked at again
+    assert after["grades"]["test-softmax"][1:] == (21.0, True)  # it stays, and is marked for manual grading
     assert after["grades"]["open-answer"][1] == 3.0
     assert after["comments"]["answer-softmax"] == "Nearly."
 
@@ -148,11 +150,11 @@ def read(reports: Path, student: str) -> Report:
 
 
 def write_report(report: Report, reports: Path) -> None:
-    """Put a report into a folder, as if it had been graded into it."""
+    """Write a report to a results folder."""
     (reports / MODULE / f"{report.submission}.json").write_text(report_text(report))
 
 
-def test_one_transaction_a_submission(copied: tuple[Path, Path], course: Course) -> None:
+def test_each_submission_is_one_transaction(copied: tuple[Path, Path], course: Course) -> None:
     root, reports = copied
     commits: list[int] = []
     synced = 0
@@ -170,13 +172,13 @@ def test_one_transaction_a_submission(copied: tuple[Path, Path], course: Course)
     of_submissions = [before for before in commits if commits.count(before) == 1]
     assert synced == len(STUDENTS)
     assert sorted(set(commits)) == list(range(synced))
-    assert len(of_submissions) >= synced - 1  # the first also sees that the gradebook is there
+    assert len(of_submissions) >= synced - 1  # the first also checks that the gradebook exists
 
 
-def test_interrupted_anywhere_a_second_sync_repairs(
+def test_a_second_sync_completes_an_interrupted_one(
     copied: tuple[Path, Path], course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped between two, and in the middle of one, before its transaction is through."""
+    """It is stopped between two submissions, and within one before its transaction is committed."""
     root, reports = copied
     stopped = sync(course, reports, root)
     assert [next(stopped).student, next(stopped).student] == ["ana", "ben"]
@@ -191,31 +193,32 @@ def test_interrupted_anywhere_a_second_sync_repairs(
         with pytest.raises(KeyboardInterrupt):
             list(sync(course, reports, root))
     assert set(contents(root)) == {"ana", "ben"}
-    whole = by_student(list(sync(course, reports, root)))
-    assert whole == {"ana": "unchanged", "ben": "unchanged", "carl": "written", "emil": "written", "gus": "written"}
+    outcomes = by_student(list(sync(course, reports, root)))
+    assert outcomes == {"ana": "unchanged", "ben": "unchanged", "carl": "written", "emil": "written", "gus": "written"}
     assert scores(root) == {one: read(reports, one).score for one in STUDENTS}
 
 
-def test_killed_in_the_middle_a_second_sync_repairs(copied: tuple[Path, Path]) -> None:
+def test_a_second_sync_completes_a_killed_one(copied: tuple[Path, Path]) -> None:
     root, reports = copied
-    whole = read(reports, "ana")
+    report = read(reports, "ana")
     for number in range(60):
-        write_report(replace(whole, submission=f"x{number:02d}"), reports)
+        write_report(replace(report, submission=f"x{number:02d}"), reports)
     command = [EXECUTABLE, "gradebook", "sync", str(reports), "--course", str(root)]
     running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    while not (root / "autograded" / "x05").exists():  # it is at work
+    while not (root / "autograded" / "x05").exists():  # the sync is running
         assert running.poll() is None
     running.send_signal(signal.SIGKILL)
     running.wait()
     half = contents(root)
     assert 0 < len(half) < 65
-    assert {one["score"] for student, one in half.items() if student.startswith("x")} <= {46.0}  # none is half there
+    # No submission is half written.
+    assert {one["score"] for student, one in half.items() if student.startswith("x")} <= {46.0}
     assert attn("gradebook", "sync", reports, "--course", root).returncode == 0
     assert len(contents(root)) == 65
     assert {one for student, one in scores(root).items() if student.startswith("x")} == {46.0}
 
 
-def test_a_report_without_a_score_is_no_0(copied: tuple[Path, Path], course: Course) -> None:
+def test_a_report_without_a_score_is_not_a_0(copied: tuple[Path, Path], course: Course) -> None:
     root, reports = copied
     assert autograde(root, "ana")["success"]
     write_report(replace(read(reports, "ana"), status="not_graded", score=None, message="the machine failed"), reports)
@@ -233,19 +236,19 @@ def test_a_report_without_a_score_is_no_0(copied: tuple[Path, Path], course: Cou
     del course
 
 
-def test_what_was_handed_in_again_is_not_given_an_old_score(copied: tuple[Path, Path], course: Course) -> None:
+def test_a_new_submission_does_not_get_an_old_score(copied: tuple[Path, Path], course: Course) -> None:
     root, reports = copied
     notebook = Notebook(root / "release" / MODULE / "softmax.ipynb")
     hand_in(root, "ana", notebook.text, when="2026-08-09 18:00:00 UTC")
     done = {one.student: one for one in sync(course, reports, root)}
     assert done["ana"].outcome == "refused"
-    assert "handed in again since it was graded" in done["ana"].problem
+    assert "has submitted again since the grading" in done["ana"].problem
     assert "ana" not in scores(root)
     assert done["ben"].outcome == "written"
 
 
-def test_what_came_by_another_way_is_in_the_gradebook_too(copied: tuple[Path, Path], course: Course) -> None:
-    """A script that was mailed has a report and no notebook: its score counts all the same."""
+def test_a_submission_from_outside_nbgrader_is_in_the_gradebook(copied: tuple[Path, Path], course: Course) -> None:
+    """A script that came by mail has a report but no notebook. Its score counts anyway."""
     root, reports = copied
     write_report(replace(read(reports, "ana"), submission="zoe", file="softmax.py"), reports)
     stray = report_text(replace(read(reports, "ana"), submission="../../zoe"))
@@ -253,7 +256,10 @@ def test_what_came_by_another_way_is_in_the_gradebook_too(copied: tuple[Path, Pa
     found = by_student(list(sync(course, reports, root)))
     assert (found["zoe"], found["../../zoe"]) == ("written", "refused")
     assert scores(root)["zoe"] == 46.0
-    assert "softmax.py came by another way" in (root / "autograded" / "zoe" / MODULE / "softmax.ipynb").read_text()
+    assert (
+        "softmax.py was not submitted through nbgrader"
+        in (root / "autograded" / "zoe" / MODULE / "softmax.ipynb").read_text()
+    )
 
 
 def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, Path], course: Course) -> None:
@@ -263,14 +269,14 @@ def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, P
         book.db.commit()
     done = list(sync(course, reports, root))
     assert {one.outcome for one in done if one.student != "gus"} == {"refused"}
-    assert "softmax was released with 25 points, and is now worth 26" in done[0].problem
+    assert "softmax was released with 25 points, but is now worth 26" in done[0].problem
     assert set(scores(root)) <= {"gus"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["{reports}", "--course", "{reports}"], "is no course directory"),
+        (["{reports}", "--course", "{reports}"], "is not an nbgrader course directory"),
         (["{root}", "--course", "{root}"], "there are no reports in"),
         (["{reports}"], "Missing option '--course'"),
         (["nowhere", "--course", "{root}"], "does not exist"),

@@ -1,0 +1,156 @@
+"""Frozen dataclasses as JSON data: `to_json` writes a record, `from_json` reads and checks one."""
+
+from __future__ import annotations
+
+import dataclasses
+import reprlib
+import types
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Record = TypeVar("Record")
+_Reader = Callable[[Any], Any]
+
+# The types that a JSON parser gives for each simple type. It gives an int for a float written without a point.
+_SIMPLE: dict[Any, frozenset[type]] = {
+    str: frozenset({str}),
+    bool: frozenset({bool}),
+    int: frozenset({int}),
+    float: frozenset({float, int}),
+    types.NoneType: frozenset({types.NoneType}),
+}
+_COPIED = frozenset().union(*_SIMPLE.values())
+_KEY = "json"
+
+
+def json_key(key: str | None) -> dict[str, str | None]:
+    """Return the metadata of a field that has another key in the JSON, or with None is not in the JSON."""
+    return {_KEY: key}
+
+
+def to_json(record: Any) -> dict[str, Any]:
+    """Return a record as JSON data, with its keys in the order of its fields."""
+    cls: Any = type(record)
+    data = {}
+    for name, key in _keys(cls):
+        value = getattr(record, name)
+        data[key] = value if type(value) in _COPIED else _plain(value)
+    return data
+
+
+def from_json(record_class: type[Record], data: Any) -> Record:
+    """Return the record that JSON data describes; ValueError if a field is missing or has another type.
+
+    A missing field gets its default if it has one. Keys that the record does not have are ignored.
+    """
+    cls: Any = record_class
+    if type(data) is not dict:
+        raise ValueError(f"{cls.__name__}: {reprlib.repr(data)} is not an object")
+    values = {}
+    for name, key, simple, read, required in _readers(cls):
+        if key in data:
+            value = data[key]
+            try:
+                values[name] = value if type(value) in simple else read(value)
+            except ValueError as error:
+                raise ValueError(f"{cls.__name__}.{key}: {error}") from None
+        elif required:
+            raise ValueError(f"{cls.__name__}: {key} is missing")
+    return record_class(**values)
+
+
+def _plain(value: Any) -> Any:
+    if type(value) in _COPIED:
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return to_json(value)
+
+
+@cache
+def _keys(cls: type) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a class that are in its JSON: name and key."""
+    pairs = ((field.name, field.metadata.get(_KEY, field.name)) for field in dataclasses.fields(cls))
+    return tuple((name, key) for name, key in pairs if key is not None)
+
+
+@cache
+def _readers(cls: type) -> tuple[tuple[str, str, frozenset[type], _Reader, bool], ...]:
+    """Return for each field its name, its key, the types to take as they are, a reader, and whether it is required."""
+    hints = get_type_hints(cls)
+    required = {
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    }
+    return tuple((name, key, *_reader(hints[name]), name in required) for name, key in _keys(cls))
+
+
+@cache
+def _reader(hint: Any) -> tuple[frozenset[type], _Reader]:
+    """Return how a value of a type is read: the types to take as they are, and a reader for all others."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint in _SIMPLE:
+        return _SIMPLE[hint], _refuse(hint.__name__)
+    if origin is Literal:
+        return frozenset(), _literal(arguments)
+    if origin in (Union, types.UnionType):
+        return _union(arguments)
+    if origin is tuple and arguments[1:] == (...,):
+        return frozenset(), _tuple(arguments[0])
+    if origin in (dict, Mapping) and arguments[0] is str:
+        return frozenset(), _mapping(arguments[1])
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return frozenset(), lambda value: from_json(hint, value)
+    raise TypeError(f"a record cannot have a field of type {hint}")
+
+
+def _refuse(wanted: str) -> _Reader:
+    def read(value: Any) -> Any:
+        raise ValueError(f"{reprlib.repr(value)} is not {wanted}")
+
+    return read
+
+
+def _literal(allowed: tuple[Any, ...]) -> _Reader:
+    refuse = _refuse(f"one of {', '.join(map(repr, allowed))}")
+
+    def read(value: Any) -> Any:
+        return value if type(value) is str and value in allowed else refuse(value)
+
+    return read
+
+
+def _union(alternatives: tuple[Any, ...]) -> tuple[frozenset[type], _Reader]:
+    """Take the simple alternatives as they are; at most one alternative may need reading."""
+    readers = [_reader(one) for one in alternatives]
+    reading = [read for one, (_, read) in zip(alternatives, readers, strict=True) if one not in _SIMPLE]
+    if len(reading) > 1:
+        raise TypeError(f"a record cannot choose between {alternatives}")
+    names = " or ".join(getattr(one, "__name__", str(one)) for one in alternatives)
+    return frozenset().union(*(simple for simple, _ in readers)), reading[0] if reading else _refuse(names)
+
+
+def _tuple(hint: Any) -> _Reader:
+    simple, read = _reader(hint)
+
+    def read_all(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list:
+            raise ValueError(f"{reprlib.repr(value)} is not a list")
+        return tuple([one if type(one) in simple else read(one) for one in value])
+
+    return read_all
+
+
+def _mapping(hint: Any) -> _Reader:
+    simple, read = _reader(hint)
+
+    def read_all(value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise ValueError(f"{reprlib.repr(value)} is not an object")
+        return {key: one if type(one) in simple else read(one) for key, one in value.items()}
+
+    return read_all
