@@ -101,7 +101,7 @@ def test_an_assignment_has_the_name_that_it_has_in_canvas(graded: Graded, tmp_pa
     [
         (["-a", "tiny=Final Score"], "does not read a column called"),
         (["-a", "tiny=Section"], "does not read a column called"),
-        (["-a", "tiny"], "say it like"),
+        (["-a", "tiny"], "write it like"),
         (["-m", "nothing"], "there is no module"),
     ],
 )

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -292,9 +291,6 @@ def test_a_bundle_without_attention_says_so(attn: Attn, bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["explain", "show"])
-def test_help_teaches_and_is_light(attn: Attn, command: str) -> None:
+def test_help_teaches_by_example(attn: Attn, command: str) -> None:
     assert f"attn {command} " in attn("--help").stdout
     assert f"  attn {command} " in attn(command, "--help").stdout
-    script = "import sys, cli.student.explain; print(sorted({'numpy', 'pytest', 'psutil'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
