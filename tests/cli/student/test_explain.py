@@ -267,12 +267,12 @@ def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["explain", "dog"], "there is no token 'dog' in the sentence. Say one of The, cat, sat, on, mat, or 1 to 5."),
+        (["explain", "dog"], "there is no token 'dog' in the sentence. Use one of The, cat, sat, on, mat, or 1 to 5."),
         (["explain", "0"], "there is no token '0'"),
         (["explain", "6"], "there is no token '6'"),
         (["explain"], "Missing argument 'TOKEN'"),
-        (["explain", "cat", "--module", "softmax"], "01_softmax has no attention to look at"),
-        (["show", "--module", "4"], "04_masks has no attention to look at"),
+        (["explain", "cat", "--module", "softmax"], "01_softmax has no attention to show"),
+        (["show", "--module", "4"], "04_masks has no attention to show"),
         (["show", "--module", "atention"], "Did you mean attention?"),
     ],
 )

@@ -152,7 +152,7 @@ def test_a_reset_asks_in_a_terminal(bundle: Path) -> None:
     script(bundle).write_text(SOLUTION)
     status, words = in_terminal(bundle, "n\n", "reset", "softmax")
     assert (status, script(bundle).read_text()) == (1, SOLUTION)
-    assert "Put the empty stub of 01_softmax back?" in words
+    assert "Put the original stub of 01_softmax back?" in words
     status, _ = in_terminal(bundle, "y\n", "reset", "softmax")
     assert (status, script(bundle).read_text()) == (0, STUB)
 
@@ -520,7 +520,7 @@ def test_an_untouched_notebook_before_finished_work_is_not_handed_in_silently(at
     aged(notebook(bundle), make_notebook(STUB, "softmax"), 10)
     done = attn("submit", "--student", "ana", cwd=bundle)
     assert done.returncode == 1
-    assert "softmax.py is not" in done.stdout
+    assert "softmax.py does not" in done.stdout
 
 
 def test_a_file_the_grader_would_refuse_is_refused_here(attn: Attn, bundle: Path) -> None:
