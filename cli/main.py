@@ -8,11 +8,14 @@ import io
 import os
 import sys
 import traceback
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from cli.ui.colour import register_fallback, wants_colour
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 EXIT_USAGE = 2
 EXIT_FAULT = 3
@@ -67,6 +70,8 @@ class _Commands(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name][1]) for name in names), *options]

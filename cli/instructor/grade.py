@@ -194,7 +194,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
     kept = batch.keep() if resume else 0
     total = len(batch.work)
     if batch.results.damaged:
-        lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut off or damaged"
+        lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut short or damaged"
         click.echo(f"attn: {lines}: those submissions are graded again", err=True)
     if resume:
         click.echo(f"{kept} of {total} are already in {to}/, {total - kept} to grade", err=True)

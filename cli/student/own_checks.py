@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.sandbox.jail.tiers import begin_spawner
 from grader.submission.own_file import own_file, stale_twin
 from grader.workspace.progress import record_report
 
+if TYPE_CHECKING:
+    from grader.core.report import Report
+
 
 def run_checks(course: Course, module: Module, case: str = "") -> Report:
     """Run the visible checks."""
     # The worker starts first, and the grader is imported while it does: both import NumPy, on two cores at once.
-    # With this import at the top of the file the student would wait for one after the other.
+    # With this import at the top of the file, the student would wait for the first and then for the second.
     begun = begin_spawner(module.backend)
     try:
         gc.disable()  # collecting takes a tenth of the time of the imports, and there is no garbage yet

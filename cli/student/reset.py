@@ -38,7 +38,7 @@ def reset(module_name: str, yes: bool, undoing: bool, as_json: bool) -> None:
             raise click.UsageError(str(error)) from None
         words = "is already the same as its newest backup; nothing was changed"
     elif backup.is_pristine(module):
-        change, words = FileChange((), (), None), "was not changed since it was given out; there is nothing to reset"
+        change, words = FileChange((), (), None), "is unchanged; there is nothing to reset"
     else:
         if backup.has_files(module) and not yes:
             _ask(f"Put the original stub of {module.name} back? A backup of your work is kept.")

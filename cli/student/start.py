@@ -55,7 +55,8 @@ def require_unlocked(progress: ModuleProgress, *, anyway: bool) -> None:
     """Stop with a usage mistake if the module is locked."""
     if progress.missing and not anyway:
         first = ", ".join(progress.missing)
-        raise click.UsageError(f"{progress.module.name} builds on {first}: complete that first, or use --anyway")
+        locked = f"{progress.module.name} is locked until {first} is complete"
+        raise click.UsageError(f"{locked}\nUse --anyway to go on without it")
 
 
 def _begin(course: Course, progress: ModuleProgress, *, notebook: bool, anyway: bool) -> None:

@@ -6,7 +6,6 @@ import textwrap
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from grader.core.report import CheckResult, Report
 from grader.core.safe_text import one_line
 from grader.core.times import show_length
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from grader.classroom.changes import GradeChange
     from grader.classroom.marks import Mark
     from grader.classroom.misconception_counts import MisconceptionCount
+    from grader.core.report import CheckResult, Report
     from grader.core.summary import Summary
 
 WIDTH = 80

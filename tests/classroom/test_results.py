@@ -106,7 +106,7 @@ def test_a_corrected_test_changes_grades_and_the_changes_are_explained(
     hidden.write_text(good)
     corrected = grade(handed_in, "--to", out)
     lines = corrected.stdout.splitlines()
-    assert "Changed since the last grading: 2 of the grades (and 1 only in words)." in lines
+    assert "Grades that changed since the last run: 2 (and 1 only in their messages)." in lines
     at = lines.index("  ana 01_tiny: 6 → 10")
     assert lines[at + 1].strip() == "the checks of the module changed"
     assert lines[at + 2].strip() == "tiny_agrees_with_the_oracle: failed → passed (+4)"

@@ -101,7 +101,7 @@ def test_assignments_get_their_canvas_names(graded: Graded, tmp_path: Path) -> N
     [
         (["-a", "tiny=Final Score"], "does not read a column called"),
         (["-a", "tiny=Section"], "does not read a column called"),
-        (["-a", "tiny"], "say it like"),
+        (["-a", "tiny"], "write it like"),
         (["-m", "nothing"], "there is no module"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A student at a terminal: the commands they run, and the code they write, first wrong and then right."""
+"""A student at a terminal: the commands they run and the code they write, first wrong, then right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.course.module import Module
 from tests.acceptance.journey.terminal import Terminal
 
 WIDTH = 80
-# A mistake of each module that its visible checks see, and its name.
+# For each module, a mistake that its visible checks catch, and the function it is in.
 MISTAKES = {
     "01_softmax": ("axis_zero", "softmax"),
     "02_loop_attention": ("no_scaling", "scaled_dot_product_attention"),
@@ -36,7 +36,7 @@ class StudentAtWork:
         return Terminal([*self.command, *arguments], self.bundle.root, self.env)
 
     def runs(self, *arguments: str, status: int = 0, shows: Sequence[str] = ()) -> str:
-        """Run a command to its end and see what it says; return the whole of it."""
+        """Run a command to its end, check what it shows, and return its output."""
         terminal = self.attn(*arguments)
         code = terminal.finish()
         assert code == status, f"attn {' '.join(arguments)} ended with {code}:\n{terminal.text}"
@@ -65,6 +65,6 @@ class StudentAtWork:
         self.writes(module, right)
         total = len(re.findall(r"^def test_", module.checks.read_text(), re.MULTILINE))
         self.runs("test", slug, shows=[f"{total} of {total} visible checks pass."])
-        self.runs("complete", slug, shows=["within its law", f"from mylab.{slug} import"])
-        self.runs("profile", slug, shows=["within its law"])
+        self.runs("complete", slug, shows=["OK", f"from mylab.{slug} import"])
+        self.runs("profile", slug, shows=["OK"])
         assert (self.bundle.root / "mylab" / f"{slug}.py").is_file()

@@ -26,7 +26,7 @@ def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn) -> None:
     ]
 
 
-def test_an_unsound_module_exits_1_with_the_cause_and_the_mend(attn: Attn, tiny: Course) -> None:
+def test_an_unsound_module_exits_1_with_the_cause_and_the_fix(attn: Attn, tiny: Course) -> None:
     stub = tiny.modules[0].stub
     stub.write_text(stub.read_text() + "# by hand\n")
     done = attn("dev", "check", cwd=tiny.root)
@@ -70,7 +70,7 @@ def test_a_release_into_a_folder_in_use_is_a_usage_mistake(attn: Attn, tmp_path:
     (tmp_path / "mine.txt").write_text("precious")
     done = attn("release", "--bundle", "softmax", "--to", tmp_path)
     assert done.returncode == 2
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr
     assert attn("release", "softmax", "--to", tmp_path / "new").returncode == 2
     done = attn("release", "--bundle", "softmax", "--to", ROOT / "modules" / "zz")
     assert done.returncode == 2

@@ -236,6 +236,6 @@ def test_a_report_that_cannot_be_written_stops_nobody(attn: Attn, tmp_path: Path
     (tmp_path / "out" / "01_softmax" / "ben.json").mkdir(parents=True)
     done = attn("grade", tmp_path, "-m", "1", "--to", tmp_path / "out")
     assert done.returncode == 3
-    assert "the report of ben could not be written" in done.stderr
+    assert "the report and the grade of ben could not be written" in done.stderr
     assert "3 submissions: 3 with full marks" in done.stdout
     assert (tmp_path / "out" / "01_softmax" / "cy.json").is_file()

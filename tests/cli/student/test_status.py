@@ -1,4 +1,4 @@
-"""`attn`, `attn status` and `attn test`: where a student is, and whether their code holds."""
+"""`attn`, `attn status` and `attn test`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def stub_of(bundle: Path) -> Path:
     return bundle / "modules" / "01_softmax" / "softmax.py"
 
 
-def test_attn_alone_says_where_one_is_and_what_comes_next(attn: Attn, bundle: Path) -> None:
+def test_attn_alone_shows_the_next_module(attn: Attn, bundle: Path) -> None:
     done = attn(cwd=bundle / "modules")
     assert done.returncode == 0
     assert "(a student's bundle)" in done.stdout
@@ -51,7 +51,7 @@ def test_status_follows_the_work(attn: Attn, bundle: Path) -> None:
     assert state() == "untouched"
 
 
-def test_a_broken_progress_file_is_no_error(attn: Attn, bundle: Path) -> None:
+def test_a_broken_progress_file_is_not_an_error(attn: Attn, bundle: Path) -> None:
     (bundle / ".attnlab").mkdir()
     (bundle / ".attnlab" / "progress.json").write_text("{")
     assert "not started" in attn("status", cwd=bundle).stdout
@@ -96,7 +96,7 @@ def test_a_file_that_does_not_import_says_why_once(attn: Attn, bundle: Path) -> 
     done = attn("test", cwd=bundle)
     assert done.returncode == 1
     assert done.stdout.count("No module named 'nothing_like_it'") == 1
-    assert "Mend this first" in done.stdout
+    assert "Fix this first" in done.stdout
 
 
 def test_a_newer_notebook_counts(attn: Attn, bundle: Path) -> None:
@@ -119,7 +119,7 @@ def test_grading_in_a_bundle_says_what_is_missing(attn: Attn, bundle: Path) -> N
     assert "in a student's bundle there is `attn test`" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["status"], [], ["grade", "--help"], ["dev", "--help"]])
+@pytest.mark.parametrize("arguments", [["status"], [], ["test", "--help"], ["grade", "--help"]])
 def test_light_commands_load_no_heavy_library(arguments: list[str]) -> None:
     script = (
         f"import sys; sys.argv = ['attn', *{arguments!r}]\nfrom cli.main import run; run()\n"

@@ -75,8 +75,8 @@ def test_a_reset_keeps_what_was_there_and_can_be_undone_and_that_too(attn: Attn,
     before = snapshot(bundle)
     done = attn("reset", "softmax", "--yes", cwd=bundle)
     assert done.returncode == 0
-    assert f"{FOLDER / 'softmax.py'} is the empty stub again." in done.stdout
-    assert f"{FOLDER / 'softmax.ipynb'} is removed" in done.stdout
+    assert f"{FOLDER / 'softmax.py'} is the original stub again." in done.stdout
+    assert f"{FOLDER / 'softmax.ipynb'} was removed" in done.stdout
     kept = bundle / ".attnlab" / "backups" / "01_softmax" / "0001"
     assert str(kept.relative_to(bundle)) in done.stdout
     assert (kept / "softmax.py").read_text() == "mine = 1\n"
@@ -106,7 +106,7 @@ def test_a_backup_that_lost_its_times_still_says_which_file_counts(attn: Attn, b
 
 def test_an_untouched_module_is_left_alone(attn: Attn, bundle: Path) -> None:
     done = attn("reset", "1", cwd=bundle)
-    assert (done.returncode, done.stdout) == (0, "01_softmax is untouched; there is nothing to reset.\n")
+    assert (done.returncode, done.stdout) == (0, "01_softmax is unchanged; there is nothing to reset.\n")
     assert not (bundle / ".attnlab").exists()
 
 
@@ -134,7 +134,7 @@ def test_a_missing_stub_comes_back_without_a_question(attn: Attn, bundle: Path) 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["softmax"], "say --yes. Nothing was changed"),
+        (["softmax"], "use --yes. Nothing was changed"),
         (["softmax", "--undo"], "there is no backup of 01_softmax"),
         (["sotfmax"], "Did you mean softmax?"),
     ],
@@ -152,7 +152,7 @@ def test_a_reset_asks_in_a_terminal(bundle: Path) -> None:
     script(bundle).write_text(SOLUTION)
     status, words = in_terminal(bundle, "n\n", "reset", "softmax")
     assert (status, script(bundle).read_text()) == (1, SOLUTION)
-    assert "Put the empty stub of 01_softmax back?" in words
+    assert "Put the original stub of 01_softmax back?" in words
     status, _ = in_terminal(bundle, "y\n", "reset", "softmax")
     assert (status, script(bundle).read_text()) == (0, STUB)
 
@@ -419,11 +419,11 @@ def test_what_is_handed_in_is_graded_as_the_student_saw_it(attn: Attn, bundle: P
     masks.write_text((ROOT / "solutions" / "04_masks" / "masks.py").read_text() + BY_MYLAB)
     refused = attn("submit", "--student", "ana b.c@x", cwd=bundle)
     assert refused.returncode == 1
-    assert "or say --anyway" in refused.stderr
+    assert "or use --anyway" in refused.stderr
     assert list(bundle.glob("*.zip")) == []
     done = attn("submit", "--anyway", cwd=bundle)  # whose it is, is remembered
     assert done.returncode == 0
-    assert "softmax.ipynb is handed in, as it was changed last; softmax.py is not" in done.stdout
+    assert "softmax.ipynb goes into the zip, because it is newer; softmax.py does not" in done.stdout
     assert "03_attention               not started" in done.stdout
     path = bundle / "ana b.c@x.zip"
     with zipfile.ZipFile(path) as file:
@@ -481,7 +481,7 @@ def test_a_second_zip_replaces_the_first_but_nothing_else(attn: Attn, bundle: Pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "say whose work this is"),
+        ([], "your id is needed"),
         (["--student", ""], "1 to 64 characters"),
         (["--student", "a" * 65], "1 to 64 characters"),
         (["--student", "../ana"], "only, not '/'"),
@@ -520,7 +520,7 @@ def test_an_untouched_notebook_before_finished_work_is_not_handed_in_silently(at
     aged(notebook(bundle), make_notebook(STUB, "softmax"), 10)
     done = attn("submit", "--student", "ana", cwd=bundle)
     assert done.returncode == 1
-    assert "softmax.py is not" in done.stdout
+    assert "softmax.py does not" in done.stdout
 
 
 def test_a_file_the_grader_would_refuse_is_refused_here(attn: Attn, bundle: Path) -> None:
@@ -540,7 +540,7 @@ def test_a_terminal_is_asked_who_and_whether(bundle: Path) -> None:
     assert not (bundle / "ana.zip").exists()
     status, words = in_terminal(bundle, "y\n", "submit")
     assert status == 0
-    assert "ana.zip: 1 module of ana, read back and found whole." in words
+    assert "ana.zip: 1 module of ana; the zip was read back and is complete." in words
 
 
 @pytest.mark.parametrize("command", ["reset", "update", "submit"])

@@ -1,4 +1,4 @@
-"""What a terminal has to do with it: colours, encodings, the Tab key; and the smaller options of the commands."""
+"""Terminals: colours, encodings and the Tab key; and small options of the student commands."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_pipe_has_no_colours(attn: Attn, bundle: Path) -> None:
     assert ESCAPE not in attn("test", "softmax", cwd=bundle).stdout
 
 
-def test_a_terminal_without_a_character_shows_another(bundle: Path) -> None:
+def test_a_missing_character_is_replaced(bundle: Path) -> None:
     shutil.copy(ROOT / "solutions" / "03_attention" / "attention.py", bundle / "modules" / "03_attention")
     shown = run(bundle, "profile", "attention", "project_qkv", PYTHONIOENCODING="cp1252")
     assert "n·m·d_k" in shown
@@ -70,7 +70,7 @@ def test_the_tab_key(bundle: Path, typed: str, found: list[str]) -> None:
 def test_one_case(attn: Attn, bundle: Path) -> None:
     done = attn("test", "softmax", "--case", "ROWS", "--json", cwd=bundle)
     assert [check["name"] for check in json.loads(done.stdout)["checks"]] == ["softmax_rows_sum_to_one"]
-    assert attn("status", cwd=bundle).stdout.startswith("01_softmax           not started")  # one case is no test
+    assert attn("status", cwd=bundle).stdout.startswith("01_softmax           not started")  # one case is not a run
     assert attn("test", "softmax", "--case", "nothing like it", cwd=bundle).returncode == 2
 
 
@@ -80,20 +80,20 @@ def test_the_first_failure_alone(attn: Attn, bundle: Path) -> None:
     assert "0 of 5 visible checks pass." in done.stdout
 
 
-def test_a_notebook_that_is_there_is_somebodys_work(attn: Attn, bundle: Path) -> None:
+def test_start_keeps_an_existing_notebook(attn: Attn, bundle: Path) -> None:
     assert attn("start", "softmax", "--notebook", cwd=bundle).returncode == 0
     notebook = bundle / "modules" / "01_softmax" / "softmax.ipynb"
     before = notebook.read_bytes()
     shutil.copy(SOLUTION, bundle / "modules" / "01_softmax")
     done = attn("start", "softmax", "--notebook", cwd=bundle)
-    assert "is there already, and is left as it is" in done.stderr
+    assert "already exists and was not changed" in done.stderr
     assert notebook.read_bytes() == before
 
 
-def test_locked_means_not_yet(attn: Attn, bundle: Path) -> None:
+def test_a_locked_module_cannot_be_started(attn: Attn, bundle: Path) -> None:
     done = attn("start", "loop_attention", cwd=bundle)
     assert done.returncode == 2
-    assert "02_loop_attention builds on 01_softmax; complete it, or say --anyway" in done.stderr
+    assert "02_loop_attention is locked until 01_softmax is complete\nUse --anyway" in done.stderr
     assert attn("complete", "loop_attention", cwd=bundle).returncode == 2
     assert attn("start", "loop_attention", "--anyway", cwd=bundle).returncode == 0
 
@@ -107,17 +107,17 @@ def test_complete_says_what_is_unlocked(attn: Attn, bundle: Path) -> None:
     assert json.loads(attn("status", "--json", cwd=bundle).stdout)[0]["completed"] is True
 
 
-def test_what_costs_too_much_is_not_complete(attn: Attn, bundle: Path) -> None:
+def test_code_that_costs_too_much_is_not_complete(attn: Attn, bundle: Path) -> None:
     (bundle / "modules" / "01_softmax" / "softmax.py").write_text(SOLUTION.read_text() + ROW_BY_ROW)
     done = attn("complete", "softmax", cwd=bundle)
     assert done.returncode == 1
     assert "TOO MUCH" in done.stdout
-    assert "costs too much: `attn profile softmax` shows where" in done.stdout
+    assert "breaks its contract: `attn profile softmax` shows where" in done.stdout
     assert not (bundle / "mylab").exists()
 
 
 @pytest.mark.parametrize("name", ["modules/01_softmax/softmax.py", "nowhere/map.svg", "notes.svg"])
-def test_nothing_is_drawn_over_anybodys_work(attn: Attn, bundle: Path, name: str) -> None:
+def test_svg_overwrites_only_drawings(attn: Attn, bundle: Path, name: str) -> None:
     (bundle / "notes.svg").write_text("my notes")
     shutil.copy(
         ROOT / "solutions" / "02_loop_attention" / "loop_attention.py", bundle / "modules" / "02_loop_attention"
@@ -130,7 +130,7 @@ def test_nothing_is_drawn_over_anybodys_work(attn: Attn, bundle: Path, name: str
     assert not (bundle / "nowhere").exists()
 
 
-def test_what_somebody_wrote_into_mylab_is_kept(attn: Attn, bundle: Path) -> None:
+def test_files_written_by_hand_in_mylab_are_kept(attn: Attn, bundle: Path) -> None:
     shutil.copy(SOLUTION, bundle / "modules" / "01_softmax")
     (bundle / "mylab").mkdir()
     (bundle / "mylab" / "softmax.py").write_text("mine = 1\n")
@@ -145,12 +145,12 @@ def test_a_known_mistake_is_not_complete(attn: Attn, bundle: Path) -> None:
     done = attn("complete", "softmax", cwd=bundle)
     assert done.returncode == 1
     assert "5 of 5 visible checks pass." in done.stdout
-    assert "behaves like a known mistake: mend it, or say --anyway" in done.stdout
+    assert "behaves like a known mistake. Fix it, or use --anyway" in done.stdout
     assert attn("hint", "softmax", cwd=bundle).returncode == 0
     assert attn("complete", "softmax", "--anyway", cwd=bundle).returncode == 0
 
 
-def test_what_was_complete_may_not_be_so_any_more(attn: Attn, bundle: Path) -> None:
+def test_an_edited_module_was_complete(attn: Attn, bundle: Path) -> None:
     path = bundle / "modules" / "01_softmax" / "softmax.py"
     shutil.copy(SOLUTION, path)
     attn("complete", "softmax", cwd=bundle)
@@ -170,14 +170,14 @@ def test_a_file_that_is_gone_can_be_brought_back(attn: Attn, bundle: Path) -> No
     assert attn("test", "softmax", cwd=bundle).returncode == 1
 
 
-def test_what_is_not_written_has_no_cost(attn: Attn, bundle: Path) -> None:
+def test_a_stub_has_no_cost(attn: Attn, bundle: Path) -> None:
     done = attn("profile", "loop_attention", cwd=bundle)
     assert done.returncode == 1
     assert "TOO MUCH" not in done.stdout
     assert done.stdout.count("NOT MEASURED") == 3
 
 
-def test_progress_that_cannot_be_read_is_kept(attn: Attn, bundle: Path) -> None:
+def test_an_unreadable_progress_file_is_kept(attn: Attn, bundle: Path) -> None:
     (bundle / ".attnlab").mkdir()
     (bundle / ".attnlab" / "progress.json").write_text("garbage")
     attn("test", "softmax", cwd=bundle)

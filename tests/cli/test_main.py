@@ -1,0 +1,61 @@
+"""The command table: `attn --help` and the Tab key import no command, and the table agrees with the commands."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from cli.main import COMMANDS, attn
+from tests.conftest import ROOT
+
+# Runs `attn` and then prints what must not have been imported: heavy libraries, the grader, and every command.
+SCRIPT = """
+import sys
+from cli.main import run
+run()
+heavy = {"numpy", "torch", "pytest", "_pytest", "psutil", "nbformat"}
+commands = ("grader", "cli.student.", "cli.instructor.", "cli.author.")
+print([name for name in sys.modules if name in heavy or name.startswith(commands)])
+"""
+
+
+def imported(*arguments: str, **env: str) -> str:
+    """Return the last line of the script: the names of modules that should not be there."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **env},
+    )
+    return done.stdout.splitlines()[-1]
+
+
+def test_help_imports_no_command() -> None:
+    assert imported("--help") == "[]"
+
+
+def test_completion_of_commands_imports_no_command() -> None:
+    typed = {"COMP_WORDS": "attn ", "COMP_CWORD": "1", "_ATTN_COMPLETE": "bash_complete"}
+    assert imported(**typed) == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_has_the_first_sentence_of_the_command(name: str) -> None:
+    module, text = COMMANDS[name]
+    command = attn.get_command(click.Context(attn), name)
+    assert command is not None
+    assert command.help is not None
+    words = " ".join(inspect.cleandoc(command.help).split())
+    assert f"{words} ".startswith(f"{text} "), module
+    assert len(f"  gradebook  {text}") <= 80
+
+
+def test_an_unknown_command_is_not_found() -> None:
+    assert attn.get_command(click.Context(attn), "tset") is None
