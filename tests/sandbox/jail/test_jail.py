@@ -156,7 +156,7 @@ def test_strict_worker_has_its_own_folder() -> None:
 
 
 def test_file_opened_for_reading_is_not_truncated() -> None:
-    """Landlock refuses this only since Linux 6.2. A worker may write in its folder, so only the filter can."""
+    """Landlock refuses this only since Linux 6.2. A worker may write in its own folder, so the filter must refuse."""
     needs_tier("strict")
     source = (
         "import os\ndef empty():\n    open('mine', 'w').write('x')\n"

@@ -31,7 +31,7 @@ def calls_its_argument(meter: Meter, at: int, function: Any, args: Args, kwargs:
 
 
 def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """Builtins that go through their whole argument."""
+    """Builtins that go through their complete argument."""
     if kwargs.get("key") is not None:
         kwargs = kwargs | {"key": meter.watched(at, kwargs["key"])}
     if len(args) > 1 and function in (max, min, math.hypot):
