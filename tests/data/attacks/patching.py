@@ -43,7 +43,7 @@ def evil(x):
 
 # %% the encoder
 def evil(x):
-    from grader.sandbox import channel, encoder, wire
+    from grader.sandbox.protocol import channel, encoder, wire
 
     encoder.encode = channel.encode = lambda *a, **k: wire.PREFIX.pack(b"ATN1", 4, 0) + b"true"
     return
@@ -51,9 +51,11 @@ def evil(x):
 
 # %% the worker
 def evil(x):
+    from grader.sandbox.worker.operations import OPERATIONS
     from grader.sandbox.worker.worker import Worker
 
-    Worker.answer = Worker.do_call = lambda self, request: {"ok": [{"value": True}]}
+    Worker.answer = lambda self, request: {"ok": [{"value": True}]}
+    OPERATIONS["call"] = lambda *anything: [{"value": True}]
     return
 
 
