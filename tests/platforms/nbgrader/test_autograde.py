@@ -270,7 +270,7 @@ def test_without_a_jail_nothing_is_graded_unless_the_course_allows_it(
         yield
 
     # How grade_in_pool behaves without a jail has its own tests. This one is about what nbgrader then reports.
-    monkeypatch.setattr("grader.platforms.nbgrader.autograde.grade_side_by_side", no_jail)
+    monkeypatch.setattr("grader.platforms.nbgrader.autograde.grade_in_pool", no_jail)
     for student in ("ana", "ben"):
         hand_in(course_dir, student, notebook.answer(RIGHT).text)
     for allowed, words in ((False, "AutogradeError: this machine"), (True, "grader.course.module.CourseError: ")):

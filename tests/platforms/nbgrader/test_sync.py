@@ -189,7 +189,7 @@ def test_a_second_sync_completes_an_interrupted_one(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("grader.platforms.nbgrader.sync._Desk._write", power_cut)
+        patch.setattr("grader.platforms.nbgrader.sync._GradebookWriter._write", power_cut)
         with pytest.raises(KeyboardInterrupt):
             list(sync(course, reports, root))
     assert set(contents(root)) == {"ana", "ben"}
@@ -295,5 +295,5 @@ def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tupl
     with pytest.raises(CourseDirError, match=r"02_loop_attention has not been released .* attn release loop_attention"):
         list(sync(course, reports, root))
     (reports / "grades.json").unlink()
-    with pytest.raises(CourseDirError, match="the grading did not end; finish it"):
+    with pytest.raises(CourseDirError, match=r"the grading did not finish\. To finish it"):
         list(sync(course, reports, root))
