@@ -118,6 +118,8 @@ def fingerprint_data(
 
 def _place(row: list[ProbeOutcome], outcome: ProbeOutcome, probe: Probe) -> int:
     """Return the place of an outcome among the known ones. A new one is added."""
+    if outcome is row[0]:  # most wrong ways leave most probes as they are
+        return 0
     refusing = row[0].ended == "refused"
     for place, known in enumerate(row):
         if not compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype).wrong:

@@ -9,6 +9,7 @@ import importlib.machinery
 import linecache
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -66,8 +67,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
         """Return the compiled code of a cell."""
-        code: CodeType = compile_cell(cell, filename, flags, notebook=notebook)
-        return code
+        return _compiled(cell, filename, flags, notebook)
 
     def injected(self) -> dict[str, Any]:
         """Return extra names that a module has before it runs."""
@@ -93,6 +93,12 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             for error in self.run(module, slug):
                 if not self.files[slug]["notebook"]:
                     raise error
+
+
+@lru_cache(maxsize=64)  # a worker that serves many wrong ways loads each of them several times
+def _compiled(cell: str, filename: str, flags: int, notebook: bool) -> CodeType:
+    code: CodeType = compile_cell(cell, filename, flags, notebook=notebook)
+    return code
 
 
 def compile_cell(cell: str, filename: str, flags: int, *, notebook: bool) -> Any:
