@@ -197,7 +197,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut short or damaged"
         click.echo(f"attn: {lines}: those submissions are graded again", err=True)
     if resume:
-        click.echo(f"{kept} of {total} are already in {to}/, {total - kept} to grade", err=True)
+        click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:
         with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed)) as all_graded:
@@ -206,7 +206,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
                     pace.step(graded.report.submission)
     except OSError as error:
         lost = f"attn: {error}. {kept + pace.done} of {total} are graded and saved"
-        click.echo(f"{lost}; make room, then continue with --resume" if to else lost, err=True)
+        click.echo(f"{lost}; make room, then go on with --resume" if to else lost, err=True)
         raise SystemExit(3) from None
     except KeyboardInterrupt:
         if to is not None:
