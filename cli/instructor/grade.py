@@ -78,13 +78,13 @@ def grade(
     PATHS are scripts, notebooks, zips, or folders laid out as <student>/<module>/<file>.
 
     \b
-    attn grade ana/softmax.py                   the file name says which module it is
-    attn grade ana.py --module 01_softmax       or you say it
-    attn grade class/ --to reports              a class: one report file each, and grades.csv
-    attn grade class/ --to reports --resume     after Ctrl-C or a crash: nothing is graded twice
-    attn grade class/ --json > reports.json     the same as one JSON array
-    attn grade class/ --to reports --roster class.csv --due 2026-10-01 --late-penalty 10%/day
-    attn stats reports                          what the class fails at, and which work to look at
+    attn grade ana/softmax.py                  the file name names the module
+    attn grade ana.py --module 01_softmax      or you name it
+    attn grade class/ --to reports             a report for each, and grades.csv
+    attn grade class/ --to reports --resume    go on after Ctrl-C or a crash
+    attn grade class/ --json > reports.json    the same as one JSON array
+    attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
+    attn stats reports                         what does the class fail at?
 
     Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
     again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.

@@ -25,7 +25,7 @@ def submit(student: str | None, to: Path | None, anyway: bool, as_json: bool) ->
     """Test your modules and put them into one zip to hand in. Only modules that you have begun are in it.
 
     \b
-    attn submit --student ana    writes ana.zip; next time, `attn submit` is enough
+    attn submit --student ana    writes ana.zip; next time: attn submit
 
     Exit status: 0 written, 1 not written because something fails, 2 a wrong option, 3 a fault of the grader.
     """

@@ -23,7 +23,7 @@ def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, as_jso
 
     \b
     attn export csv reports --out class.csv
-    attn export csv reports --out checks.csv --checks    one line per check, for your own statistics
+    attn export csv reports --out checks.csv --checks    one line per check
 
     `reports/grades.csv` says more about each grade, one line per student and module. A missing score is an empty cell
     and is left out of sums. A text that a spreadsheet would run as a formula gets an apostrophe in front.

@@ -25,8 +25,8 @@ def github() -> None:
     \b
     attn export github workflow softmax --out .github/workflows/classroom.yml
     attn test softmax --json > report.json
-    attn export github result report.json            what the workflow passes to Classroom's reporter
-    attn export github results reports --out results   the same for a class that `attn grade` graded
+    attn export github result report.json              for Classroom's reporter
+    attn export github results reports --out results   the same for a class
     """
 
 

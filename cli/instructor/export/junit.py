@@ -25,7 +25,7 @@ def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_jso
 
     \b
     attn export junit reports --out class.xml
-    attn export junit reports --out xml --each      xml/01_softmax/ana.xml and so on
+    attn export junit reports --out xml --each      xml/01_softmax/ana.xml, ...
 
     A suite is a submission, a case is a check or a cost. A failure is the student's, an error is the grader's, and a
     check that did not run is skipped. The messages are those that students may read.
