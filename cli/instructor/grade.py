@@ -106,8 +106,8 @@ def grade(
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
-    said = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
-    rules = _rules(said, to, resume=resume)
+    given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
+    rules = _rules(given, to, resume=resume)
     course = find_course(Path.cwd())
     module = module_named(course, module_name) if module_name else None
     try:
@@ -141,24 +141,24 @@ def _full(path: Path | None) -> str | None:
     return str(path.resolve()) if path else None
 
 
-def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
+def _rules(given: Rules, to: Path | None, *, resume: bool) -> Rules:
     """Return the rules to grade by: those given now, and with --resume those given before."""
     if to is None:
         if resume:
             raise click.UsageError("--resume continues in a folder: name it with --to")
-        return said
+        return given
     before = read_rules(to)
     if resume:
-        rules = said.or_else(before)
-        again = {name: value for name, value in rules.said().items() if name not in said.said()}
+        rules = given.or_else(before)
+        again = {name: value for name, value in rules.said().items() if name not in given.said()}
         if again:
             click.echo("as before: " + " ".join(f"{name} {value}" for name, value in again.items()), err=True)
         return rules
-    dropped = [name for name in before.said() if name not in said.said()]
+    dropped = [name for name in before.said() if name not in given.said()]
     if dropped:
         text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
         click.echo(f"attn: {text} (--resume would keep them)", err=True)
-    return said
+    return given
 
 
 def _tell(found: FoundSubmissions, marking: Marking) -> None:

@@ -1,4 +1,4 @@
-"""`attn show`: the attention map of the lesson's sentence, from one's own code."""
+"""`attn show`: the attention map of the lesson's sentence, from a student's own code."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_the_table_has_the_first_sentence_of_the_command(name: str) -> None:
 
 
 def test_help_fits_into_a_narrow_terminal() -> None:
-    """A command that is wider stands alone on its line: it would be no use in two parts."""
+    """A wider command stands alone on its line; it could not be copied from two lines."""
     for path, command, context in commands(attn, click.Context(attn, info_name="attn", terminal_width=80)):
         for line in command.get_help(context).splitlines():
             assert len(line) <= 80 or "  " not in line.strip(), f"{path}: {line}"

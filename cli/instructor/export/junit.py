@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FOLDER, class_of, json_option, leave, modules_option
+from cli.instructor.export.options import FOLDER, class_of, finish_export, json_option, modules_option
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.report import file_name
 from grader.platforms.class_list import ExportError
@@ -46,4 +46,6 @@ def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_jso
     except ExportError as error:
         raise click.UsageError(str(error)) from None
     count = sum(1 for _ in found.reports())
-    leave({"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json)
+    finish_export(
+        {"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json
+    )

@@ -1,4 +1,4 @@
-"""`attn reset`, `attn update` and `attn submit`: nothing a student wrote is lost, and what is handed in is graded."""
+"""`attn reset`, `attn update` and `attn submit`: no work is lost, and the zip is graded like the files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def notebook(bundle: Path) -> Path:
 
 
 def snapshot(root: Path) -> dict[str, tuple[bytes, int]]:
-    """Return every file below a folder with its content and time, but for what `attn` notes for itself."""
+    """Return every file below a folder with its content and time, without the files of `attn` itself."""
     files = [path for path in root.rglob("*") if path.is_file() and ".attnlab" not in path.parts]
     return {str(path.relative_to(root)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
@@ -56,7 +56,7 @@ def aged(path: Path, text: str, seconds: int) -> None:
 
 
 def in_terminal(cwd: Path, answers: str, *arguments: str) -> tuple[int, str]:
-    """Run `attn` with a terminal to ask in, and return its status and all that it said."""
+    """Run `attn` in a terminal that it can ask in, and return its exit status and its output."""
     pty = pytest.importorskip("pty")  # not on Windows
     ours, theirs = pty.openpty()
     os.write(ours, answers.encode())
