@@ -23,7 +23,7 @@ _NAME = re.compile(r"[^a-z0-9 -]")
 
 def reference() -> str:
     """Return the page: a list of all commands, then the help and the options of each."""
-    found = list(_commands(attn, click.Context(attn, info_name="attn")))
+    found = list(commands(attn, click.Context(attn, info_name="attn")))
     index = [f"- [`{path}`](#{_NAME.sub('', path).replace(' ', '-')}): {_short(one)}" for path, one, _ in found[1:]]
     parts = [HEAD, *index, ""]
     for path, one, context in found:
@@ -31,12 +31,13 @@ def reference() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Command, click.Context]]:
+def commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Command, click.Context]]:
+    """Yield a command and all below it, each with its path and its context."""
     yield context.command_path, command, context
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             if (below := command.get_command(context, name)) is not None:
-                yield from _commands(below, click.Context(below, info_name=name, parent=context))
+                yield from commands(below, click.Context(below, info_name=name, parent=context))
 
 
 def _usage(command: click.Command, context: click.Context) -> str:

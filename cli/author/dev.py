@@ -76,10 +76,9 @@ def build(modules: tuple[str, ...]) -> None:
 def check(modules: tuple[str, ...], as_json: bool) -> None:
     """Prove that the course is sound, or say what is not and how to fix it.
 
-    \b
-    The stub is what the solution generates, and it scores 0. The solution gets full marks. Each misconception is
-    caught by two checks, one of them a property. Every check can fail. Strange results crash no check. Points are
-    divided as they should be. Golden files are up to date. What students receive leaks nothing.
+    The stub is what the solution generates, and it scores 0. The solution gets full marks. Each misconception is caught
+    by two checks, one of them a property. Every check can fail. Strange results crash no check. Points are divided as
+    they should be. Golden files are up to date. What students receive leaks nothing.
 
     Exit status: 0 sound, 1 not sound.
     """

@@ -19,8 +19,8 @@ def doctor(as_json: bool) -> None:
     """Show how well this machine jails other people's code.
 
     \b
-    strict      its own view of the file system, namespaces, Landlock, system call filter
-    contained   Landlock and system call filter, for containers that refuse namespaces
+    strict      own view of the file system, namespaces, Landlock, seccomp filter
+    contained   Landlock and seccomp filter, for containers without namespaces
     none        a process with a time limit: only for code you trust
 
     Each tier is tested: a jail is built, and then tried from the inside.

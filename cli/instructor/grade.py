@@ -78,13 +78,13 @@ def grade(
     PATHS are scripts, notebooks, zips, or folders laid out as <student>/<module>/<file>.
 
     \b
-    attn grade ana/softmax.py                   the file name says which module it is
-    attn grade ana.py --module 01_softmax       or you say it
-    attn grade class/ --to reports              a class: one report file each, and grades.csv
-    attn grade class/ --to reports --resume     after Ctrl-C or a crash: nothing is graded twice
-    attn grade class/ --json > reports.json     the same as one JSON array
-    attn grade class/ --to reports --roster class.csv --due 2026-10-01 --late-penalty 10%/day
-    attn stats reports                          what the class fails at, and which work to look at
+    attn grade ana/softmax.py                  the file name names the module
+    attn grade ana.py --module 01_softmax      or you name it
+    attn grade class/ --to reports             a report for each, and grades.csv
+    attn grade class/ --to reports --resume    go on after Ctrl-C or a crash
+    attn grade class/ --json > reports.json    the same as one JSON array
+    attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
+    attn stats reports                         what does the class fail at?
 
     Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
     again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
@@ -106,8 +106,8 @@ def grade(
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
-    said = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
-    rules = _rules(said, to, resume=resume)
+    given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
+    rules = _rules(given, to, resume=resume)
     course = find_course(Path.cwd())
     module = module_named(course, module_name) if module_name else None
     try:
@@ -141,24 +141,24 @@ def _full(path: Path | None) -> str | None:
     return str(path.resolve()) if path else None
 
 
-def _rules(said: Rules, to: Path | None, *, resume: bool) -> Rules:
+def _rules(given: Rules, to: Path | None, *, resume: bool) -> Rules:
     """Return the rules to grade by: those given now, and with --resume those given before."""
     if to is None:
         if resume:
             raise click.UsageError("--resume continues in a folder: name it with --to")
-        return said
+        return given
     before = read_rules(to)
     if resume:
-        rules = said.or_else(before)
-        again = {name: value for name, value in rules.as_options().items() if name not in said.as_options()}
+        rules = given.or_else(before)
+        again = {name: value for name, value in rules.as_options().items() if name not in given.as_options()}
         if again:
             click.echo("as before: " + " ".join(f"{name} {value}" for name, value in again.items()), err=True)
         return rules
-    dropped = [name for name in before.as_options() if name not in said.as_options()]
+    dropped = [name for name in before.as_options() if name not in given.as_options()]
     if dropped:
         text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
         click.echo(f"attn: {text} (--resume would keep them)", err=True)
-    return said
+    return given
 
 
 def _tell(found: FoundSubmissions, marking: Marking) -> None:
@@ -197,7 +197,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut short or damaged"
         click.echo(f"attn: {lines}: those submissions are graded again", err=True)
     if resume:
-        click.echo(f"{kept} of {total} are already in {to}/, {total - kept} to grade", err=True)
+        click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:
         with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed)) as all_graded:
@@ -206,7 +206,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
                     pace.step(graded.report.submission)
     except OSError as error:
         lost = f"attn: {error}. {kept + pace.done} of {total} are graded and saved"
-        click.echo(f"{lost}; make room, then continue with --resume" if to else lost, err=True)
+        click.echo(f"{lost}; make room, then go on with --resume" if to else lost, err=True)
         raise SystemExit(3) from None
     except KeyboardInterrupt:
         if to is not None:

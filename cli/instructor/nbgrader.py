@@ -25,13 +25,15 @@ def course() -> None:
     """Set up a course directory for nbgrader (for instructors).
 
     \b
-    attn course init ../attention                make nbgrader's course directory
-    attn release softmax --to ../attention       the assignment, made by nbgrader's generate_assignment
-    attn gradebook sync reports --course ../attention    copy the results of `attn grade --to reports`
+    attn course init ../attention             make nbgrader's course directory
+    attn release softmax --to ../attention    make an assignment in it
     cd ../attention
-    nbgrader autograde 01_softmax                graded by AttnLab in its jail; formgrader's button does the same
-    nbgrader generate_feedback 01_softmax        what students may read, without any hidden test
-    nbgrader export                              grades.csv
+    nbgrader autograde 01_softmax             AttnLab grades, in its jail
+    nbgrader generate_feedback 01_softmax     without any hidden test
+    nbgrader export                           grades.csv
+
+    Formgrader's button grades in the same way. Or grade with `attn grade --to reports`, and copy the results with
+    `attn gradebook sync reports --course ../attention`.
     """
 
 

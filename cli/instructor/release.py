@@ -31,8 +31,10 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, f
     """Make what students receive, without solutions and hidden suites.
 
     \b
-    attn release --bundle softmax --to ../week1                a folder to unpack, with the attn command
-    attn release softmax --to ../attention --due 2026-10-01    an assignment for nbgrader: see attn course
+    attn release --bundle softmax --to ../week1               a folder to unpack
+    attn release softmax --to ../attention --due 2026-10-01   for nbgrader
+
+    A bundle includes the attn command. For the course directory of nbgrader, see `attn course`.
 
     An assignment is a notebook made from the solution. Each function has an answer cell and, below it, a locked cell
     with the visible checks that carries the function's points. The lesson's open question is graded by hand. nbgrader's

@@ -31,7 +31,7 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool
     FOLDER is the folder of `attn grade class/ --to FOLDER`.
 
     \b
-    attn stats reports              scores, failing checks, misconceptions, work to look at
+    attn stats reports              scores, failing checks, misconceptions
     attn stats reports -m softmax   one module
     attn stats reports --json       every check with its rate, for your own plots
 

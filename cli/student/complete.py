@@ -39,9 +39,9 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     """Finish a module and add it to your package `mylab`. Its checks must pass and it must keep its contract.
 
     \b
-    attn complete softmax    and then, in a later module: from mylab.softmax import softmax
+    attn complete softmax    later modules can then import it from mylab
 
-    This unlocks the modules that build on it.
+    This also unlocks the modules that build on it.
 
     Exit status: 0 complete, 1 a check or a cost fails, 2 no such module, or it is locked, 3 a fault of the grader.
     """

@@ -1,4 +1,4 @@
-"""`attn explain`: one token of the lesson's sentence, followed through one's own attention."""
+"""`attn explain`: one token of the lesson's sentence, followed through a student's own code."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
     \b
     attn profile loop_attention                       every function
     attn profile 2 attention_scores --svg cost.svg    one function, with a picture
-    attn profile gpu_path --device cuda               milliseconds and bytes on the GPU of this machine
+    attn profile gpu_path --device cuda               time and memory on a GPU
 
     Your functions run at many small sizes, and every step, multiplication and byte is counted. Counts are whole
     numbers, so the polynomial behind them is exact: 2·n²·d is the same on every machine.
@@ -50,7 +50,8 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
     steps   what Python itself does: loop bodies, calls, elements visited
     smul    multiplications of single numbers, made by Python
     mul     all multiplications, also those inside NumPy
-    flops   two for each multiplication with an addition in a product, one for each entry of other arithmetic
+    flops   two for each multiply-add of a product, one for each entry of other
+            arithmetic
     work    entries of arrays that were read or written
     mem     the most bytes of arrays that exist at one time
 

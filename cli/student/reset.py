@@ -25,7 +25,7 @@ def reset(module_name: str, yes: bool, undoing: bool, as_json: bool) -> None:
 
     \b
     attn reset softmax           asks first
-    attn reset softmax --undo    puts your files back; run it again to take that back
+    attn reset softmax --undo    puts your files back; again takes that back
 
     Exit status: 0 done, or nothing to do; 1 you said no; 2 no such module, no backup, or no terminal to ask in.
     """

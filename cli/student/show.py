@@ -1,4 +1,4 @@
-"""`attn show`: the attention map of the lesson's sentence, from one's own code."""
+"""`attn show`: the attention map of the lesson's sentence, from a student's own code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show(module_name: str | None, causal: bool, svg: Path | None, as_json: bool)
 
     \b
     attn show                         who looks at whom, and how much
-    attn show --causal                the same, but no token sees the tokens after it
+    attn show --causal                the same with a causal mask
     attn show -m 2 --svg map.svg      with the code of module 02, and as a picture
 
     The map is made by your scaled_dot_product_attention. Each row is a query and shares out 1 among the keys, its

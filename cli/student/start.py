@@ -27,7 +27,7 @@ def start(module_name: str, notebook: bool, anyway: bool) -> None:
 
     \b
     attn start softmax              work in softmax.py
-    attn start softmax --notebook   work in softmax.ipynb, made from softmax.py as it is now
+    attn start softmax --notebook   work in softmax.ipynb, made from softmax.py
 
     A module is locked until the modules it builds on are complete.
 

@@ -25,7 +25,7 @@ def submit(student: str | None, to: Path | None, anyway: bool, as_json: bool) ->
     """Test your modules and put them into one zip to hand in. Only modules that you have begun are in it.
 
     \b
-    attn submit --student ana    writes ana.zip; next time, `attn submit` is enough
+    attn submit --student ana    writes ana.zip; next time: attn submit
 
     Exit status: 0 written, 1 not written because something fails, 2 a wrong option, 3 a fault of the grader.
     """
@@ -75,7 +75,7 @@ def _outcome_lines(one: ModuleReadiness) -> list[str]:
         words = one.problem if one.state != "fault" else f"could not be tested: {one.problem}"
     lines = [f"{one.module.name:<26} {words}"]
     if one.piece is not None and one.piece.behind:
-        lines.append(f"  {one.piece.file} goes into the zip, because it is newer; {one.piece.behind} does not")
+        lines.append(f"  in the zip: {one.piece.file} (newer than {one.piece.behind})")
     return lines
 
 
@@ -98,7 +98,6 @@ def _written_words(path: Path, student: str, count: int) -> str:
     words = f"\n{path}: {count} module{'s' if count > 1 else ''} of {student}; the zip was read back and is complete.\n"
     words += "Hand in this file where your course tells you to. Do not change it."
     if path.stem != student:
-        words += (
-            f"\nThe file name should be the student's id, but {path.stem} is not {student}. Ask before you hand it in."
-        )
+        words += f"\nThe file name should be the student's id, but {path.stem} is not {student}."
+        words += "\nAsk before you hand it in under this name."
     return words

@@ -1,4 +1,4 @@
-"""`attn test`: the visible checks on one's own file."""
+"""`attn test`: the visible checks on a student's own file."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cli.ui.report_screens import cost_word
+from cli.ui.report_screens import cost_word, without_word
 from grader.complexity.curves import Row, curve, doubling, growing, table
 from grader.complexity.plot import Curve, text_plot
 
@@ -24,7 +24,7 @@ def cost_lines(own: OwnCost) -> list[str]:
     """Return the costs of one function: polynomials, the line to look at, a plot and a table."""
     lines = [own.contract.function, ""]
     if not any(cost.measured for cost in own.measured.costs) and own.measured.costs:
-        return [*lines, *_wrapped(own.measured.costs[0].message, "  ")]
+        return [*lines, *_wrapped(f"NOT MEASURED: {without_word(own.measured.costs[0].message)}", "  ")]
     for cost in own.measured.costs:
         first, *rest = _meter_lines(own, cost)
         lines += _wrapped(first, f"  {cost.meter:<6} ")
@@ -59,9 +59,14 @@ def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
 
 
 def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
-    yield cost.measured or "not measured"
     limit = next(one for one in own.contract.limits if one.meter == cost.meter)
-    yield f"{cost_word(cost.verdict, cost.measured, too_little=cost.too_little)}: {_limit_words(limit)}"
+    word = cost_word(cost.verdict, cost.measured, too_little=cost.too_little)
+    if not cost.measured:
+        yield f"{word}: {without_word(cost.message)}"
+        yield _limit_words(limit)
+        return
+    yield cost.measured
+    yield f"{word}: {_limit_words(limit)}"
     if cost.meter in own.reference:
         yield f"the reference: {own.reference[cost.meter]}"
     measured = own.measured.profile.exact.get(cost.meter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -37,6 +38,11 @@ def cost_word(verdict: str, measured: str, *, too_little: bool = False) -> str:
     if verdict == "fail":
         return "NOT MEASURED" if not measured else "TOO LITTLE" if too_little else "TOO MUCH"
     return {"pass": "OK", "inconclusive": "not decided"}[verdict]
+
+
+def without_word(message: str) -> str:
+    """Return the message of a cost without a leading "NOT MEASURED", which the screen already shows."""
+    return re.sub(r"^(not measured|it could not be measured): ", "", message, flags=re.IGNORECASE)
 
 
 def class_table(settled: BatchResult) -> str:
@@ -191,7 +197,7 @@ def _costs(report: Report) -> list[str]:
     for cost in report.costs:
         word = cost_word(cost.verdict, cost.measured)
         lines.append(f"  {word:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}")
-        text = f"{cost.measured or 'not measured'}; limit: {cost.law}" + (f"; {cost.message}" if cost.message else "")
+        text = "; ".join(filter(None, (cost.measured, f"limit: {cost.law}", without_word(cost.message))))
         text += f" (line {cost.line})" if cost.line else ""
         lines.append(wrapped(text, " " * 15))
     called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]

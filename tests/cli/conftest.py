@@ -1,4 +1,4 @@
-"""`attn` run as a person runs it: a process of its own."""
+"""`attn` in a process of its own, as a user runs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXECUTABLE = str(Path(sys.executable).with_name("attn"))
 
 @pytest.fixture(scope="session")
 def attn() -> Attn:
-    """Run `attn` with some arguments in some folder, and return how it ended."""
+    """Run `attn` in a folder, and return its output and its exit status."""
 
     def run(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         return subprocess.run([EXECUTABLE, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False)

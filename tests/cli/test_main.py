@@ -10,6 +10,7 @@ import sys
 import click
 import pytest
 
+from cli.author.command_reference import commands
 from cli.main import COMMANDS, attn
 from tests.conftest import ROOT
 
@@ -55,6 +56,13 @@ def test_the_table_has_the_first_sentence_of_the_command(name: str) -> None:
     words = " ".join(inspect.cleandoc(command.help).split())
     assert f"{words} ".startswith(f"{text} "), module
     assert len(f"  gradebook  {text}") <= 80
+
+
+def test_help_fits_into_a_narrow_terminal() -> None:
+    """A wider command stands alone on its line; it could not be copied from two lines."""
+    for path, command, context in commands(attn, click.Context(attn, info_name="attn", terminal_width=80)):
+        for line in command.get_help(context).splitlines():
+            assert len(line) <= 80 or "  " not in line.strip(), f"{path}: {line}"
 
 
 def test_an_unknown_command_is_not_found() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, json_option, leave, modules_option
+from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.arguments import module_named
 from grader.classroom.rules import read_rules
 from grader.core.atomic_file import write_atomically
@@ -61,7 +61,9 @@ def canvas(
     except ExportError as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, made.text)
-    leave({"file": str(out), "modules": list(found.modules), "grades": made.grades}, made.problems, as_json=as_json)
+    finish_export(
+        {"file": str(out), "modules": list(found.modules), "grades": made.grades}, made.problems, as_json=as_json
+    )
 
 
 def _roster_of(reports: Path) -> Path | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FOLDER, NEW, class_of, json_option, leave, modules_option
+from cli.instructor.export.options import FOLDER, NEW, class_of, finish_export, json_option, modules_option
 from grader.core.atomic_file import write_atomically
 from grader.platforms.class_list import ExportError
 from grader.platforms.csv_tables import checks_table, students_table
@@ -23,7 +23,7 @@ def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, as_jso
 
     \b
     attn export csv reports --out class.csv
-    attn export csv reports --out checks.csv --checks    one line per check, for your own statistics
+    attn export csv reports --out checks.csv --checks    one line per check
 
     `reports/grades.csv` says more about each grade, one line per student and module. A missing score is an empty cell
     and is left out of sums. A text that a spreadsheet would run as a formula gets an apostrophe in front.
@@ -37,4 +37,4 @@ def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, as_jso
         raise click.UsageError(str(error)) from None
     write_atomically(out, text)
     made = {"file": str(out), "modules": list(found.modules), "students": len(found.by_person())}
-    leave(made, found.problems(), as_json=as_json)
+    finish_export(made, found.problems(), as_json=as_json)

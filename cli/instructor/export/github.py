@@ -8,7 +8,16 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, FOLDER, NEW, NEW_FOLDER, class_of, json_option, leave, modules_option
+from cli.instructor.export.options import (
+    FILE,
+    FOLDER,
+    NEW,
+    NEW_FOLDER,
+    class_of,
+    finish_export,
+    json_option,
+    modules_option,
+)
 from cli.ui.arguments import chosen, modules_here
 from grader.core.atomic_file import write_atomically
 from grader.core.report import file_name, report_from
@@ -25,8 +34,8 @@ def github() -> None:
     \b
     attn export github workflow softmax --out .github/workflows/classroom.yml
     attn test softmax --json > report.json
-    attn export github result report.json            what the workflow passes to Classroom's reporter
-    attn export github results reports --out results   the same for a class that `attn grade` graded
+    attn export github result report.json              for Classroom's reporter
+    attn export github results reports --out results   the same for a class
     """
 
 
@@ -94,4 +103,6 @@ def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -
                 count += 1
     except ExportError as error:
         raise click.UsageError(str(error)) from None
-    leave({"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json)
+    finish_export(
+        {"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json
+    )

@@ -17,13 +17,13 @@ def export() -> None:
     """Export grades to other platforms (for instructors).
 
     \b
-    attn export gradescope softmax --out softmax.zip    an autograder to upload
+    attn export gradescope softmax --out softmax.zip   an autograder to upload
     attn grade class/ --to reports --roster class.csv
-    attn export canvas reports --out canvas.csv         grades to import
-    attn export csv reports --out grades.csv            one line per student
-    attn export junit reports --out reports.xml         for tools that read test results
-    attn export github results reports --out results    GitHub Classroom's runner results
-    attn export jplag class/ --out similar              folders for a similarity check
+    attn export canvas reports --out canvas.csv        grades to import
+    attn export csv reports --out grades.csv           one line per student
+    attn export junit reports --out reports.xml        test results as XML
+    attn export github results reports --out results   for GitHub Classroom
+    attn export jplag class/ --out similar             for a similarity check
 
     A submission that was not graded has no score anywhere, never a 0. The exit status is then 3, and a message names
     the student.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import NEW_FOLDER, json_option, leave
+from cli.instructor.export.options import NEW_FOLDER, finish_export, json_option
 from cli.ui.arguments import module_named
 from grader.course.course import find_course
 from grader.platforms.class_list import ExportError
@@ -44,4 +44,4 @@ def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, as_json: 
                 raise ExportError("there is nothing to prepare at " + ", ".join(map(str, paths)))
     except ExportError as error:
         raise click.UsageError(str(error)) from None
-    leave({"file": str(out), "files": laid.files}, laid.problems, as_json=as_json)
+    finish_export({"file": str(out), "files": laid.files}, laid.problems, as_json=as_json)

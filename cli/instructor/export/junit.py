@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FOLDER, class_of, json_option, leave, modules_option
+from cli.instructor.export.options import FOLDER, class_of, finish_export, json_option, modules_option
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.report import file_name
 from grader.platforms.class_list import ExportError
@@ -25,7 +25,7 @@ def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_jso
 
     \b
     attn export junit reports --out class.xml
-    attn export junit reports --out xml --each      xml/01_softmax/ana.xml and so on
+    attn export junit reports --out xml --each      xml/01_softmax/ana.xml, ...
 
     A suite is a submission, a case is a check or a cost. A failure is the student's, an error is the grader's, and a
     check that did not run is skipped. The messages are those that students may read.
@@ -46,4 +46,6 @@ def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_jso
     except ExportError as error:
         raise click.UsageError(str(error)) from None
     count = sum(1 for _ in found.reports())
-    leave({"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json)
+    finish_export(
+        {"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json
+    )

@@ -30,7 +30,7 @@ def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
     return read_class(reports, names)
 
 
-def leave(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:
+def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:
     """Print what was made and what is missing from it; exit with 3 if anything is missing."""
     missing = list(problems)
     for problem in missing:

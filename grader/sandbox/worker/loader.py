@@ -95,7 +95,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                     raise error
 
 
-@lru_cache(maxsize=64)  # a worker that serves many wrong ways loads each of them several times
+@lru_cache(maxsize=256)  # a worker that serves many wrong ways loads each of them several times
 def _compiled(cell: str, filename: str, flags: int, notebook: bool) -> CodeType:
     code: CodeType = compile_cell(cell, filename, flags, notebook=notebook)
     return code

@@ -1,4 +1,4 @@
-"""The fenced blocks of the documentation, as a reader meets them.
+"""The fenced blocks of the documentation.
 
 A block of commands is run by `running.py`. An HTML comment just above it may say what cannot be seen on the page:
 `<!-- not run: why -->`, or `<!-- by hand: command -->` for what the reader does between two blocks without being told
@@ -24,7 +24,7 @@ _STATUS = re.compile(r"#.*\bexit status (\d)")
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a block, over as many lines as it takes, and the exit status that its comment announces."""
+    """One command of a block, on one or more lines, and the exit status that its comment announces."""
 
     text: str
     line: int
@@ -54,7 +54,7 @@ class Block:
 
     @property
     def commands(self) -> Iterator[Command]:
-        """The commands of a shell block; in a console block they stand behind a $, and the rest is what they print."""
+        """The commands of a shell block; in a console block they follow a $, and the rest is output."""
         lines = iter(enumerate(self.text.splitlines(), self.line + 1))
         for number, line in lines:
             if self.language == "console" and not line.startswith("$ "):
@@ -71,7 +71,7 @@ class Block:
 
 
 def blocks_of(page: str, text: str | None = None) -> list[Block]:
-    """Return the blocks of a page, in order; a fence that is never closed is an error."""
+    """Return the blocks of a page, in order; a fence that is not closed is an error."""
     found: list[Block] = []
     lines = ((ROOT / page).read_text(encoding="utf-8") if text is None else text).splitlines()
     numbered = iter(enumerate(lines, 1))
@@ -103,7 +103,7 @@ def blocks_of(page: str, text: str | None = None) -> list[Block]:
 
 
 def _notes(before: list[str]) -> tuple[list[tuple[str, str]], str]:
-    """Return the comments just above a block, and the paragraph above these."""
+    """Return the comments just above a block, and the paragraph above them."""
     notes: list[tuple[str, str]] = []
     while before and (not before[-1].strip() or _NOTE.match(before[-1])):
         if note := _NOTE.match(before.pop()):
@@ -120,7 +120,7 @@ def all_blocks() -> list[Block]:
 
 
 def inline_code(page: str) -> Iterator[str]:
-    """Yield what stands between single backticks on a page, outside of its blocks."""
+    """Yield the inline code of a page, outside of its blocks."""
     text = re.sub(r"(?ms)^ *```.*?^ *```$", "", (ROOT / page).read_text(encoding="utf-8"))
     for found in re.finditer(r"(?<!`)`([^`]+)`(?!`)", text):
         yield " ".join(found[1].split())

@@ -1,4 +1,4 @@
-"""The commands of a page, run one after the other in a fresh copy, as a reader would."""
+"""The commands of a page, run one after another in a fresh copy, as a reader would."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NOT_COPIED = (
     ".*_cache",
 )
 LIMIT_S = 400
-# What a first command left behind, by its words: several pages begin with grading the example class.
+# The folder after a first command, by its text: several pages begin with grading the example class.
 _AFTER: dict[str, Path] = {}
 
 
 def copy_of_clone(folder: Path) -> Path:
-    """Copy the repository, with an environment in it that needs no installing."""
+    """Copy the repository, with an environment that is already installed."""
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
     environment = folder / ".venv"
     environment.mkdir()
@@ -43,7 +43,7 @@ def copy_of_clone(folder: Path) -> Path:
 
 
 def copy_of_bundle(folder: Path) -> Path:
-    """Lay out what a student has, but for the wheel, which is installed here already."""
+    """Make a student's bundle without the wheel, which is already installed here."""
     folder.mkdir(parents=True)
     shutil.copytree(ROOT / "modules", folder / "modules", ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
     shutil.copy(ROOT / "constraints.txt", folder)
@@ -51,7 +51,7 @@ def copy_of_bundle(folder: Path) -> Path:
 
 
 class Reader:
-    """Somebody who types what a page says: begins each block in the same folder, and keeps to `cd` within it."""
+    """A reader who types what a page says. Each block begins in the same folder; `cd` holds within a block."""
 
     def __init__(self, home: Path) -> None:
         self.home = home  # a clone or a bundle, in a folder of its own
@@ -97,7 +97,7 @@ class Reader:
         return Path(note.read_text().strip())
 
     def _write(self, block: Block) -> None:
-        """Write a file of a new module, whose number the page leaves open as NN."""
+        """Write a file of a new module; NN on the page stands for its number."""
         slug = block.file.partition("NN_")[2].partition("/")[0].removesuffix(".py")
         (module,) = self.home.glob(f"modules/??_{slug}")
         number = module.name[:2]
@@ -108,6 +108,6 @@ class Reader:
 
 
 def _environment() -> dict[str, str]:
-    """Return an environment in which nothing leads out of the copy: the shell that began the tests has an OLDPWD."""
+    """Return an environment without paths outside the copy, such as the OLDPWD of the shell that runs the tests."""
     inherited = {name: value for name, value in os.environ.items() if name not in ("OLDPWD", "PWD")}
     return {**inherited, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "CLONE": str(ROOT), "NO_COLOR": "1"}

@@ -1,4 +1,4 @@
-"""Whether commands are spelt right, without running them: attn by click, make by its targets, Python by its files."""
+"""Checks the spelling of commands without running them: attn by click, make by its targets, Python by its files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def simple_commands(text: str) -> Iterator[list[str]]:
 
 
 def misspelt(text: str) -> str:
-    """Say what is wrong with a command line, as far as that can be known without running it."""
+    """Return what is wrong with a command line, as far as it can be known without running it."""
     for words in simple_commands(text):
         name = words[0].rpartition("/")[2]
         if name == "attn" and (problem := wrong_attn(words[1:])):
@@ -54,9 +54,9 @@ def misspelt(text: str) -> str:
 
 
 def wrong_attn(words: list[str], *, strict: bool = True) -> str:
-    """Say what is wrong with the words behind `attn`: no such command, or no such option of it.
+    """Return what is wrong with the words after `attn`: an unknown command, or an unknown option.
 
-    With `strict` the whole line must parse; without, as for a mention in a sentence, only names are looked at.
+    With `strict` the complete line must parse. Without it, as for a mention in a sentence, only names are checked.
     """
     command: click.Command = attn
     context = click.Context(attn, info_name="attn")

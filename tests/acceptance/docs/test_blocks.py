@@ -46,7 +46,7 @@ def test_following_the_authoring_guide_ends_with_a_sound_module(tmp_path: Path) 
     assert "RMS norm | 20 | 20 | `01_softmax` | NumPy |" in (reader.home / "docs" / "syllabus.md").read_text()
 
 
-def test_few_blocks_are_not_run_and_these_are_spelt_right() -> None:
+def test_few_blocks_are_not_run_and_their_commands_exist() -> None:
     left_out = [block for block in all_blocks() if block.not_run]
     for block in left_out:
         print(f"{block.place} is not run: {block.not_run}")

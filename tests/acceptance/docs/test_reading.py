@@ -1,4 +1,4 @@
-"""The reader of the documentation notices what is wrong with it."""
+"""The reader of the documentation finds mistakes in it."""
 
 from __future__ import annotations
 

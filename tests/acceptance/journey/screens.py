@@ -1,4 +1,4 @@
-"""The key screens of a student, as text: `python -m tests.acceptance.journey.screens` writes them again."""
+"""The student's main screens as text: `python -m tests.acceptance.journey.screens` rewrites them."""
 
 from __future__ import annotations
 

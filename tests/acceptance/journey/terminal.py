@@ -1,4 +1,4 @@
-"""A real pseudo-terminal with a program in it: what it shows, what is typed, how it ends, what it leaves behind."""
+"""A program in a real pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-PATIENCE = 120.0  # for a slow machine; nothing is judged by it
+PATIENCE = 120.0  # for a slow machine; no test depends on its value
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -24,7 +24,7 @@ class Terminal:
     def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may have it ignored
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # the process that runs the tests may ignore it
             os.chdir(cwd)
             os.execvpe(command[0], list(command), {**os.environ, "TERM": "xterm", "COLUMNS": "80", **(env or {})})
         self.raw = ""
@@ -36,7 +36,7 @@ class Terminal:
         return _ESCAPES.sub("", self.raw).replace("\r\n", "\n")
 
     def expect(self, text: str) -> None:
-        """Wait until something is shown, after what was expected before."""
+        """Wait until a text appears after the previously expected one."""
         deadline = time.monotonic() + PATIENCE
         while (found := self.text.find(text, self.mark)) < 0:
             assert time.monotonic() < deadline, f"{text!r} did not come:\n{self.text[-3000:]}"
@@ -48,7 +48,7 @@ class Terminal:
         os.write(self.fd, keys.encode())
 
     def echoes(self) -> bool:
-        """Whether the terminal shows what is typed, and gives it out by lines, as terminals do."""
+        """Whether the terminal is in its normal mode: it echoes, and input comes line by line."""
         flags: int = termios.tcgetattr(self.fd)[3]
         return bool(flags & termios.ECHO and flags & termios.ICANON)
 
@@ -62,22 +62,22 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
     def below(self) -> list[psutil.Process]:
-        """Return the processes that it has started, directly or not."""
+        """Return all processes that it started, directly or indirectly."""
         found: list[psutil.Process] = psutil.Process(self.pid).children(recursive=True)
         return found
 
     def kill(self) -> None:
-        """End it the hard way."""
+        """Kill it."""
         os.kill(self.pid, signal.SIGKILL)
 
     def _read(self) -> bool:
-        """Take in what was shown; False once there is nobody to show anything."""
+        """Read what is shown; return False after the program has ended."""
         ready, _, _ = select.select([self.fd], [], [], 0.2)
         if not ready:
             return True
         try:
             data = os.read(self.fd, 65_536)
-        except OSError:  # how Linux says that the other side is closed
+        except OSError:  # on Linux: the other side is closed
             return False
         self.raw += data.decode("utf-8", "replace")
         return bool(data)

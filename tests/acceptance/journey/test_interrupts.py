@@ -1,4 +1,4 @@
-"""Ctrl-C at any time: no process is left, no file is half-written, and the terminal is as it was."""
+"""Ctrl-C at any time: no process is left, no file is half-written, and the terminal is restored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bundle(tmp_path: Path) -> Course:
 
 
 def all_gone(processes: list[psutil.Process]) -> bool:
-    """Whether all of them end, soon enough for a process that was killed."""
+    """Whether all of them end soon."""
     _, alive = psutil.wait_procs(processes, timeout=PATIENCE / 4)
     return not alive
 
@@ -53,7 +53,7 @@ def is_whole(root: Path) -> bool:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_while_code_never_returns(bundle: Course, arguments: list[str]) -> None:
+def test_ctrl_c_while_code_never_returns(bundle: Course, arguments: list[str]) -> None:
     module = bundle.modules[0]
     module.stub.write_text((ROOT / "solutions" / "01_softmax" / "softmax.py").read_text() + ENDLESS)
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn(*arguments)
@@ -70,7 +70,7 @@ def test_while_code_never_returns(bundle: Course, arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2, 0.3, 0.45])
-def test_at_any_moment_of_a_start(bundle: Course, seconds: float) -> None:
+def test_ctrl_c_during_start_up(bundle: Course, seconds: float) -> None:
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("test", "softmax")
     time.sleep(seconds)  # at its imports, or while the zygote starts, or at the checks
     below = terminal.below()
@@ -82,7 +82,7 @@ def test_at_any_moment_of_a_start(bundle: Course, seconds: float) -> None:
     assert is_whole(bundle.root)
 
 
-def test_while_it_watches_and_waits(bundle: Course) -> None:
+def test_ctrl_c_while_watching(bundle: Course) -> None:
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")
     terminal.expect("visible checks pass")
     terminal.expect("q quit")
@@ -97,8 +97,8 @@ def test_while_it_watches_and_waits(bundle: Course) -> None:
 
 
 @pytest.mark.parametrize("key", ["q", CTRL_C])
-def test_the_terminal_is_as_it_was(bundle: Course, key: str) -> None:
-    """A shell stays behind in the terminal, so that its state can be asked for."""
+def test_the_terminal_is_restored(bundle: Course, key: str) -> None:
+    """A shell stays in the terminal, so that the test can check its mode."""
     command = ["/bin/sh", "-c", f'"{EXECUTABLE}" watch softmax; echo "left with $?"; trap "" INT; read answer']
     terminal = StudentAtWork(bundle, command).attn()
     assert terminal.echoes()
@@ -114,7 +114,7 @@ def test_the_terminal_is_as_it_was(bundle: Course, key: str) -> None:
     terminal.finish()
 
 
-def test_watching_shows_what_got_better(bundle: Course) -> None:
+def test_watch_shows_what_got_better(bundle: Course) -> None:
     module = bundle.modules[0]
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")
     terminal.expect("0 of 5 visible checks pass.")
@@ -127,9 +127,9 @@ def test_watching_shows_what_got_better(bundle: Course) -> None:
     terminal.expect("No longer passing: ")
     terminal.expect("q quit")
     terminal.type("n")
-    terminal.expect("02_loop_attention is locked: `attn complete softmax` comes first.")
+    terminal.expect("02_loop_attention is locked. First run `attn complete softmax`.")
     module.stub.unlink()
-    terminal.expect("softmax.py is gone. Waiting")
+    terminal.expect("softmax.py is missing. Waiting")
     shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", module.stub)
     terminal.expect("5 of 5 visible checks pass.")
     StudentAtWork(bundle, [EXECUTABLE]).runs("complete", "softmax")

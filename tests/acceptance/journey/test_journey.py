@@ -1,4 +1,4 @@
-"""The whole way of a student, in a bundle and at a real terminal: from the first stub to the zip that is graded."""
+"""A student's complete journey in a bundle and a real terminal: from the first stub to the graded zip."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ USES_MYLAB = "from mylab.softmax import softmax as my_softmax\n"
 
 @pytest.fixture(scope="module")
 def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What students receive of all modules."""
+    """The bundle of all modules."""
     return make_bundle(course, course.modules, tmp_path_factory.mktemp("released") / "bundle")
 
 
 @pytest.fixture
 def bundle(released: Path, tmp_path: Path) -> Course:
-    """A student's own copy of it."""
+    """A student's own copy of the bundle."""
     return read_course(shutil.copytree(released, tmp_path / "bundle"))
 
 
 def right_and_wrong(course: Course, module: Module) -> tuple[str, str]:
-    """Return the file of a student who is right, and of one who makes a mistake."""
+    """Return a right file of the module, and one with a mistake."""
     (way,) = [one for one in read_misconceptions(course, module) if one.name == MISTAKES[module.name][0]]
     (wrong,) = as_submission(course, module, way).sources[module.slug].cells
     right = course.solution(module).read_text()
@@ -62,7 +62,7 @@ def right_and_wrong(course: Course, module: Module) -> tuple[str, str]:
 
 
 def journey(course: Course, student: StudentAtWork) -> None:
-    """Go through all modules, hand in, and have it graded."""
+    """Go through all modules, hand in, and grade the zip."""
     student.runs(shows=["Next: 01_softmax", "(a student's bundle)"])
     student.runs("start", "masks", status=2, shows=["builds on 03_attention", "--anyway"])
     for module in student.bundle.modules:
@@ -88,12 +88,12 @@ def journey(course: Course, student: StudentAtWork) -> None:
         assert report.score == report.max_score
 
 
-def test_the_whole_journey(course: Course, bundle: Course) -> None:
+def test_the_journey(course: Course, bundle: Course) -> None:
     journey(course, StudentAtWork(bundle, [EXECUTABLE]))
 
 
-def test_the_whole_journey_without_fork_resource_and_fcntl(course: Course, bundle: Course, tmp_path: Path) -> None:
-    """The wheel unpacked, in a Python that lacks what other systems lack."""
+def test_the_journey_without_fork_resource_and_fcntl(course: Course, bundle: Course, tmp_path: Path) -> None:
+    """The unpacked wheel, in a Python without the modules that other systems do not have."""
     packages = tmp_path / "packages"
     with zipfile.ZipFile(bundle.root / WHEEL) as wheel:
         wheel.extractall(packages)

@@ -1,4 +1,4 @@
-"""What a student reads, word for word: a change of wording is a diff in screens/, never an accident."""
+"""The student's screens, word for word: every change of wording is a visible diff in screens/."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.acceptance.journey.screens import FOLDER, screens
 
 
-def test_every_screen_is_as_it_was_agreed(tmp_path: Path) -> None:
+def test_every_screen_matches_its_file(tmp_path: Path) -> None:
     shown = dict(screens(tmp_path))
     assert sorted(shown) == sorted(path.stem for path in FOLDER.glob("*.txt"))
     for name, text in shown.items():

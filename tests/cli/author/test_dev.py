@@ -1,4 +1,4 @@
-"""`attn dev`: the author's commands, as processes."""
+"""`attn dev`: the commands for authors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`attn` as a person runs it: a process of its own, its output and its exit status."""
+"""`attn grade`: its output and its exit status."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ BAD_INPUT: dict[str, tuple[str, Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize(("name", "make", "words"), BAD_INPUT.values(), ids=BAD_INPUT.keys())
-def test_bad_input_is_named_and_the_neighbour_is_graded(
+def test_bad_input_is_named_and_other_submissions_are_graded(
     attn: Attn, tmp_path: Path, name: str, make: Callable[[Path], object], words: str
 ) -> None:
     (tmp_path / "ana.py").write_bytes(SOLUTION.read_bytes())
@@ -222,7 +222,7 @@ def test_ctrl_c_leaves_no_process_and_no_half_report(tiny: Course, tmp_path: Pat
     assert json.loads((out / "01_tiny" / "ana.json").read_text())["score"] == 10.0
 
 
-def test_a_place_that_cannot_be_written_is_said_at_once(attn: Attn, tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported_before_grading(attn: Attn, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     done = attn("grade", SOLUTION, "--to", tmp_path / "taken" / "below")
     assert done.returncode == 2
@@ -230,7 +230,7 @@ def test_a_place_that_cannot_be_written_is_said_at_once(attn: Attn, tmp_path: Pa
     assert done.stdout == ""  # said before anything was graded
 
 
-def test_a_report_that_cannot_be_written_stops_nobody(attn: Attn, tmp_path: Path) -> None:
+def test_other_reports_are_written_if_one_cannot_be(attn: Attn, tmp_path: Path) -> None:
     for name in ("ana", "ben", "cy"):
         (tmp_path / f"{name}.py").write_bytes(SOLUTION.read_bytes())
     (tmp_path / "out" / "01_softmax" / "ben.json").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`attn explain` and `attn show`: one's own attention on the shared example, finished, wrong or not yet written."""
+"""`attn explain` and `attn show` with attention that is right, wrong or not written yet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Work = Callable[..., Path]
 
 @pytest.fixture
 def work(bundle: Path) -> Work:
-    """Write a solution into the bundle, with something of a student's after it, and return the file."""
+    """Write a solution and some code of a student after it into the bundle, and return the file."""
 
     def write(module: str, more: str = "") -> Path:
         file = f"{module}/{module[3:]}.py"

@@ -1,4 +1,4 @@
-"""What a student is told about a failure: the diagnosis of `attn test`, and `attn hint`; and what a class is."""
+"""The diagnosis of `attn test`, `attn hint`, and the misconceptions of a class."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 def write(bundle: Path, name: str, extra: str) -> Path:
-    """Put the solution with something wrong laid over it into a bundle."""
+    """Put a solution with a mistake into a bundle."""
     path = bundle / "modules" / name / f"{name[3:]}.py"
     path.write_text((SOLUTIONS / name / path.name).read_text() + extra)
     return path

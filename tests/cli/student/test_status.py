@@ -76,7 +76,7 @@ def test_the_solution_passes_from_any_folder(attn: Attn, bundle: Path) -> None:
         assert "5 of 5 visible checks pass." in done.stdout
 
 
-def test_a_full_clone_too_runs_visible_checks_only(attn: Attn, course_copy: object, tmp_path: Path) -> None:
+def test_a_full_clone_runs_only_visible_checks(attn: Attn, course_copy: object, tmp_path: Path) -> None:
     del course_copy
     shutil.copy(SOLUTION, stub_of(tmp_path / "course"))
     report = json.loads(attn("test", "softmax", "--json", cwd=tmp_path / "course").stdout)
@@ -84,7 +84,7 @@ def test_a_full_clone_too_runs_visible_checks_only(attn: Attn, course_copy: obje
     assert report["score"] == report["max_score"] == 6.0
 
 
-def test_what_a_student_prints_is_shown_to_them(attn: Attn, bundle: Path) -> None:
+def test_printed_text_is_shown(attn: Attn, bundle: Path) -> None:
     stub_of(bundle).write_text("def softmax(x, axis=-1):\n    print('shape', x.shape, '\\x1b[2J')\n    return x\n")
     done = attn("test", cwd=bundle)
     assert "  | shape (5,) \\u{1b}[2J" in done.stdout

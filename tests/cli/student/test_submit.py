@@ -1,4 +1,4 @@
-"""`attn reset`, `attn update` and `attn submit`: nothing a student wrote is lost, and what is handed in is graded."""
+"""`attn reset`, `attn update` and `attn submit`: no work is lost, and the zip is graded like the files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def notebook(bundle: Path) -> Path:
 
 
 def snapshot(root: Path) -> dict[str, tuple[bytes, int]]:
-    """Return every file below a folder with its content and time, but for what `attn` notes for itself."""
+    """Return every file below a folder with its content and time, without the files of `attn` itself."""
     files = [path for path in root.rglob("*") if path.is_file() and ".attnlab" not in path.parts]
     return {str(path.relative_to(root)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
@@ -56,7 +56,7 @@ def aged(path: Path, text: str, seconds: int) -> None:
 
 
 def in_terminal(cwd: Path, answers: str, *arguments: str) -> tuple[int, str]:
-    """Run `attn` with a terminal to ask in, and return its status and all that it said."""
+    """Run `attn` in a terminal that it can ask in, and return its exit status and its output."""
     pty = pytest.importorskip("pty")  # not on Windows
     ours, theirs = pty.openpty()
     os.write(ours, answers.encode())
@@ -423,7 +423,7 @@ def test_what_is_handed_in_is_graded_as_the_student_saw_it(attn: Attn, bundle: P
     assert list(bundle.glob("*.zip")) == []
     done = attn("submit", "--anyway", cwd=bundle)  # whose it is, is remembered
     assert done.returncode == 0
-    assert "softmax.ipynb goes into the zip, because it is newer; softmax.py does not" in done.stdout
+    assert "in the zip: softmax.ipynb (newer than softmax.py)" in done.stdout
     assert "03_attention               not started" in done.stdout
     path = bundle / "ana b.c@x.zip"
     with zipfile.ZipFile(path) as file:
@@ -520,7 +520,7 @@ def test_an_untouched_notebook_before_finished_work_is_not_handed_in_silently(at
     aged(notebook(bundle), make_notebook(STUB, "softmax"), 10)
     done = attn("submit", "--student", "ana", cwd=bundle)
     assert done.returncode == 1
-    assert "softmax.py does not" in done.stdout
+    assert "newer than softmax.py" in done.stdout
 
 
 def test_a_file_the_grader_would_refuse_is_refused_here(attn: Attn, bundle: Path) -> None:

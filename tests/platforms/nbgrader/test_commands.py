@@ -54,7 +54,7 @@ def test_a_course_directory_is_made_completely_or_not_at_all(tmp_path: Path) -> 
         (["course", "init", "modules/x"], "is inside the course itself"),
         (["course", "init", "nowhere", "--late-penalty", "10"], "is not a late penalty"),
         (["release", "softmax", "--to", "nowhere", "--due", "soon"], "is not a date"),
-        (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "a bundle has neither"),
+        (["release", "--bundle", "softmax", "--to", "nowhere", "--due", "2026-10-01"], "not for a bundle"),
         (["release", "softmax", "--to", "nowhere"], "To make one, run: attn course init nowhere"),
         (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
     ],
