@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 _ENDS = {"|", "||", "&&", ";", "&", "(", ")"}
 _OURS = ("cli", "grader", "tests")
-_TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+_TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def simple_commands(text: str) -> Iterator[list[str]]:
