@@ -1,6 +1,6 @@
-"""The student's bundle: stubs, lessons, visible checks and the tool itself; nothing of the solutions or hidden suites.
+"""The student's bundle: stubs, lessons, visible checks and `attn`, but no solutions or hidden suites.
 
-That it holds nothing else is proven by its content after it is made, not assumed from how it was made.
+The finished bundle is searched for leaks. How it was made proves nothing.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
 PACKAGES = ("cli", "grader")
 # Shorter lines, such as `return x`, are shared by any two programs.
 SHORTEST_LEAK = 12
-# Two suites may share a line or two, such as a decorator and a call; three in a row were copied.
+# Two suites may share a line or two, such as a decorator and a call. Three in a row were copied.
 HIDDEN_RUN = 3
 _IMPORT_LIST = re.compile(r"^[ \t]*from [\w.]+ import \([^)]*\)", re.MULTILINE)
 
 
 class BundleError(Exception):
-    """A bundle that could not be made; nothing is left of it."""
+    """A bundle could not be made. No part of it is left."""
 
 
 def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
-    """Make a bundle of some modules in a new folder, prove it clean, and only then put it in its place."""
+    """Make a bundle of some modules, search it for leaks, and only then move it to its new folder."""
     modules = tuple(dict.fromkeys(modules))
     if to.exists() and any(to.iterdir()):
         raise BundleError(f"{to} is not empty; name a new folder, or remove it first")
@@ -47,7 +47,7 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
         shutil.copy(course.root / "constraints.txt", made)
         build_wheel(course.root, made)
         if found := list(bundle_leaks(course, made)):
-            raise BundleError("the bundle would give away what students must not have: " + "; ".join(found))
+            raise BundleError("the bundle would leak what students must not have: " + "; ".join(found))
         if to.exists():
             to.rmdir()
         made.rename(to)
@@ -61,7 +61,7 @@ def released_files(module: Module) -> list[Path]:
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:
-    """Yield where anything that students receive gives away the solution or the hidden suite of a module."""
+    """Yield every place where files for students contain the solution or the hidden suite of a module."""
     released = [path for other in course.modules for path in released_files(other)]
     packages = [path for name in PACKAGES for path in (course.root / name).rglob("*.py")]
     texts = {str(path.relative_to(course.root)): read_text(path) for path in (*released, *packages) if path.is_file()}
@@ -69,11 +69,11 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
 
 
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
-    """Yield what a finished bundle gives away: every text in it is searched, and the wheel is taken apart."""
+    """Yield every leak of a finished bundle. Every text in it is searched, and every file in its wheel."""
     texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
     for name in texts:
         if {"solutions", "hidden"} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
-            yield f"{name} is a file of the instructor's"
+            yield f"{name} is for instructors only"
     for wheel in bundle.glob("*.whl"):
         yield from _wheel_leaks(course, wheel)
         with zipfile.ZipFile(wheel) as archive:
@@ -85,9 +85,9 @@ def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
 
 
 def _leaks_in(course: Course, module: Module, texts: dict[str, str]) -> Iterator[str]:
-    """Yield every solution line a text shows, and every run of a hidden suite.
+    """Yield every line of the solution and every part of the hidden suite that a text contains.
 
-    What the *generated* stub shows is public, whatever the file on disk holds. A lesson may quote a line of the
+    Lines of the *generated* stub are public; the stub on disk may have been edited. A lesson may quote a line of the
     solution, but not two in a row.
     """
     public = set(_lines(course.stub_text(module)))
@@ -98,9 +98,9 @@ def _leaks_in(course: Course, module: Module, texts: dict[str, str]) -> Iterator
         lines = _lines(text)
         length = 2 if Path(name).name == module.lesson.name else 1
         for run in sorted(_runs(lines, length) & _runs(solution, length)):
-            yield f"{name} holds a line of the solution of {module.name}: {run[0]!r}"
+            yield f"{name} contains a line of the solution of {module.name}: {run[0]!r}"
         for run in sorted(_runs(lines, HIDDEN_RUN) & _runs(suite, HIDDEN_RUN)):
-            yield f"{name} holds a part of the hidden suite of {module.name}: {run[0]!r}"
+            yield f"{name} contains a part of the hidden suite of {module.name}: {run[0]!r}"
 
 
 def _solution_lines(course: Course, module: Module) -> list[str]:
@@ -116,7 +116,7 @@ def _solution_lines(course: Course, module: Module) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return a text's longer lines as they read, whether or not they are commented out; imports say nothing."""
+    """Return the longer lines of a text, but no imports, without comment signs and extra spaces."""
     bare = (" ".join(line.strip().lstrip("#>| ").split()) for line in _IMPORT_LIST.sub("", text).splitlines())
     return [line for line in bare if len(line) >= SHORTEST_LEAK and not line.startswith(("import ", "from "))]
 
@@ -130,14 +130,14 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _text_of(path: Path) -> str:
-    """Return what is written in a file; of a notebook, what is written in its cells."""
+    """Return the text of a file, or of the cells of a notebook."""
     if path.suffix != ".ipynb":
         return read_text(path)
     return "\n".join(source_of(cell) for cell in raw_cells(path.read_bytes()))
 
 
 def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
-    """Yield every file of the wheel that is not, byte for byte, one of the two packages' own."""
+    """Yield every file of the wheel that is not an exact copy of a file of the two packages."""
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.split("/")[0].endswith(".dist-info"):
@@ -145,7 +145,7 @@ def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
             original = course.root / name
             ours = name.split("/")[0] in PACKAGES and original.is_file()
             if not ours or original.read_bytes() != archive.read(name):
-                yield f"{wheel.name} holds {name}, which is no file of {' or '.join(PACKAGES)}"
+                yield f"{wheel.name} contains {name}, which is not a file of {' or '.join(PACKAGES)}"
 
 
 def _copy_module(module: Module, stub: str, to: Path) -> None:
@@ -159,7 +159,7 @@ def _copy_module(module: Module, stub: str, to: Path) -> None:
 
 
 def build_wheel(root: Path, to: Path) -> None:
-    """Build the wheel from a copy: setuptools leaves its litter beside what it builds."""
+    """Build the wheel from a copy, because setuptools leaves files beside what it builds."""
     if not (root / "pyproject.toml").is_file():
         raise CourseError(root / "pyproject.toml", "", "is missing", "Release from a clone of the course")
     with tempfile.TemporaryDirectory() as temporary:
@@ -180,26 +180,34 @@ def _readme(modules: tuple[Module, ...]) -> str:
     first = modules[0]
     return f"""# AttnLab
 
-Build attention piece by piece, and have every piece checked. You need Python 3.11 or newer. Two commands, here:
+Build attention piece by piece, and have every piece checked. You need Python 3.11 or newer. Run two commands in this
+folder:
 
 ```sh
 python -m pip install -c constraints.txt {WHEEL}
 attn test {first.slug}
 ```
 
-The first installs the `attn` command and NumPy, once. After that everything works without a network. The second runs
-the visible checks on `modules/{first.name}/{first.slug}.py`: open that file, replace each `raise NotImplementedError`
-by your code, and run it again. The lesson is `modules/{first.name}/README.md`.
+The first command installs `attn` and NumPy. You need it only once, and after that everything works without a network.
+If `pip` refuses to install here, make a virtual environment first: `python -m venv .venv`, then activate it.
 
-`attn` alone says where you are and what comes next. When a check fails, `attn test` says what is likely wrong, and
-`attn hint` a little more each time; `attn watch` runs the checks whenever you save. `attn complete {first.slug}`
-finishes the module, `attn submit` makes the zip to hand in, and `attn --help` lists the rest. If `pip` refuses to
-install here, make a virtual environment first: `python -m venv .venv`, then activate it.
+The second command runs the visible checks on `modules/{first.name}/{first.slug}.py`. Open that file, replace each
+`raise NotImplementedError` with your code, and run the command again. The lesson is `modules/{first.name}/README.md`.
 
-What you have built can be imported in later modules: `from mylab.{first.slug} import ...` works in everything that
-`attn` runs; for plain `python`, add this folder to `PYTHONPATH`.
+| command | what it does |
+|---|---|
+| `attn` | says where you are and what comes next |
+| `attn test {first.slug}` | runs the checks and says what is likely wrong |
+| `attn hint {first.slug}` | gives one more hint each time |
+| `attn watch {first.slug}` | runs the checks whenever you save |
+| `attn complete {first.slug}` | finishes the module |
+| `attn submit` | makes the zip to hand in |
+| `attn --help` | lists all commands |
 
-| module | | |
+You can import what you have built in later modules: `from mylab.{first.slug} import ...` works in everything that
+`attn` runs. For plain `python`, add this folder to `PYTHONPATH`.
+
+| module | title | time |
 |---|---|---|
 {rows}
 """

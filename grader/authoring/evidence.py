@@ -1,4 +1,4 @@
-"""Evidence about a module: what its suites say of the stub, the solution, the known wrong ways and some liars."""
+"""Evidence about a module: the reports of its stub, its solution, its misconceptions and some strange results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.grading.workers import Workers
 from grader.submission.submission import Source, Submission
 
 SALTS = ("another", "yet another")
-# Results of every wrong type and shape: a suite must call them wrong without stumbling over them.
+# Results of every wrong type and shape. A suite must fail them without crashing.
 LIES = (
     "None",
     "True",
@@ -67,7 +67,7 @@ class Evidence:
 
 
 def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda _: None) -> Evidence:
-    """Grade everything we know the truth about, with one zygote for all of it; `tell` hears what comes next."""
+    """Grade everything with a known verdict, with one zygote; `tell` is called with what comes next."""
     suite = replace(full_suite(course, module), diagnosed=False)  # the golden file may be stale
     text = read_text(course.solution(module))
     solution = _submission("the solution", module, text)
@@ -135,7 +135,7 @@ def _submission(name: str, module: Module, text: str) -> Submission:
 
 
 def _liar(api: Api, lie: str) -> str:
-    """Return a cell laid over the solution in which every function, method and constant is the same lie."""
+    """Return code to add to the solution, in which every function, method and constant gives the same strange value."""
     lines = ["", "import numpy as np", ""]
     for name in api.functions:
         lines += [f"def {name}(*args, **kwargs):", f"    return {lie}", ""]

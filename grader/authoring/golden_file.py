@@ -16,7 +16,7 @@ _ROUNDING = 1e-6  # between two machines
 
 
 def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]:
-    """Return what the golden file says, by a stub and its evidence."""
+    """Return the content of the golden file."""
     api = read_api(stub)
     targets = {target: {"visible": 0.0, "hidden": 0.0, "costs": 0.0} for target in api.targets}
     for check in evidence.checks:
@@ -40,7 +40,7 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
         "targets": targets,
         "costs": {
             one.profile.contract.function: {
-                law.meter: one.profile.polynomials[law.meter].as_data() for law in one.profile.contract.limits
+                limit.meter: one.profile.polynomials[limit.meter].as_data() for limit in one.profile.contract.limits
             }
             for one in evidence.function_costs
         },
@@ -50,7 +50,7 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
 
 
 def golden_text(data: Mapping[str, Any]) -> str:
-    """Return a golden file's text: what belongs together in one line, so that a change is a short diff."""
+    """Return the text of a golden file, with one entry per line, so that a change is a short diff."""
     return "{\n" + ",\n".join(f" {json.dumps(key)}: {_written(value, 1)}" for key, value in data.items()) + "\n}\n"
 
 
@@ -65,7 +65,7 @@ def _written(value: Any, depth: int) -> str:
 
 
 def is_fresh(module: Module, data: Mapping[str, Any]) -> bool:
-    """Whether the golden file says what it should, but for the last digits, which are every machine's own."""
+    """Whether the golden file has this content. The last digits may differ between machines."""
     try:
         return _alike(json.loads(module.golden.read_text(encoding="utf-8")), json.loads(golden_text(data)))
     except (OSError, ValueError):

@@ -1,9 +1,8 @@
-"""Misconceptions: the known wrong ways of a module, each a few lines laid over its solution.
+"""Misconceptions: the known wrong ways to solve a module, each a few lines added to its solution.
 
-`misconceptions.py` is a percent-format file read as data: every cell `# %% name` sets LIKELY (what the student
-believes that is not so) and HINT (what to try), and redefines the functions or constants that come out wrong.
-VALUES_RIGHT = True marks a wrong way whose results are right, such as one that modifies its input; COSTLY = True one
-that is right in every way but its cost.
+`misconceptions.py` is a percent-format file that is read as data. Each cell `# %% name` sets LIKELY (the student's
+mistake) and HINT (what to try), and redefines the functions or constants that are wrong. VALUES_RIGHT = True marks a
+wrong way with right results, such as one that modifies its input. COSTLY = True marks one where only the cost is wrong.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Misconception:
 
 
 def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, ...]:
-    """Read a module's misconceptions; a cell without its fields is an error that says what to add."""
+    """Read a module's misconceptions; CourseError says what to add if a cell is not complete."""
     path = course.solution(module).with_name("misconceptions.py")
     if not path.is_file():
         raise CourseError(path, "", "is missing", "Every module lists its known wrong ways")
@@ -44,9 +43,9 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
     for mark, cell in split_cells(_CELL, read_text(path))[1]:
         name = mark["name"]
         if not _NAME.fullmatch(name):
-            raise CourseError(path, f"# %% {name}", "is no misconception's name", "Use small letters, as in axis_zero")
+            raise CourseError(path, f"# %% {name}", "is not a valid name", "Use lowercase letters, as in axis_zero")
         if name in found:
-            raise CourseError(path, name, "is there twice", "Rename one of the two")
+            raise CourseError(path, name, "appears twice", "Rename one of the two")
         try:
             found[name] = _read_cell(name, cell)
         except (SyntaxError, ValueError) as error:
@@ -55,7 +54,7 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
 
 
 def as_submission(course: Course, module: Module, misconception: Misconception) -> Submission:
-    """Return the submission of a student who believes this: the solution with the wrong code laid over it."""
+    """Return the submission of a student with this misconception: the solution with the wrong code added."""
     solution = read_text(course.solution(module))
     source = Source(f"{module.slug}.py", (f"{solution}\n\n{misconception.code}",), notebook=False)
     return Submission(misconception.name, module.name, source.file, {module.slug: source})

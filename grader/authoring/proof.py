@@ -1,4 +1,4 @@
-"""A proof: what the rules found in a module, and its golden data, true as long as nothing it rests on changes."""
+"""A proof: the problems of a module and its golden data. It is valid until something it depends on changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Proof:
     """The result of proving one module; `error` is the mistake that stopped the proof, if one did."""
 
     module: str
-    key: str  # of everything the proof rests on
+    key: str  # of everything the proof depends on
     problems: tuple[Problem, ...]
     golden: dict[str, Any] | None
     checks: int = 0
@@ -45,7 +45,7 @@ class Proof:
 
 
 def proof_from(data: dict[str, Any]) -> Proof:
-    """Return the proof that plain data describes; ValueError if it describes none."""
+    """Return the proof that plain data describes; ValueError if it is not a proof."""
     try:
         problems = tuple(Problem(**problem) for problem in data["problems"])
         error = None if data["error"] is None else tuple(data["error"])
@@ -55,7 +55,7 @@ def proof_from(data: dict[str, Any]) -> Proof:
 
 
 def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = lambda _: None) -> Proof:
-    """Gather the evidence for a module and hold it against every rule."""
+    """Gather the evidence for a module and apply every rule to it."""
     key = proof_key(course, module)
     try:
         require_backend(module)
@@ -68,7 +68,7 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = 
 
 
 def read_proof(course: Course, module: Module) -> Proof | None:
-    """Return the proof that was kept for a module, unless something that it rests on has changed."""
+    """Return the proof that was kept for a module, unless something that it depends on has changed."""
     with contextlib.suppress(OSError, ValueError):
         proof = proof_from(json.loads(_path(course, module).read_text(encoding="utf-8")))
         if proof.golden is not None and proof.key == proof_key(course, module):
@@ -77,13 +77,13 @@ def read_proof(course: Course, module: Module) -> Proof | None:
 
 
 def keep_proof(course: Course, proof: Proof) -> None:
-    """Keep a proof for the next command; where that cannot be written, it is made again."""
+    """Keep a proof for the next command. If it cannot be written, the next command makes it again."""
     with contextlib.suppress(OSError):
         write_atomically(_path(course, course.module(proof.module)), json.dumps(proof.as_json()) + "\n")
 
 
 def proof_key(course: Course, module: Module) -> str:
-    """Return the hash of all that a proof rests on: the author's files, the grader, the versions and the salt."""
+    """Return the hash of everything a proof depends on: the author's files, the grader, the versions and the salt."""
     generated = {module.stub, module.golden, module.notebook}
     own = [path for folder in (module.folder, course.solution(module).parent) for path in _files(folder)]
     suites = [course.hidden_suite(module), course.gpu_suite(module)]

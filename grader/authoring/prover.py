@@ -1,4 +1,4 @@
-"""The prover: proofs of many modules, remembered or made by one process for each core."""
+"""The prover: returns the proofs of many modules. Missing proofs are made by one process for each core."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TellModule = Callable[[str, str], None]  # a module, and what is tried in it
 
 
 class ProverError(Exception):
-    """A proving process failed, which is a fault of ours."""
+    """A proving process failed: a fault of the grader."""
 
 
 def prove(course: Course, modules: Sequence[Module], tell: TellModule = lambda *_: None) -> dict[str, Proof]:
@@ -99,13 +99,13 @@ def _prove_in_processes(course: Course, modules: Sequence[Module], jobs: int, te
 def _weight(course: Course, module: Module) -> int:
     try:
         count = len(read_misconceptions(course, module))
-    except CourseError:  # which the proof will say
+    except CourseError:  # the proof will report it
         return 0
     return count * (TORCH_FACTOR if module.backend == "torch" else 1)
 
 
 def _start_process(root: Path) -> subprocess.Popen[bytes]:
-    # The code must be this code, not that of an installed package: so our own folder comes first.
+    # Our own folder comes first: the process must run this code, not that of an installed package.
     path = os.pathsep.join(filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]))
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "grader.authoring.prover_process", str(root)],

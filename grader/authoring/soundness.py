@@ -1,4 +1,4 @@
-"""Soundness: whether a module may be shown to students, and if not, why."""
+"""Soundness: whether a module is ready for students, and if not, why."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Soundness:
 
 
 def check_module(course: Course, module: Module) -> Soundness:
-    """Hold one module against every rule."""
+    """Check one module by every rule."""
     return check_modules(course, [module])[0]
 
 
 def check_modules(course: Course, modules: Sequence[Module], tell: TellModule = lambda *_: None) -> list[Soundness]:
-    """Hold modules against every rule, using the proofs that were kept."""
+    """Check modules by every rule, using the proofs that were kept."""
     proofs = prove(course, modules, tell)
     return [_check(course, module, proofs[module.name]) for module in modules]
 
@@ -54,4 +54,4 @@ def _problems_with_files(course: Course, module: Module, proof: Proof) -> Iterat
     if proof.golden is not None and not is_fresh(module, proof.golden):
         yield Problem("golden.json is stale", REBUILD)
     if proof.golden is not None:
-        yield from (Problem(leak, "Take it out of what students receive") for leak in leaks(course, module))
+        yield from (Problem(leak, "Remove it from the files for students") for leak in leaks(course, module))

@@ -30,53 +30,55 @@ def stub_scores_nothing(evidence: Evidence) -> Iterator[Problem]:
     """The untouched stub passes no check."""
     for check in evidence.stub.checks:
         if check.outcome == "passed":
-            fix = "Make the check call what it examines, or take it out"
+            fix = "Make the check call what it examines, or remove it"
             yield Problem(f"the untouched stub passes {check.name}", fix)
     for cost in evidence.stub.costs:
         if cost.earned:
-            fix = "Let the arguments of its contract reach the work that is left"
+            fix = "Choose arguments for its contract that reach the code to be written"
             yield Problem(f"the untouched stub earns points for the {cost.meter} of {cost.function}", fix)
 
 
 def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
     """The solution passes every check."""
     if evidence.reference.message:
-        yield Problem(f"the solution: {evidence.reference.message}", "Mend the solution")
+        yield Problem(f"the solution: {evidence.reference.message}", "Fix the solution")
     for check in _not_passed(evidence.reference):
-        yield Problem(f"the solution fails {check.name}: {_first_line(check)}", "Mend the solution or the check")
+        yield Problem(f"the solution fails {check.name}: {_first_line(check)}", "Fix the solution or the check")
     for report in (evidence.reference, *evidence.reference_again):
         for cost in report.costs:
             if cost.verdict != "pass":
                 what = f"the solution breaks the contract of {cost.function}: {cost.meter} {cost.measured}"
-                yield Problem(f"{what} against {cost.law} ({cost.message})", "Mend the solution or the law")
+                yield Problem(f"{what} against {cost.law} ({cost.message})", "Fix the solution or the limit")
     for call in evidence.reference.forbidden:
-        yield Problem(f"the solution calls {call.call}, which is forbidden", "Mend the solution or the rule")
+        yield Problem(f"the solution calls {call.call}, which is forbidden", "Fix the solution or the rule")
 
 
 def misconceptions_are_caught(evidence: Evidence) -> Iterator[Problem]:
     """Every known wrong way fails two checks, one of them a property; if its values are right, one check."""
     if not evidence.misconceptions:
-        yield Problem("there are no misconceptions", "Write down at least one known wrong way")
+        yield Problem("there are no misconceptions", "Add at least one known wrong way")
     for wrong, report in evidence.misconceptions:
         yield from _caught(evidence, wrong, report)
 
 
 def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterator[Problem]:
     oracles = {check.name for check in evidence.checks if check.oracle}
-    failed = [check for check in report.checks if check.outcome == "failed"]  # held back is not caught
+    failed = [
+        check for check in report.checks if check.outcome == "failed"
+    ]  # a check that was held back caught nothing
     by_property = [check.name for check in failed if check.name not in oracles]
     name = f"the misconception {wrong.name}"
     if wrong.costly:
         yield from _too_expensive(wrong, report)
     elif report.status != "graded":
-        yield Problem(f"{name} could not be graded: {report.message}", "Mend its code")
+        yield Problem(f"{name} could not be graded: {report.message}", "Fix its code")
     elif not failed:
         yield Problem(f"{name} gets full marks: no check catches it", "Write a check that fails for it")
     elif not any(check.asserted for check in failed):
-        yield Problem(f"{name} never returns anything wrong, it only raises: {_first_line(failed[0])}", "Mend its code")
+        yield Problem(f"{name} never returns a wrong result, it only raises: {_first_line(failed[0])}", "Fix its code")
     elif wrong.values_right:
         if len(by_property) < len(failed):
-            yield Problem(f"{name} says VALUES_RIGHT, but fails an oracle comparison", "Take that line out")
+            yield Problem(f"{name} says VALUES_RIGHT, but fails an oracle comparison", "Remove that line")
     elif not by_property:
         fix = "Write a check of a property it breaks"
         names = ", ".join(check.name for check in failed)
@@ -88,9 +90,9 @@ def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterato
 def _too_expensive(wrong: Misconception, report: Report) -> Iterator[Problem]:
     name = f"the misconception {wrong.name}"
     for check in _not_passed(report):
-        yield Problem(f"{name} says COSTLY, but fails {check.name}", "Mend its code, or take that line out")
+        yield Problem(f"{name} says COSTLY, but fails {check.name}", "Fix its code, or remove that line")
     if not any(cost.verdict == "fail" for cost in report.costs):
-        yield Problem(f"{name} says COSTLY, but breaks no contract", "Mend its code, or the law")
+        yield Problem(f"{name} says COSTLY, but breaks no contract", "Fix its code, or lower the limit")
 
 
 def every_misconception_is_named(evidence: Evidence) -> Iterator[Problem]:
@@ -99,18 +101,18 @@ def every_misconception_is_named(evidence: Evidence) -> Iterator[Problem]:
     for way in prints.ways:
         names = diagnosed_names(prints, way)
         if names != [way.name]:
-            told = f"is diagnosed as {', '.join(names)}" if names else "is not diagnosed"
-            yield Problem(f"the misconception {way.name} {told}", "Add a probe that tells it from the others")
+            verdict = f"is diagnosed as {', '.join(names)}" if names else "is not diagnosed"
+            yield Problem(f"the misconception {way.name} {verdict}", "Add a probe that tells it apart from the others")
 
 
 def every_function_has_hints(evidence: Evidence) -> Iterator[Problem]:
-    """There is something to say about every function a student can be stuck in."""
+    """Every function and method has hints."""
     methods = {f"{name}.{method}" for name, found in evidence.api.classes.items() for method in found}
     wanted = {*evidence.api.functions, *methods}
     for name in sorted(wanted - evidence.hints.keys()):
         yield Problem(f"there are no hints for {name}", "Write its nudge, pointer and worked step into hints.toml")
     for name in sorted(evidence.hints.keys() - wanted):
-        yield Problem(f"hints.toml has hints for {name}, which is not asked for", "Take them out")
+        yield Problem(f"hints.toml has hints for {name}, which is not asked for", "Remove them")
 
 
 def every_contract_can_fail(evidence: Evidence) -> Iterator[Problem]:
@@ -129,11 +131,11 @@ def every_contract_can_fail(evidence: Evidence) -> Iterator[Problem]:
 
 
 def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
-    """Every check fails, by its own judgement, for some wrong way; a wrong way that raises fails any check at all."""
+    """An assertion of every check fails for a wrong way. Code that raises does not count: it fails any check."""
     failing = {check.name for _, report in evidence.misconceptions for check in report.checks if check.asserted}
     for check in evidence.checks:
         if check.name not in failing:
-            fix = "Make it assert something, or add the misconception it is there for"
+            fix = "Make it assert something, or add a misconception that it catches"
             yield Problem(f"{check.name} fails for no misconception", fix)
 
 
@@ -146,38 +148,38 @@ def everything_is_examined(evidence: Evidence) -> Iterator[Problem]:
     answered = {name for wrong, _ in evidence.misconceptions for name in wrong.defines}
     for name in evidence.api.constants:
         if name not in answered:
-            yield Problem(f"no misconception answers {name} wrongly", "Add the wrong answer a student would give")
+            yield Problem(f"no misconception gives a wrong answer for {name}", "Add one that a student could give")
 
 
-def chance_decides_nothing(evidence: Evidence) -> Iterator[Problem]:
-    """The solution passes whatever the random inputs are."""
+def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
+    """The solution passes with any random inputs."""
     for report in evidence.reference_again:
         for check in _not_passed(report):
             what = f"the solution fails {check.name} with other random inputs: {_first_line(check)}"
-            yield Problem(what, "Let nothing but `rng` be random, and assert only what always holds")
+            yield Problem(what, "Use only `rng` for random numbers, and assert only what is always true")
 
 
-def nothing_stumbles(evidence: Evidence) -> Iterator[Problem]:
-    """No result, however strange, makes a check raise anything but an AssertionError."""
+def no_check_crashes(evidence: Evidence) -> Iterator[Problem]:
+    """No strange result makes a check raise anything but an AssertionError."""
     reports = [evidence.stub, evidence.reference, *evidence.liars, *(report for _, report in evidence.misconceptions)]
     seen: set[str] = set()
     for report in reports:
         for check in report.checks:
             if check.outcome == "grader_fault" and check.name not in seen:
                 seen.add(check.name)
-                fix = "Give the result to an assertion of grader.testing first"
-                yield Problem(f"{check.name} stumbles over {report.submission}: {_first_line(check)}", fix)
+                fix = "Pass the result to an assertion of grader.testing first"
+                yield Problem(f"{check.name} crashes for {report.submission}: {_first_line(check)}", fix)
 
 
-def liars_get_nothing_for_it(evidence: Evidence) -> Iterator[Problem]:
-    """No student who returns one strange thing for everything gets half the points."""
+def strange_results_score_low(evidence: Evidence) -> Iterator[Problem]:
+    """A student who returns one strange value for everything gets at most half the points."""
     for report in evidence.liars:
         if report.score is not None and report.score > report.max_score / 2:
             yield Problem(f"{report.submission} gets {report.score:g} points", "Make the checks look at the result")
 
 
-def points_are_shared_out(evidence: Evidence) -> Iterator[Problem]:
-    """Visible checks, reflection and dtype checks are worth no more than their share."""
+def points_are_divided_fairly(evidence: Evidence) -> Iterator[Problem]:
+    """Costs, visible checks, reflection and dtype checks are worth no more than their share."""
     costs = sum(cost.points for cost in evidence.reference.costs)
     total = sum(check.points for check in evidence.checks) + costs
     yield from _at_most("the costs", costs, COST_SHARE, total)
@@ -201,16 +203,16 @@ RULES = (
     every_misconception_is_named,
     every_function_has_hints,
     everything_is_examined,
-    chance_decides_nothing,
-    nothing_stumbles,
-    liars_get_nothing_for_it,
-    points_are_shared_out,
+    random_inputs_do_not_matter,
+    no_check_crashes,
+    strange_results_score_low,
+    points_are_divided_fairly,
 )
 
 
 def _at_most(name: str, points: float, share: float, total: float) -> Iterator[Problem]:
     if points > share * total + 1e-9:
-        yield Problem(f"{name}: worth {points:g} of {total:g}, more than {share:.0%}", "Share the points out anew")
+        yield Problem(f"{name}: worth {points:g} of {total:g}, more than {share:.0%}", "Divide the points differently")
 
 
 def _not_passed(report: Report) -> list[CheckResult]:

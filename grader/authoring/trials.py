@@ -1,4 +1,4 @@
-"""Trials: everything we know the truth about, graded by a module's suite in one session."""
+"""Trials: submissions with a known verdict, graded by a module's suite in one session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from grader.sandbox.student import Student
 from grader.submission.submission import Submission
 
 NOTHING_SKIPPED = Skipped({}, ())
-Tell = Callable[[str], None]  # is told what is tried next
+Tell = Callable[[str], None]  # called with what is tried next
 
 
 @dataclass(frozen=True)

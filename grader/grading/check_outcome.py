@@ -1,4 +1,4 @@
-"""Verdicts: what became of a check, whose failure it was, and who may read what about it."""
+"""The outcome of a check: who caused a failure, and what the student and the instructor may read about it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXPRESSION = re.compile(r"(?<=.)\nassert .*", re.DOTALL)
 
 @dataclass(frozen=True)
 class CheckResults:
-    """What the checks of a suite said of one submission."""
+    """The results of all checks of a suite for one submission."""
 
     checks: tuple[CheckResult, ...]
     endings: tuple[EndingRecord, ...]
@@ -32,13 +32,13 @@ class CheckResults:
 
     @property
     def not_worth_measuring(self) -> frozenset[str]:
-        """The targets whose costs mean nothing: they ended their process, or pass nothing at all."""
+        """The targets whose costs mean nothing: they ended their process, or pass no check."""
         passing = {check.target for check in self.checks if check.outcome == "passed"}
         return self.ended | {check.target for check in self.checks} - passing
 
 
 def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
-    """Return the result of a check that raised `problem`, or nothing."""
+    """Return the result of a check that raised `problem`, or that passed if `problem` is None."""
     if problem is None:
         return replace(result_of(check, "passed", "", ""), earned=check.points)
     if isinstance(problem, _of_pytest("skip")):
@@ -46,7 +46,7 @@ def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
         return result_of(check, "not_run", text, text)
     if isinstance(problem, StudentGoneError):
         return result_of(check, "not_run", f"not run: {problem.public}", str(problem))
-    if is_students(problem):
+    if is_students_failure(problem):
         result = result_of(check, "failed", _public(check, problem), _detail(problem))
         return replace(result, asserted=not isinstance(problem, StudentError))
     where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
@@ -55,41 +55,41 @@ def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
     return replace(result, earned=None)
 
 
-def is_students(problem: BaseException) -> bool:
+def is_students_failure(problem: BaseException) -> bool:
     """Whether an exception out of a check is the student's failure; any other is the grader's fault."""
-    if isinstance(problem, BaseExceptionGroup):  # how Hypothesis reports several failures at once
-        return all(is_students(part) for part in problem.exceptions)
+    if isinstance(problem, BaseExceptionGroup):  # Hypothesis reports several failures at once like this
+        return all(is_students_failure(part) for part in problem.exceptions)
     return isinstance(problem, (AssertionError, StudentError, *_of_pytest("fail")))
 
 
 def _of_pytest(name: str) -> tuple[type[BaseException], ...]:
-    """Return the exception by which a test skips or fails itself; nothing if nobody has loaded pytest."""
+    """Return the exceptions of pytest's `skip` or `fail`; none if pytest is not loaded."""
     pytest = sys.modules.get("pytest")
     return () if pytest is None else (getattr(pytest, name).Exception,)
 
 
 def could_be_contaminated(problem: BaseException) -> bool:
-    """Whether another function, run before in the same process, could be to blame for a student's failure."""
+    """Whether a function that ran earlier in the same process could have caused a student's failure."""
     unwritten = isinstance(problem, StudentRaisedError) and problem.types[0] == "NotImplementedError"
-    return is_students(problem) and not unwritten
+    return is_students_failure(problem) and not unwritten
 
 
 def _public(check: Check, problem: BaseException) -> str:
-    """Return what the student may read: of a hidden check nothing that student code could have written."""
+    """Return what the student may read. For a hidden check, this is no text that student code could have written."""
     if check.suite == "visible":
-        return _told(problem)
+        return _message(problem)
     if isinstance(problem, StudentError):
-        return f"does not hold: {check.property} ({problem.public})"
-    return f"does not hold: {check.property}"
+        return f"not true for your code: {check.property} ({problem.public})"
+    return f"not true for your code: {check.property}"
 
 
-def _told(problem: BaseException) -> str:
-    """Return what an assertion says, without the expression that pytest puts below the author's words."""
+def _message(problem: BaseException) -> str:
+    """Return the message of an assertion, without the expression that pytest adds to it."""
     return _EXPRESSION.sub("", str(problem)) or str(problem)
 
 
 def _detail(problem: BaseException) -> str:
-    parts = [_told(problem)]
+    parts = [_message(problem)]
     if isinstance(problem, StudentRaisedError):
         parts.append(problem.traceback)
     if isinstance(problem, StudentError) and problem.ending is not None:
@@ -98,7 +98,7 @@ def _detail(problem: BaseException) -> str:
 
 
 def result_of(check: Check, outcome: CheckOutcome, message: str, detail: str) -> CheckResult:
-    """Return a check's result with nothing earned; every text in it is made printable here."""
+    """Return a check's result with nothing earned. Every text in it is made printable here."""
     return CheckResult(
         name=check.name,
         suite=check.suite,

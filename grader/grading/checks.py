@@ -1,4 +1,4 @@
-"""Checks: what the test functions of a suite declare with `@worth`."""
+"""Checks, as the test functions of a suite declare them with `@worth`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORACLES = ("reference", "oracle")
 
 @dataclass(frozen=True)
 class Test:
-    """A test function of a suite, and what it asks for by the names of its arguments."""
+    """A test function of a suite, with the names of its fixtures."""
 
     name: str
     path: Path
@@ -34,28 +34,28 @@ class Check:
     points: float
     property: str
     needs: str | None
-    oracle: bool  # whether it compares with a whole answer computed another way, rather than show a property
+    oracle: bool  # whether it compares with a complete answer computed in another way, instead of testing a property
 
 
 def read_checks(tests: Sequence[Test], files: dict[Path, SuiteName], targets: tuple[str, ...]) -> list[Check]:
-    """Return the checks that a suite's test functions declare; a mistake among them is a CourseError."""
+    """Return the checks that a suite's test functions declare; CourseError if one is wrong."""
     checks: list[Check] = []
     for test in tests:
         check = _read_check(test, files[test.path], targets)
         names = [other.name for other in checks]
         if check.name in names:
-            raise _suite_error(test, "there is another check of this name", "Rename one of the two")
+            raise _suite_error(test, "has the same name as another check", "Rename one of the two")
         if check.needs is not None and check.needs not in names:
-            raise _suite_error(test, f"needs {check.needs!r}, which is no earlier check", "Name one above it")
+            raise _suite_error(test, f"needs {check.needs!r}, which is not an earlier check", "Name a check above it")
         checks.append(check)
     for path in files:
         if not any(test.path == path for test in tests):
-            raise CourseError(path, "", "holds no checks", "Write at least one function test_... with @worth")
+            raise CourseError(path, "", "contains no checks", "Write at least one function test_... with @worth")
     return checks
 
 
 def check_name(test: str) -> str:
-    """Return a check's name: that of its test function without `test_`."""
+    """Return the name of a check: the name of its test function without `test_`."""
     return test.removeprefix("test_")
 
 
@@ -65,12 +65,12 @@ def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check
         raise _suite_error(test, "has no @worth", 'Write @worth(2, "what it shows") above it')
     points, text = worth.points, worth.property
     if type(points) not in (int, float) or type(text) is not str:
-        raise _suite_error(test, "has points that are no number, or no property", 'Write @worth(2, "what it shows")')
+        raise _suite_error(test, "needs a number of points and a property", 'Write @worth(2, "what it shows")')
     target = worth.target or targets[0]
     if target not in targets:
-        raise _suite_error(test, f"examines {target!r}", f"The targets are {', '.join(targets)}")
+        raise _suite_error(test, f"has the unknown target {target!r}", f"The targets are {', '.join(targets)}")
     if not points > 0 or not text.strip():
-        raise _suite_error(test, "is worth nothing, or shows nothing", "Give it points and a property")
+        raise _suite_error(test, "has no points or an empty property", "Give it both")
     return Check(
         name=check_name(test.name),
         suite=suite,
@@ -78,14 +78,14 @@ def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check
         points=float(points),
         property=text,
         needs=worth.needs,
-        oracle=any(name.startswith(ORACLES) for name in test.fixtures) or _asks_an_oracle(test.function),
+        oracle=any(name.startswith(ORACLES) for name in test.fixtures) or _uses_an_oracle(test.function),
     )
 
 
-def _asks_an_oracle(function: FunctionType, seen: frozenset[str] = frozenset()) -> bool:
+def _uses_an_oracle(function: FunctionType, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a test, or a helper it calls in the same file, uses a function called `oracle...`.
 
-    By that name authors call a second way to the whole answer.
+    This is the name that authors give to a second way to compute the complete answer.
     """
     for name in _names(function.__code__):
         if name.startswith("oracle"):
@@ -94,7 +94,7 @@ def _asks_an_oracle(function: FunctionType, seen: frozenset[str] = frozenset()) 
         if not isinstance(helper, FunctionType) or name in seen:
             continue
         same_file = helper.__code__.co_filename == function.__code__.co_filename
-        if same_file and _asks_an_oracle(helper, seen | {name}):
+        if same_file and _uses_an_oracle(helper, seen | {name}):
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""Plain tests: visible checks that ask for nothing of pytest's, collected and run without it."""
+"""Direct tests: visible checks that do not need pytest, and run without it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from grader.grading.judge import raised_by
 if TYPE_CHECKING:
     from grader.sandbox.student import Student
 
-_NOT_PLAIN = re.compile(r"\b(?:pytest|hypothesis|unittest)\b|^class\s+Test", re.MULTILINE)
+_NEEDS_PYTEST = re.compile(r"\b(?:pytest|hypothesis|unittest)\b|^class\s+Test", re.MULTILINE)
 _FIXTURES = {"student", "rng"}
 
 
 @dataclass(frozen=True)
 class DirectTest:
-    """A test function that can be called as it is."""
+    """A test function that can be called without pytest."""
 
     test: Test
 
     def run(self, student: Student, rng: np.random.Generator) -> BaseException | None:
-        """Run it once and return what it raised."""
+        """Run the test once and return what it raised."""
         given = {"student": student, "rng": rng}
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
             return raised_by(lambda: self.test.function(**{name: given[name] for name in self.test.fixtures}))
@@ -41,7 +41,7 @@ class DirectTest:
 
 def direct_tests(path: Path) -> list[DirectTest] | None:
     """Return the test functions of a file, in order; None if one of them needs pytest."""
-    if _NOT_PLAIN.search(_code(read_text(path))):
+    if _NEEDS_PYTEST.search(_code(read_text(path))):
         return None
     return tests_among(_names(path), path)
 
@@ -60,12 +60,12 @@ def tests_among(names: Mapping[str, object], path: Path) -> list[DirectTest] | N
 
 
 def _code(text: str) -> str:
-    """Return a file without its docstring, which tells how to run it with pytest."""
+    """Return a text without its docstring, which may mention pytest."""
     return re.sub(r'\A\s*""".*?"""', "", text, count=1, flags=re.DOTALL)
 
 
 def _names(path: Path) -> dict[str, object]:
     """Import a file by its path and return its names."""
-    with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
+    with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints belongs in no report
         name = f"_checks_{path.parent.name}"
         return vars(load_python(path, name, verb="collected", missing="Write the checks", fix="Fix the suite"))

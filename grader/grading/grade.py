@@ -1,11 +1,10 @@
-"""Grading: submissions of one module in, a report for each out."""
+"""Grading of the submissions of one module: a report for each."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from grader.core.report import Report
 from grader.course.course import Course
@@ -24,9 +23,6 @@ from grader.sandbox.jail.spawner import ZygoteSpawner
 from grader.sandbox.jail.view import view_for
 from grader.submission.submission import Submission, own_submission
 
-if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    pass
-
 
 def grade(
     course: Course,
@@ -38,10 +34,10 @@ def grade(
     allow_unjailed: bool = False,
     gpu: bool = False,
 ) -> None:
-    """Grade submissions by a module's visible and hidden checks, giving out each report as it is done.
+    """Grade submissions by a module's visible and hidden checks; `on_report` gets each report when it is done.
 
-    With `gpu`, also by those that need one; without, they are in the report as not run. NoJailError where this machine
-    gives no jail, unless that is allowed: they are other people's code.
+    With `gpu`, the checks that need a GPU run too; otherwise the report says that they were not run. Without a jail,
+    NoJailError unless `allow_unjailed`: this is other people's code.
     """
     require_hidden(course, module)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))
@@ -52,14 +48,14 @@ def full_suite(course: Course, module: Module) -> Suite:
     """Return a module's visible and hidden checks, with its reference and the course's secret salt."""
     hidden = course.hidden_suite(module)
     if not hidden.is_file():
-        fix = "Grading needs the full course; in a student's bundle there is `attn test`"
+        fix = "Grading needs the full course. In a student's bundle, use `attn test`"
         raise CourseError(hidden, "", "is missing", fix, usage=course.is_bundle)
     reference = load_reference(course, module)
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
 def check_own_file(course: Course, module: Module, begun: ZygoteSpawner | None = None, case: str = "") -> Report:
-    """Run the visible checks on the student's own file, with their other modules beside it."""
+    """Run the visible checks on the student's own file. Their other modules can be imported."""
     reports: list[Report] = []
     check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case)
     (report,) = reports
@@ -74,7 +70,7 @@ def check_own_files(
     begun: ZygoteSpawner | None = None,
     case: str = "",
 ) -> None:
-    """Run the visible checks on one state of the student's file after another, as they come."""
+    """Run the visible checks on one version of the student's file after another."""
     suite = Suite(module, course.api(module), module.checks, case=case)
     run_grading(suite, submissions, on_report, allow_unjailed=True, begun=begun)
 
@@ -90,11 +86,11 @@ def run_grading(
     workers: Workers | None = None,
     gpu: bool = False,
 ) -> None:
-    """Grade submissions by the checks of any suite of a module; without a jail only one's own, if that is said."""
+    """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code."""
     require_backend(suite.module)
     cost_measurer = suite.cost_measurer()
     gpu_measurer = suite.gpu_measurer() if gpu and suite.measured and suite.module.gpu else None
-    gpu = gpu and (gpu_measurer is not None or suite.gpu is not None)  # or there is nothing to do there
+    gpu = gpu and (gpu_measurer is not None or suite.gpu is not None)  # otherwise there is nothing to do on the GPU
     diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
@@ -113,7 +109,7 @@ def run_grading(
 
 
 def require_hidden(course: Course, module: Module) -> None:
-    """Say so where the course lies in a folder of Python's or the system's, which graded code has to see."""
+    """Raise a CourseError if the course is in a folder that graded code must see, such as that of Python."""
     if view_for(module.backend).shows(course.root):
-        fix = "Move the course to a folder of its own"
-        raise CourseError(course.root, "", "lies among the libraries that graded code may read", fix)
+        fix = "Move the course to another folder"
+        raise CourseError(course.root, "", "is inside a folder of libraries that graded code may read", fix)

@@ -1,4 +1,4 @@
-"""Judging: every check of a suite run against one student, in order."""
+"""The judge: runs the checks of a suite against one student, in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.sandbox.jail.spawner import WorkerLostError
 from grader.sandbox.student import Student
 
 NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
-RunCheck = Callable[[Student], BaseException | None]  # runs a check once, by itself, and returns what it raised
+RunCheck = Callable[[Student], BaseException | None]  # runs a check once and returns what it raised
 
 
 def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckResults:
@@ -35,7 +35,7 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         if problem is not None and could_be_contaminated(problem) and session.start_afresh():
             problem = run(student)
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
-            # Waiting may have been the machine's doing, so it counts only if it happens twice.
+            # The machine may have caused the wait, so it counts only if it happens twice.
             problem = run(student)
             retry = not (isinstance(problem, StudentEndedError) and problem.waited)
         if isinstance(problem, WorkerLostError):
@@ -44,12 +44,12 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             endings.append(EndingRecord(problem.ending.kind, check.name))
         results[check.name] = judge_check(check, problem)
         if problem is not None:
-            traceback.clear_frames(problem.__traceback__)  # or a student's largest arrays would live on in it
+            traceback.clear_frames(problem.__traceback__)  # otherwise it keeps a student's largest arrays alive
     return CheckResults(tuple(results.values()), tuple(endings))
 
 
 def raised_by(action: Callable[[], object]) -> BaseException | None:
-    """Return what an action raises; Ctrl-C is for us."""
+    """Return what an action raises. Only Ctrl-C is raised again: it is meant for the grader."""
     try:
         action()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""A submission loaded into a worker, ready to be called."""
+"""Loading of a submission into a worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.submission.submission import Source, Submission
 
 @contextlib.contextmanager
 def open_student(course: Course, module: Module, submission: Submission) -> Iterator[Student]:
-    """Load one submission outside any suite, for a test that brings its own pytest."""
+    """Load one submission outside any suite, for plain pytest."""
     require_backend(module)
     api = course.api(module)
     with open_spawner(module.backend) as spawner:
@@ -33,7 +33,7 @@ def open_student(course: Course, module: Module, submission: Submission) -> Iter
 
 
 def require_backend(module: Module) -> None:
-    """Say what to install where a module's backend is missing, before any student is blamed for it."""
+    """Raise a CourseError if a module's backend is not installed. No student is to blame for that."""
     if importlib.util.find_spec(module.backend) is None:
         file = module.folder / "module.toml"
         fix = f"Run: python -m pip install {module.backend}"
@@ -47,9 +47,9 @@ def program_of(submission: Submission, module: Module, api: Api) -> Program:
 
 
 def load(session: Session, module: Module) -> None:
-    """Load a submission: a script that raises is an error, a notebook only if it then defines nothing.
+    """Load a submission. A script that raises is an error. A notebook is one only if it then defines nothing.
 
-    Loading that merely waits is tried once more, as it may be the machine that kept it.
+    If loading only waited, it is tried once more: the machine may have caused the wait.
     """
     try:
         loaded = session.load()

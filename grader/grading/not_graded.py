@@ -11,7 +11,7 @@ from grader.submission.submission import Submission
 
 
 def not_graded(module: Module, submission: Submission, why: str, sandbox: Tier) -> Report:
-    """Return the report of a submission that the machine kept from a verdict: no score, and no check was run."""
+    """Return a report without a score and without checks, because the machine failed."""
     return Report(
         module=module.name,
         submission=plain_name(submission.student),

@@ -1,7 +1,7 @@
 """Checks inside a notebook: `%load_ext grader.grading.notebook_magic`, then cells that begin with `%%check`.
 
-The functions are called where they are, in the notebook's own process: nothing here is graded, so nothing is jailed.
-Values still cross the wire, so that a check sees just what it would see when the work is graded.
+The functions are called in the notebook's own process. Nothing here is graded, so nothing is jailed. Values are still
+encoded and decoded, so that a check sees exactly what it sees in grading.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.sandbox.worker.worker import Worker
 
-_CELL = Path("checks.py")  # what the checks of a cell are called where a name is asked for
+_CELL = Path("checks.py")  # stands for the file of a cell's checks
 _UNWRITTEN = "raised NotImplementedError"
 
 
 class ChecksFailedError(Exception):
-    """What is not right yet, in words; a notebook shows them without a traceback through our code."""
+    """Some checks failed. A notebook shows only the message, without a traceback through our code."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
 
 
 class _InProcess(Session):
-    """A conversation with the notebook's own objects, in place of a worker's."""
+    """A session with the notebook's own objects instead of a worker."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        super().__init__(_NoSession(), Program({}, "__main__", ()), Limits())  # type: ignore[arg-type] # nothing is spawned
+        super().__init__(_NoSpawner(), Program({}, "__main__", ()), Limits())  # type: ignore[arg-type] # nothing is spawned
         self.objects = Worker()
         self.objects.modules = SimpleNamespace(main=SimpleNamespace(**names), filenames=set())  # type: ignore[assignment]
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
-        """Make the call here; arguments and results are copies, as they would be from another process."""
+        """Make the call in this process. Arguments and results are copies, as from another process."""
         reply = self.objects.answer(decode(encode(self.with_earlier(message))))
         try:
             reply = decode(encode(reply, self.objects.keep))
@@ -56,11 +56,11 @@ class _InProcess(Session):
         return reply["ok"]
 
     def start_afresh(self) -> bool:
-        """Never: there is no other process to go to."""
+        """Return False: there is no other process."""
         return False
 
 
-class _NoSession:
+class _NoSpawner:
     tier = "none"
 
 
@@ -68,18 +68,20 @@ def check(line: str, cell: str, names: Mapping[str, Any]) -> str:
     """Run the checks that a cell defines on some names, and return what to show; ChecksFailedError if one fails."""
     module, target = line.split()
     space: dict[str, Any] = {"__name__": f"checks of {target}"}
-    exec(compile(cell, f"<checks of {target}>", "exec"), space)  # in names of its own: the notebook's stay as they are
+    exec(
+        compile(cell, f"<checks of {target}>", "exec"), space
+    )  # in a separate namespace: the notebook's names do not change
     tests = tests_among(space, _CELL) or []
     checks = read_checks([one.test for one in tests], {_CELL: "visible"}, (target,))
     pairs = [(_run(one, module), check) for one, check in zip(tests, checks, strict=True)]
     found = judge(Student(_InProcess(names), _api(names)), pairs).checks
     if all(one.outcome == "passed" for one in found):
         return f"{target}: {_counted(found)}. The hidden checks run when your work is graded."
-    raise ChecksFailedError(_told(target, found))
+    raise ChecksFailedError(_failure_text(target, found))
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Give a notebook its `%%check`."""
+    """Add `%%check` to a notebook."""
 
     def magic(line: str, cell: str) -> None:
         shell.display_pub.publish({"text/plain": check(line, cell, shell.user_ns)})
@@ -92,7 +94,7 @@ def _run(one: DirectTest, module: str) -> Callable[[Student], BaseException | No
 
 
 def _api(names: Mapping[str, Any]) -> Api:
-    """Return what is defined, by kind."""
+    """Return the functions and classes among some names."""
     classes = {
         name: tuple(method for method in vars(value) if not method.startswith("_"))
         for name, value in names.items()
@@ -102,11 +104,11 @@ def _api(names: Mapping[str, Any]) -> Api:
     return Api(functions, classes, ())
 
 
-def _told(target: str, checks: tuple[CheckResult, ...]) -> str:
+def _failure_text(target: str, checks: tuple[CheckResult, ...]) -> str:
     failed = [check for check in checks if check.outcome != "passed"]
     if all(_UNWRITTEN in check.message for check in failed):
         lines = [f"{target}: not written yet."] if len(failed) == len(checks) else [f"{target}: {_counted(checks)}."]
-        return "\n".join([*lines, "Replace `raise NotImplementedError` by your code, run that cell, then this one."])
+        return "\n".join([*lines, "Replace `raise NotImplementedError` with your code, run that cell, then this one."])
     lines = [f"{target}: {_counted(checks)}."]
     for check in failed:
         lines += [f"  FAILED  {check.property}", *(f"          {line}" for line in check.message.splitlines())]

@@ -1,4 +1,4 @@
-"""Side by side: a class graded by several grading processes, none of which can take the others down."""
+"""The pool: grading processes that grade a class in parallel. If one fails, the others continue."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from grader.grading.not_graded import not_graded
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.submission.submission import Submission, SubmissionRef
 
-ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # how a grading process is to grade
-# What keeps it from grading at all.
+ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process
+# Reasons why it cannot grade at all.
 NO_JAIL, NO_GPU, COURSE, FAULT = "no_jail", "no_gpu", "course", "fault"
 TRIES = 2
-IN_VAIN = 3
+MAX_LOST = 3
 CLOSE_SECONDS = 10.0
-POLL_SECONDS = 0.5  # Ctrl-C does not interrupt a wait without end on Windows
+POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
 LOST = f"the grading process ended {TRIES} times at this submission"
 
 
@@ -49,11 +49,11 @@ class ProcessLostError(Exception):
 
 
 class NoProcessError(Exception):
-    """Grading processes end before they answer anything: it is not the submissions."""
+    """Grading processes end before they answer anything, so the submissions are not the cause."""
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -62,27 +62,27 @@ def usable_cores() -> int:
 def grade_in_pool(
     course: Course, work: Sequence[SubmissionRef], jobs: int, *, allow_unjailed: bool = False, gpu: bool = False
 ) -> Generator[Graded]:
-    """Yield each submission with its report as it is done; closing the iterator stops everything at once.
+    """Yield each submission with its report when it is done; closing the iterator stops everything at once.
 
-    NoJailError, NoGpuError, CourseError and NoProcessError end it. A submission at which a grading process dies is
-    tried again and then not graded.
+    NoJailError, NoGpuError, CourseError and NoProcessError end it. If a grading process dies at a submission, the
+    submission is tried once more. If that fails too, it is not graded.
     """
-    crew = _Pool(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
-    # Two for each process: below that, its start costs more than it saves.
-    drivers = [threading.Thread(target=crew.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
+    pool = _Pool(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
+    # At least two submissions for each process: with fewer, its start costs more than it saves.
+    drivers = [threading.Thread(target=pool.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
     for driver in drivers:
         driver.start()
     try:
-        yield from crew.results(len(drivers))
+        yield from pool.results(len(drivers))
     finally:
-        crew.stop()
+        pool.stop()
         for driver in drivers:
             driver.join()
-        crew.close_all()
+        pool.close_all()
 
 
 class _Pool:
-    """What the threads share, one thread for each grading process: the work, the results and the word to stop."""
+    """The state that the threads share: the work, the results, and whether to stop. Each thread drives one process."""
 
     def __init__(self, course: Course, work: Sequence[SubmissionRef], *, allow_unjailed: bool, gpu: bool) -> None:
         self.course = course
@@ -94,10 +94,10 @@ class _Pool:
         self._stopped = False
         self._tier: Tier = "none"
         self._answered = False
-        self._in_vain = 0
+        self._lost = 0
 
     def results(self, drivers: int) -> Iterator[Graded]:
-        """Yield what the drivers hand over until the last of them has left."""
+        """Yield the results of the drivers until the last one has ended."""
         while drivers:
             try:
                 one = self._done.get(timeout=POLL_SECONDS)
@@ -111,19 +111,19 @@ class _Pool:
                 yield one
 
     def stop(self) -> None:
-        """Stop everything, whatever it is at."""
+        """Stop everything at once."""
         with self._lock:
             self._stopped = True
             for process in self._processes:
                 process.kill()
 
     def close_all(self) -> None:
-        """End what is left, such as a process that would not grade at all."""
+        """End the processes that are left, such as one that could not grade at all."""
         for process in tuple(self._processes):
             self._close(process)
 
     def drive(self) -> None:
-        """Give one process after another submission, until there is none left."""
+        """Send submissions to a process until none is left. A process that ends is replaced."""
         process: _Process | None = None
         try:
             while (handed_in := self._next()) is not None:
@@ -155,13 +155,13 @@ class _Pool:
                 self._close(process)
                 process, why = None, error
         with self._lock:
-            self._in_vain += 1
-        if not self._answered and self._in_vain >= IN_VAIN:
-            raise NoProcessError(f"{why}; so did all before it, whatever the submission") from None
+            self._lost += 1
+        if not self._answered and self._lost >= MAX_LOST:
+            raise NoProcessError(f"{why}, and so did all processes before it") from None
         return None, None
 
     def _not_graded(self, submission: Submission) -> Report:
-        """Return the report of a submission that the machine, not its code, kept from a verdict."""
+        """Return a report without a score: the machine failed, not the submission."""
         module = self.course.module(submission.module)
         why = submission.lost or LOST
         return not_graded(module, submission, f"not graded yet: {why}; it is not your code", self._tier)
@@ -181,10 +181,10 @@ class _Pool:
 
 
 class _Process:
-    """One grading process, and the conversation with it."""
+    """One grading process."""
 
     def __init__(self, root: Path, flags: Sequence[str]) -> None:
-        # Not by the name of the installed package: the code must be this code, whichever clone it is.
+        # The process must run this code, not that of an installed package.
         path = os.pathsep.join(
             filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
         )
@@ -193,11 +193,11 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C is for the command: it says when this one ends
+            start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
         )
 
     def ask(self, submission: Submission) -> Report:
-        """Have one submission graded."""
+        """Send one submission and return its report."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -205,14 +205,14 @@ class _Process:
             self._process.stdin.flush()
             line = self._process.stdout.readline()
             return _report(json.loads(line))
-        except (OSError, ValueError):  # closed, or half an answer
+        except (OSError, ValueError):  # a closed pipe, or half an answer
             raise ProcessLostError(f"a grading process ended with {self._process.poll()}") from None
 
     def kill(self) -> None:
         self._process.kill()
 
     def close(self) -> None:
-        """End it: there is nothing more to grade. By itself if it can, as it has workers to put away."""
+        """Close the input, and wait for the process to end its workers and itself; kill it if it takes too long."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(OSError):
@@ -226,7 +226,7 @@ class _Process:
 
 
 def _report(answer: dict[str, Any]) -> Report:
-    """Return the report in an answer, or raise what kept the process from one."""
+    """Return the report in an answer, or raise the reason why there is none."""
     if "report" in answer:
         return report_from(answer["report"])
     if answer["error"] == NO_JAIL:

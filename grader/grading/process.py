@@ -1,7 +1,7 @@
 """A grading process: one of several that grade a class. It reads submissions and answers each with its report.
 
-Both ways go lines of JSON: in on standard input, out on what was standard output. It is as trusted as the command that
-started it; student code runs in workers below it.
+It reads lines of JSON from standard input and writes lines of JSON to what was standard output. It is as trusted as the
+command that started it. Student code runs in its workers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.submission.submission import Submission
 
 
 def main() -> None:
-    """Grade what comes in until there is no more."""
+    """Grade submissions until the input ends."""
     if sys.platform == "linux":
         from grader.sandbox.jail.kernel import die_with_parent
 
@@ -36,7 +36,7 @@ def main() -> None:
     with private_output() as answers:
 
         def answer(data: dict[str, Any]) -> None:
-            with contextlib.suppress(BrokenPipeError):  # nobody wants to know any more
+            with contextlib.suppress(BrokenPipeError):  # the command has ended
                 answers.write(json.dumps(data).encode() + b"\n")
                 answers.flush()
 
@@ -53,12 +53,12 @@ def main() -> None:
             answer({"error": NO_GPU, "args": [str(error)]})
         except CourseError as error:
             answer({"error": COURSE, "args": error.parts})
-        except Exception:  # noqa: BLE001 - told on the other side
+        except Exception:  # noqa: BLE001 - raised again by the command
             answer({"error": FAULT, "args": [traceback.format_exc()]})
 
 
 def private_output() -> IO[bytes]:
-    """Take standard output for the answers alone: whatever a suite or a library prints is no answer."""
+    """Return standard output for the answers only, and discard what a suite or a library prints."""
     answers = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
@@ -73,4 +73,4 @@ def _received(lines: IO[bytes]) -> Iterator[Submission]:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # to take all its modules down again takes Python a while
+    os._exit(0)  # skip the slow end of the interpreter

@@ -1,6 +1,6 @@
-"""Plain pytest on a module's checks: `python -m pytest checks.py` tests the student's file beside them.
+"""The pytest plugin for a module's checks: `python -m pytest checks.py` tests the student's file in the same folder.
 
-Loaded into every pytest run in this environment, so it imports nothing until a check asks for a student.
+Every pytest run in this environment loads it, so it imports nothing until a check asks for a student.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make `worth` a mark that pytest knows."""
+    """Register the mark `worth`."""
     config.addinivalue_line("markers", MARK)
 
 
 @pytest.fixture(scope="module", name="student")
 def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
-    """The student's own file, beside the checks."""
+    """The student's own file, in the folder of the checks."""
     from grader.course.course import find_course
     from grader.grading.load_student import open_student
     from grader.submission.submission import own_submission
@@ -40,7 +40,7 @@ def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
 
 @pytest.fixture(name="rng")
 def rng_fixture(request: pytest.FixtureRequest) -> np.random.Generator:
-    """The random numbers of a visible check, as `attn test` and `attn grade` draw them."""
+    """The random numbers of a visible check, the same as in `attn test` and `attn grade`."""
     from grader.grading.suite import visible_rng
 
     return visible_rng(Path(request.path).parent.name, request.node.name)

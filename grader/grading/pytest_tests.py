@@ -1,4 +1,4 @@
-"""Collected suites: the checks of a module as pytest finds and runs them."""
+"""Suites that pytest collects and runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.grading.mark import MARK
 from grader.grading.suite import Body, Suite, run_tests, visible_rng
 from grader.sandbox.student import Student
 
-# No terminal, no cache, no conftest, no plugin but ours: a suite runs the same wherever it is run from.
+# No terminal, no cache, no conftest, no plugin but ours: a suite runs the same in every folder.
 _UNUSED = (
     "terminal",
     "cacheprovider",
@@ -41,7 +41,7 @@ _ARGUMENTS = (
     "--noconftest",
     "--disable-plugin-autoload",
     *(f"-pno:{name}" for name in _UNUSED),
-    f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest looks for no other
+    f"-c{Path(__file__).with_name('suite.ini')}",  # empty, so that pytest does not look for another one
 )
 _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
@@ -58,15 +58,15 @@ def run_with_pytest(suite: Suite, body: Body) -> None:
     if code == pytest.ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise RuntimeError(f"pytest ended with {code!r} before the suite of {suite.module.name} was run")
+        raise RuntimeError(f"pytest ended with {code!r} before it ran the suite of {suite.module.name}")
 
 
 @contextlib.contextmanager
 def _untouched_process(files: list[str]) -> Iterator[None]:
-    """Keep what this process has from a suite, and a suite from this process."""
+    """Keep a suite and this process from changing each other."""
     modules = set(sys.modules)
     environment = {name: os.environ.pop(name) for name in _VARIABLES if name in os.environ}
-    # A stale .pyc would be a stale suite, and an imported suite would not be read again.
+    # A stale .pyc would hide a changed suite, and so would a suite that stays imported.
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield
@@ -94,13 +94,13 @@ class _SuitePlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Iterator[None]:
-        with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints is nobody's report
+        with contextlib.redirect_stdout(io.StringIO()):  # what a suite prints belongs in no report
             return (yield)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed and self.error is None:
             path = report.fspath or str(self.suite.module.folder)
-            self.error = CourseError(Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Mend the suite")
+            self.error = CourseError(Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Fix the suite")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         try:
@@ -124,24 +124,24 @@ class _SuitePlugin:
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
-        """Random numbers that are this check's own and the same for every student."""
+        """Random numbers for this check, the same for every student."""
         return self.own_rng(request.path, request.node.name)
 
     def own_reference(self) -> Any:
-        """Return the reference, where checks may have one."""
+        """Return the reference, for checks that may use it."""
         if self.suite.reference is None:
             raise RuntimeError("there is no reference here: visible checks must not use it")
         return self.suite.reference
 
     def own_rng(self, path: Path, test: str) -> np.random.Generator:
-        """Return a check's random numbers, from the course's secret if it is hidden."""
+        """Return a check's random numbers; those of a hidden check come from the course's secret salt."""
         name = self.suite.module.name
         if path not in (self.suite.hidden, self.suite.gpu):
             return visible_rng(name, test)
         return np.random.default_rng(seed_of(self.suite.salt, name, check_name(test)))
 
     def call(self, item: pytest.Function, student: Student) -> BaseException | None:
-        """Call a check that asks for nothing of pytest's: its set-up and tear-down cost more than most checks."""
+        """Call a check that does not need pytest, whose set-up and tear-down take longer than most checks."""
         give: dict[str, Callable[[], Any]] = {
             "student": lambda: student,
             "reference": self.own_reference,
@@ -151,10 +151,10 @@ class _SuitePlugin:
             return raised_by(lambda: item.obj(**{name: give[name]() for name in item._fixtureinfo.argnames}))
 
     def run(self, item: pytest.Function, student: Student) -> BaseException | None:
-        """Run one check once, by itself, and return what it raised.
+        """Run one check once with pytest and return what it raised.
 
-        These are the three phases of pytest's own protocol, without its reports: formatting tracebacks that nobody
-        reads would cost more than the check.
+        These are the three phases of pytest's protocol without its reports: formatting tracebacks that are never read
+        would take longer than the check.
         """
         self.current = student
         # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
@@ -165,18 +165,18 @@ class _SuitePlugin:
                 problem = SuiteFaultError(f"in the set-up of the check: {problem}")
             if problem is None:
                 problem = raised_by(lambda: item.ihook.pytest_runtest_call(item=item))
-            # No next item: all is torn down after each check, so that nothing of one student is left for another.
+            # No next item: everything is torn down, so that nothing of one student is left for the next.
             left = raised_by(lambda: item.ihook.pytest_runtest_teardown(item=item, nextitem=None))
         if left is not None:
             return SuiteFaultError(f"in the tear-down of the check: {left}")
         return problem
 
 
-_OURS = {"student", "reference", "rng"}  # of which `rng` asks for pytest's own `request`
+_OURS = {"student", "reference", "rng"}  # `rng` itself uses pytest's `request`
 
 
 def _is_plain(item: pytest.Function) -> bool:
-    """Whether a check is a bare function of what we hand out: no class, marks, parameters or fixtures of its own."""
+    """Whether a check is a function of our fixtures only, without a class, marks, parameters or its own fixtures."""
     known = item._fixtureinfo.name2fixturedefs
     return (
         item.cls is None

@@ -1,4 +1,4 @@
-"""A suite run against submissions, by pytest or directly."""
+"""Runs of a suite, with pytest or without it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from grader.grading.suite import Body, Suite, run_tests, visible_rng
 
 
 def run_suite(suite: Suite, body: Body) -> None:
-    """Collect a module's checks once and hand `body` a judge that runs them against a student.
+    """Collect a module's checks once, and call `body` with a judge that runs them against a student.
 
-    A mistake in the suite itself is a CourseError: it is the grader's, whatever the students did. A student's own
-    checks are run without pytest where they do not need it: half of their wait would be its imports.
+    A mistake in the suite is a CourseError, never a student's failure. If a student tests their own file, checks run
+    without pytest where possible: its imports would take half of the time.
     """
     plain = direct_tests(suite.visible) if suite.hidden is None else None
     if plain is None:
-        from grader.grading.pytest_tests import run_with_pytest  # pytest takes a student half of their wait
+        from grader.grading.pytest_tests import run_with_pytest  # slow to import
 
         run_with_pytest(suite, body)
     else:

@@ -1,4 +1,4 @@
-"""One submission graded: loaded, checked, measured, diagnosed, and reported."""
+"""The grading of one submission, from loading it to the report."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Result:
 
 @dataclass(frozen=True)
 class SubmissionGrading:
-    """The grading of one submission, and the ways in which its report can come out."""
+    """The grading of one submission."""
 
     context: GradingContext
     submission: Submission
@@ -94,7 +94,7 @@ class SubmissionGrading:
             result = self._grade(session)
         except WorkerLostError:
             raise
-        except Exception as error:  # noqa: BLE001 - one submission that we fail on must not cost the class its grades
+        except Exception as error:  # noqa: BLE001 - a fault at one submission must not cost the class its grades
             result = self._fault(error)
         finally:
             session.close()
@@ -105,7 +105,7 @@ class SubmissionGrading:
         return self._report(result, timing, session.printed)
 
     def not_graded(self, why: str) -> Report:
-        """Return the report of a submission that the machine kept from a verdict."""
+        """Return a report without a score, because the machine failed."""
         message = "not graded yet: the machine failed, not your code"
         result = _Result("not_graded", None, message, self.context.not_run(why), ())
         return self._report(result, {"wall_s": None, "cpu_s": None})
@@ -158,7 +158,7 @@ class SubmissionGrading:
         measurer = self.context.gpu_measurer
         if measurer is None or session.gpu is None:
             return (), {}
-        session.gpu.close()  # as above
+        session.gpu.close()  # as above: measure in a fresh worker
         student = Student(session, self.context.api)
         costs = measurer.costs(student, results.not_worth_measuring)
         return costs, as_timing(measurer.speeds(student, costs))

@@ -1,4 +1,4 @@
-"""Suites: a module's visible and hidden checks, run against many submissions in one session."""
+"""Suites: the visible and hidden checks of a module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.core.report import SuiteName
     from grader.course.api import Api
 
-_NO_CASE = "Leave --case out to see what the checks are called"
+_NO_CASE = "Run it without --case to see the names of the checks"
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Suite:
     hidden: Path | None = None
     salt: str = ""
     reference: Any = None
-    measured: bool = True  # whether costs are looked at, too
+    measured: bool = True  # whether costs are measured, too
     diagnosed: bool = True  # whether failures are explained
-    gpu: Path | None = None  # checks that need a GPU: their points come on top, where there is one
-    case: str = ""  # only checks whose name or property has this in it
+    gpu: Path | None = None  # checks that need a GPU; their points are extra, and count only on a machine with a GPU
+    case: str = ""  # only checks whose name or property contains this
 
     def files(self) -> dict[Path, SuiteName]:
         """Return the suite's files, visible checks first."""
@@ -46,7 +46,7 @@ class Suite:
         return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
 
     def cost_measurer(self) -> CostMeasurer | None:
-        """Return how costs are measured; a student's own checks are to be quick and leave that to `attn profile`."""
+        """Return the measurer of costs. A student's own checks have none, to stay quick: `attn profile` measures."""
         if self.hidden is None or not self.measured:
             return None
         from grader.complexity.measurer import cost_measurer
@@ -54,7 +54,7 @@ class Suite:
         return cost_measurer(self.module, self.salt, self.reference)
 
     def gpu_measurer(self) -> GpuMeasurer:
-        """Return how costs are measured on a GPU."""
+        """Return the measurer of costs on a GPU."""
         from grader.complexity.gpu_memory import gpu_measurer
 
         return gpu_measurer(self.module, self.salt, self.reference)
@@ -64,7 +64,7 @@ class Suite:
         return self.case.casefold() in f"{check.name} {check.property}".casefold()
 
     def require_points(self, checks: list[Check]) -> None:
-        """See that the checks and costs of a whole suite add up to what the module says."""
+        """Raise a CourseError unless the checks and costs of a complete suite add up to the points of the module."""
         if self.hidden is None:
             return
         measurer = replace(self, measured=True).cost_measurer()
@@ -80,17 +80,17 @@ class Judge(Protocol):
     def __call__(self, student: Student, only: Collection[str] | None = None) -> CheckResults: ...
 
 
-# Given the list of checks, runs each submission it likes through the judge it is handed.
+# Gets the list of checks and a judge, and runs submissions through the judge.
 Body = Callable[[tuple[Check, ...], Judge], None]
 
 
 def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) -> None:
-    """Read the checks that the tests of a suite declare, and hand them on with their judge."""
+    """Read the checks that the tests of a suite declare, and call `body` with them and their judge."""
     checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
     suite.require_points(checks)
     pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
     if not pairs:
-        raise CourseError(suite.visible, suite.case, "is in no check", _NO_CASE, usage=True)
+        raise CourseError(suite.visible, suite.case, "matches no check", _NO_CASE, usage=True)
 
     def judge_student(student: Student, only: Collection[str] | None = None) -> CheckResults:
         return judge(student, pairs if only is None else [pair for pair in pairs if pair[1].name in only])

@@ -1,4 +1,4 @@
-"""Spawning for a class: the workers of many submissions, whatever becomes of the process they come from."""
+"""Workers for many submissions, even if the process that starts them dies."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
 
 
 class NoJailError(Exception):
-    """This machine gives no jail, and the code to be graded is somebody else's."""
+    """This machine has no jail, and the code to be graded is other people's."""
 
 
 class NoGpuError(Exception):
-    """Grading on a GPU was asked for, and this machine gives workers none."""
+    """Grading on a GPU was asked for, but workers on this machine cannot use one."""
 
 
 class Workers:
     """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
 
-    Whether there is a jail is asked at once, unless it does not matter: then the zygote gets ready while we do.
-    With `gpu`, there is a second one for what is done on the GPU: all else stays in the better jail without one.
+    The jail is tested at once, unless it does not matter. Then the zygote starts while other work is done. With `gpu`,
+    there is a second spawner for calls on the GPU. All other calls stay in the jail without a GPU, which is better.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Workers:
 
     @property
     def spawner(self) -> Spawner:
-        """The spawner, opened when it is first asked for."""
+        """The spawner, opened at its first use."""
         if self._spawner is None:
             begun, self.begun = self.begun, None
             self._spawner = open_spawner(self.backend, begun) if begun else open_spawner(self.backend)
@@ -47,7 +47,7 @@ class Workers:
 
     @property
     def tier(self) -> Tier:
-        """How all of it is jailed: as well as the part that is jailed worst."""
+        """The weaker tier of the two spawners."""
         tiers = [self.spawner.tier, *([self.gpu_spawner.tier] if self.gpu_spawner else [])]
         return max(tiers, key=("strict", "contained", "none").index)
 
@@ -60,7 +60,7 @@ class Workers:
                 one.close()
 
     def run_with_retry(self, run: Callable[[Spawner], Report], give_up: Callable[[str], Report]) -> Report:
-        """Run once more with a new spawner if the first is lost; then give up, without a verdict."""
+        """Run once more with a new spawner if the first is lost; if that fails too, give up without a verdict."""
         try:
             return run(self.spawner)
         except WorkerLostError:

@@ -1,4 +1,4 @@
-"""The student's bundle: what is in it, what is not, and that its own two commands work."""
+"""The student's bundle: it has the right files, leaks nothing, and the commands of its README work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def bundle(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_bundle(course, course.modules[:1], tmp_path_factory.mktemp("release") / "week1")
 
 
-def test_a_bundle_holds_just_what_a_student_needs(bundle: Path) -> None:
+def test_a_bundle_has_exactly_the_files_a_student_needs(bundle: Path) -> None:
     files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()}
     module = "modules/01_softmax"
     names = ("README.md", "checks.py", "golden.json", "hints.toml", "module.toml", "probes.py", "softmax.py")
@@ -31,7 +31,7 @@ def test_a_bundle_holds_just_what_a_student_needs(bundle: Path) -> None:
     assert read_course(bundle).is_bundle
 
 
-def test_nothing_in_it_comes_from_the_solutions_or_hidden_suites(course: Course, bundle: Path) -> None:
+def test_a_bundle_contains_no_line_of_a_solution_or_hidden_suite(course: Course, bundle: Path) -> None:
     assert list(bundle_leaks(course, bundle)) == []
     secrets = [course.solution(course.modules[0]), course.hidden_suite(course.modules[0])]
     lines = {line.strip() for path in secrets for line in path.read_text().splitlines() if len(line.strip()) >= 40}
@@ -83,10 +83,10 @@ def test_a_wheel_built_from_a_dirty_folder_is_found(course: Course, bundle: Path
     copy = shutil.copytree(bundle, tmp_path / "copy")
     with zipfile.ZipFile(copy / WHEEL, "a") as wheel:
         wheel.write(course.solution(course.modules[0]), "attnlab-0.1.0.dist-info/METADATA.txt")
-    assert any("METADATA.txt holds a line of the solution" in leak for leak in bundle_leaks(course, copy))
+    assert any("METADATA.txt contains a line of the solution" in leak for leak in bundle_leaks(course, copy))
 
 
-def test_a_stub_that_was_worked_on_is_not_released(course_copy: Course, tmp_path: Path) -> None:
+def test_a_stub_that_was_edited_is_not_released(course_copy: Course, tmp_path: Path) -> None:
     module = course_copy.modules[0]
     shutil.copy(ROOT / "constraints.txt", course_copy.root)
     shutil.copy(course_copy.solution(module), module.stub)
@@ -95,14 +95,14 @@ def test_a_stub_that_was_worked_on_is_not_released(course_copy: Course, tmp_path
     assert not (tmp_path / "out").exists()
 
 
-def test_a_wheel_with_anything_else_in_it_is_found(course: Course, bundle: Path, tmp_path: Path) -> None:
+def test_a_wheel_with_another_file_is_found(course: Course, bundle: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(bundle, tmp_path / "copy")
     with zipfile.ZipFile(copy / WHEEL, "a") as wheel:
         wheel.write(course.solution(course.modules[0]), "grader/softmax.py")
     assert any("grader/softmax.py" in leak for leak in bundle_leaks(course, copy))
 
 
-def test_a_leaking_course_gives_no_bundle_at_all(tmp_path: Path) -> None:
+def test_a_course_that_leaks_makes_no_bundle(tmp_path: Path) -> None:
     root = tmp_path / "course"
     for name in ("modules", "solutions", "tests/hidden", "cli", "grader"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -122,7 +122,7 @@ def test_a_leaking_course_gives_no_bundle_at_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["course"]
 
 
-def test_a_folder_with_something_in_it_is_left_alone(course: Course, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_not_changed(course: Course, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
     with pytest.raises(BundleError, match="not empty"):
         make_bundle(course, course.modules, tmp_path)
@@ -130,7 +130,7 @@ def test_a_folder_with_something_in_it_is_left_alone(course: Course, tmp_path: P
 
 
 def without_network(command: list[str]) -> list[str]:
-    """Run a command where no network can be reached: in a network namespace of its own, if we may make one."""
+    """Return a command that runs without a network, in its own network namespace if this machine allows that."""
     unshare = ["unshare", "--user", "--map-root-user", "--net"]
     allowed = (
         shutil.which("unshare") and subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0
@@ -138,7 +138,7 @@ def without_network(command: list[str]) -> list[str]:
     return [*unshare, *command] if allowed else command
 
 
-def test_the_two_commands_of_its_readme_work_in_a_fresh_environment(bundle: Path, tmp_path: Path) -> None:
+def test_the_two_commands_of_the_readme_work_in_a_fresh_environment(bundle: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(bundle, tmp_path / "elsewhere")
     (block,) = re.findall(r"```sh\n(.*?)```", (copy / "README.md").read_text(), re.DOTALL)
     install, test = block.strip().splitlines()

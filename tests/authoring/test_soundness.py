@@ -1,4 +1,4 @@
-"""The author's conscience is green on the course, and goes red, naming the cause, for every way to break it."""
+"""`attn dev check` finds no problem in the course, and names the cause of every problem that an author can make."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tiny(x):
     return np.asarray(x) + np.asarray(x)
 """
 
-# The curriculum's wrong ways, each by the name or names it has here.
+# The wrong ways that the curriculum lists, by their names in the course.
 LISTED = {
     "01_softmax": """no_max_subtraction global_max axis_zero whole_array ignores_axis keepdims_forgotten modifies_input
         divides_by_raw_sum multiplies_by_temperature log_of_softmax upcasts_float32""",
@@ -69,13 +69,13 @@ LISTED = {
 
 
 def problems(course: Course) -> str:
-    """Return everything the conscience says about the only module, as one text."""
+    """Return all problems of the only module, as one text."""
     result = check_module(course, course.modules[0])
     return "\n".join(f"{problem.what} | {problem.fix}" for problem in result.problems)
 
 
 def add_hidden(course: Course, name: str, body: str) -> Course:
-    """Add a check worth one point to the hidden suite, with the total mended."""
+    """Add a check worth one point to the hidden suite, and correct the total."""
     module = course.modules[0]
     suite = course.hidden_suite(module)
     suite.write_text(suite.read_text() + HIDDEN_TEST.format(points=1, name=name, body=body))
@@ -132,7 +132,7 @@ def test_a_hidden_check_that_fails_only_where_a_wrong_way_raises(tiny: Course) -
     assert "nothing fails for no misconception" in problems(add_hidden(tiny, "nothing", "student.tiny(np.ones(3))"))
 
 
-def test_a_check_held_back_has_not_failed(tiny: Course) -> None:
+def test_a_check_that_was_held_back_has_not_failed(tiny: Course) -> None:
     suite = tiny.hidden_suite(tiny.modules[0])
     text = suite.read_text().replace(
         'sum of the doubles")', 'sum of the doubles", needs="tiny_agrees_with_the_oracle")'
@@ -145,7 +145,7 @@ def test_a_check_held_back_has_not_failed(tiny: Course) -> None:
     assert "tiny_is_linear fails for no misconception" in found
 
 
-def test_an_oracle_behind_a_helper_or_a_fixture_is_one(tiny: Course) -> None:
+def test_an_oracle_is_recognised_behind_a_helper(tiny: Course) -> None:
     suite = tiny.hidden_suite(tiny.modules[0])
     edit(suite, "    assert_close(student.tiny(x), oracle_tiny(x))\n", "    agrees(student, x)\n")
     edit(
@@ -160,20 +160,20 @@ def test_an_oracle_behind_a_helper_or_a_fixture_is_one(tiny: Course) -> None:
 def test_a_misconception_that_only_raises(tiny: Course, body: str) -> None:
     path = misconceptions_of(tiny)
     path.write_text(f"{path.read_text()}\n\n# %% raises\nLIKELY = 'a'\nHINT = 'b'\n\n\ndef tiny(x):\n    {body}\n")
-    assert "the misconception raises never returns anything wrong, it only raises" in problems(tiny)
+    assert "the misconception raises never returns a wrong result, it only raises" in problems(tiny)
 
 
-def test_a_function_and_a_constant_that_nobody_examines(tiny: Course) -> None:
+def test_a_function_and_a_constant_without_checks(tiny: Course) -> None:
     solution = tiny.solution(tiny.modules[0])
     extra = "\n\ndef more(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION\n\n\nREFLECT_COST = None\n"
     solution.write_text(solution.read_text() + extra)
     found = problems(tiny)
     assert "no hidden check examines more" in found
     assert "no hidden check examines reflect" in found
-    assert "no misconception answers REFLECT_COST wrongly" in found
+    assert "no misconception gives a wrong answer for REFLECT_COST" in found
 
 
-def test_a_check_decided_by_chance(tiny: Course) -> None:
+def test_a_check_that_depends_on_chance(tiny: Course) -> None:
     body = "x = rng.normal(size=1); assert_close(student.tiny(x), 2 * x); assert rng.random() < 0.02"
     assert "the solution fails lucky with other random inputs" in problems(add_hidden(tiny, "lucky", body))
 
@@ -202,7 +202,7 @@ def test_a_misconception_that_calls_its_wrong_values_right(tiny: Course) -> None
 
 def test_an_empty_suite(tiny: Course) -> None:
     tiny.hidden_suite(tiny.modules[0]).write_text('"""Nothing yet."""\n')
-    assert "test_01_tiny.py: holds no checks" in problems(tiny)
+    assert "test_01_tiny.py: contains no checks" in problems(tiny)
 
 
 def test_no_suite(tiny: Course) -> None:
@@ -231,7 +231,7 @@ def test_a_stale_golden_file(tiny: Course, text: str) -> None:
     assert problems(tiny) == "golden.json is stale | Run `attn dev build`"
 
 
-def test_a_golden_file_gone_stale_by_a_change_elsewhere(tiny: Course) -> None:
+def test_a_golden_file_that_is_stale_after_another_change(tiny: Course) -> None:
     edit(misconceptions_of(tiny), "the values are squared", "the values are squared by mistake")
     assert problems(tiny) == "golden.json is stale | Run `attn dev build`"
 
@@ -249,9 +249,9 @@ def test_no_misconceptions(tiny: Course) -> None:
     assert "misconceptions.py: is missing" in problems(tiny)
 
 
-def test_a_check_that_stumbles_over_a_strange_result(tiny: Course) -> None:
+def test_a_check_that_crashes_for_a_strange_result(tiny: Course) -> None:
     found = problems(add_hidden(tiny, "trips", "assert student.tiny(np.ones(3)).sum() == 6"))
-    assert "trips stumbles over a student returning None: the check itself failed with AttributeError" in found
+    assert "trips crashes for a student returning None: the check itself failed with AttributeError" in found
 
 
 def test_checks_that_do_not_look_at_the_result(tiny: Course) -> None:
@@ -279,22 +279,22 @@ def test_dtype_and_reflect_out_of_proportion(tiny: Course) -> None:
     assert "reflect: worth 4 of 10, more than 10%" in found
 
 
-def test_a_check_that_gives_the_solution_away(tiny: Course) -> None:
+def test_a_check_that_contains_a_line_of_the_solution(tiny: Course) -> None:
     checks = tiny.modules[0].checks
     checks.write_text(checks.read_text() + "\n\ndef helper(x):\n    return 2 * np.asarray(x)\n")
-    assert "checks.py holds a line of the solution of 01_tiny: 'return 2 * np.asarray(x)'" in problems(tiny)
+    assert "checks.py contains a line of the solution of 01_tiny: 'return 2 * np.asarray(x)'" in problems(tiny)
 
 
-def test_a_visible_file_that_holds_a_hidden_check(tiny: Course) -> None:
+def test_a_visible_file_that_contains_a_hidden_check(tiny: Course) -> None:
     lesson = tiny.modules[0].lesson
     lesson.write_text(lesson.read_text() + tiny.hidden_suite(tiny.modules[0]).read_text().replace("def ", "def my_"))
-    assert "README.md holds a part of the hidden suite of 01_tiny" in problems(tiny)
+    assert "README.md contains a part of the hidden suite of 01_tiny" in problems(tiny)
 
 
 class TestNewModule:
-    """`attn dev new` gives a module that is sound at once, behind the last one."""
+    """`attn dev new` makes a sound module after the last one."""
 
-    def test_a_new_module_stands_behind_the_others_and_is_sound(self, course_copy: Course) -> None:
+    def test_a_new_module_comes_last_and_is_sound(self, course_copy: Course) -> None:
         new_module(course_copy, "rope", "Rotary {positions}")
         course = read_course(course_copy.root)
         rope = course.module("rope")
@@ -303,7 +303,7 @@ class TestNewModule:
         build_module(course, rope)
         assert check_module(course, rope).problems == ()
 
-    def test_any_title_will_do(self, course_copy: Course) -> None:
+    def test_any_title_is_allowed(self, course_copy: Course) -> None:
         new_module(course_copy, "quoted", 'He said "hi" \\ and left')
         assert read_course(course_copy.root).module("quoted").title == 'He said "hi" \\ and left'
 
@@ -321,11 +321,11 @@ class TestMisconceptions:
     @pytest.mark.parametrize(
         ("cell", "words"),
         [
-            ("# %% axis_zero\nLIKELY = 'a'\nHINT = 'b'\nx = 1\n", "is there twice"),
+            ("# %% axis_zero\nLIKELY = 'a'\nHINT = 'b'\nx = 1\n", "appears twice"),
             ("# %% other\nHINT = 'b'\nx = 1\n", "LIKELY is missing"),
             ("# %% other\nLIKELY = 'a'\nx = 1\n", "HINT is missing"),
             ("# %% other\nLIKELY = 'a'\nHINT = 'b'\n", "redefines nothing"),
-            ("# %% Not_Small\nLIKELY = 'a'\nHINT = 'b'\nx = 1\n", "no misconception's name"),
+            ("# %% Not_Small\nLIKELY = 'a'\nHINT = 'b'\nx = 1\n", "is not a valid name"),
             ("# %% other\nLIKELY = 3\nHINT = 'b'\nx = 1\n", "LIKELY must be a str"),
             ("# %% other\nLIKELY = f()\nHINT = 'b'\nx = 1\n", "malformed"),
             ("# %% other\nLIKELY = 'a'\nHINT = 'b'\ndef f(:\n", "invalid syntax"),
@@ -343,11 +343,11 @@ class TestMisconceptions:
         names = {wrong.name for wrong in read_misconceptions(course, course.module(module))}
         assert names >= set(LISTED[module].split())
 
-    def test_no_module_is_without_its_list(self, course: Course) -> None:
+    def test_every_module_has_its_list(self, course: Course) -> None:
         assert set(LISTED) == {module.name for module in course.modules}
 
 
-def test_the_golden_file_knows_the_points_and_gives_no_hidden_check_away(course: Course) -> None:
+def test_the_golden_file_has_the_points_and_names_no_hidden_check(course: Course) -> None:
     document = json.loads(course.module("softmax").golden.read_text())
     assert sum(sum(points.values()) for points in document["targets"].values()) == pytest.approx(46)
     hidden = course.hidden_suite(course.module("softmax")).read_text()
@@ -362,7 +362,7 @@ sizes = {n = [2, 1]}
 large = [{n = 40}]
 points = COST
 steps = "1"
-work = "LAW"
+work = "LIMIT"
 """
 SLOW = """
 
@@ -378,24 +378,24 @@ def tiny(x):
 
 
 class TestContracts:
-    def with_contract(self, tiny: Course, law: str = "n", cost: float = 2, wrong: str = SLOW) -> str:
+    def with_contract(self, tiny: Course, limit: str = "n", cost: float = 2, wrong: str = SLOW) -> str:
         path = tiny.modules[0].folder / "module.toml"
         text = path.read_text().replace("points = 10", f"points = {10 + cost}")
-        path.write_text(text + CONTRACT.replace("LAW", law).replace("COST", str(cost)))
+        path.write_text(text + CONTRACT.replace("LIMIT", limit).replace("COST", str(cost)))
         misconceptions = misconceptions_of(tiny)
         misconceptions.write_text(misconceptions.read_text() + wrong)
         course = read_course(tiny.root)
         build_module(course, course.modules[0])
         return problems(course)
 
-    def test_one_that_holds_and_can_be_broken_is_sound(self, tiny: Course) -> None:
+    def test_a_contract_that_can_be_kept_and_broken_is_sound(self, tiny: Course) -> None:
         assert self.with_contract(tiny) == ""
 
-    def test_one_that_nothing_breaks(self, tiny: Course) -> None:
+    def test_a_contract_that_nothing_breaks(self, tiny: Course) -> None:
         assert "nothing breaks the contract of tiny" in self.with_contract(tiny, wrong="")
 
-    def test_one_that_the_solution_breaks(self, tiny: Course) -> None:
-        assert "the solution breaks the contract of tiny: work" in self.with_contract(tiny, law="1")
+    def test_a_contract_that_the_solution_breaks(self, tiny: Course) -> None:
+        assert "the solution breaks the contract of tiny: work" in self.with_contract(tiny, limit="1")
 
     def test_a_costly_way_that_costs_nothing(self, tiny: Course) -> None:
         cheap = SLOW.replace(
@@ -418,7 +418,7 @@ class TestContracts:
         stub.write_text(stub.read_text().replace("raise NotImplementedError", "return 2 * np.asarray(x)"))
         assert "the untouched stub earns points for the steps of tiny" in problems(course)
 
-    def test_the_golden_file_has_what_the_reference_costs(self, course: Course) -> None:
+    def test_the_golden_file_has_the_costs_of_the_reference(self, course: Course) -> None:
         for module in course.modules:
             golden = json.loads(module.golden.read_text())
             assert set(golden["costs"]) == set(module.complexity), module.name
@@ -436,18 +436,18 @@ def tiny(x):
 """
 
 
-def test_a_misconception_that_no_probe_tells_from_another(tiny: Course) -> None:
+def test_a_misconception_that_no_probe_tells_apart(tiny: Course) -> None:
     path = misconceptions_of(tiny)
     path.write_text(path.read_text() + ALIKE)
     assert "is not diagnosed" not in problems(tiny)
     probes = tiny.modules[0].probes
     probes.write_text(probes.read_text().replace("[3.0]", "[1.0]").replace("[[1.0, -1.0], [0.5, 4.0]]", "[0.0]"))
     found = problems(tiny)
-    assert "the misconception cubes is not diagnosed | Add a probe that tells it from the others" in found
+    assert "the misconception cubes is not diagnosed | Add a probe that tells it apart from the others" in found
     assert "the misconception squares is not diagnosed" in found
 
 
-def test_probes_that_are_none(tiny: Course) -> None:
+def test_probes_that_are_not_valid(tiny: Course) -> None:
     probes = tiny.modules[0].probes
     edit(probes, 'probe("tiny", np.array([3.0]))', 'probe("twice", np.array([3.0]))')
     assert "probes.py: twice: is not a name that the module asks for. Use one of tiny" in problems(tiny)
@@ -459,7 +459,7 @@ def test_probes_that_are_none(tiny: Course) -> None:
     assert "probes.py: is missing" in problems(tiny)
 
 
-def test_hints_that_are_missing_or_of_no_use(tiny: Course) -> None:
+def test_hints_that_are_missing_or_useless(tiny: Course) -> None:
     hints = tiny.modules[0].hints
     edit(hints, "[tiny]", "[other]")
     found = problems(tiny)

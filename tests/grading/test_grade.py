@@ -65,7 +65,7 @@ def without_timing(report: Report) -> str:
 
 
 @pytest.mark.parametrize("source", ["solution", "odd", "syntax error"])
-def test_grading_twice_gives_identical_bytes_but_for_timing(
+def test_grading_twice_gives_identical_bytes_except_timing(
     grade_source: GradeSource, course: Course, source: str
 ) -> None:
     text = {
@@ -79,14 +79,14 @@ def test_grading_twice_gives_identical_bytes_but_for_timing(
 
 @pytest.mark.usefixtures("busy_cores")
 @pytest.mark.parametrize("repeat", range(2))
-def test_a_busy_machine_changes_no_byte(grade_source: GradeSource, course: Course, repeat: int) -> None:
+def test_a_busy_machine_changes_no_report(grade_source: GradeSource, course: Course, repeat: int) -> None:
     del repeat
     solution = course.solution(course.modules[0]).read_text()
     assert grade_source(solution).score == 46.0
     assert without_timing(grade_source(ODD)) == without_timing(grade_source(ODD))
 
 
-def test_addresses_do_not_reach_a_report_even_where_a_text_is_cut(grade_source: GradeSource) -> None:
+def test_addresses_do_not_reach_a_report_even_if_a_text_is_cut(grade_source: GradeSource) -> None:
     for length in range(3968, 4000, 8):
         source = f"def softmax(x, axis=-1):\n    raise ValueError('x' * {length} + repr(object()) + 'y' * 90)\n"
         text = json.dumps(grade_source(source).as_json())
@@ -94,7 +94,7 @@ def test_addresses_do_not_reach_a_report_even_where_a_text_is_cut(grade_source: 
 
 
 @pytest.mark.parametrize("expression", ["np.random.default_rng().normal()", "np.empty(40)[7]", "np.empty(5000)[9]"])
-def test_numpy_is_no_source_of_chance(grade_source: GradeSource, expression: str) -> None:
+def test_random_numbers_of_numpy_are_seeded(grade_source: GradeSource, expression: str) -> None:
     source = f"import numpy as np\ndef softmax(x, axis=-1):\n    raise ValueError({expression})\n"
     assert len({without_timing(grade_source(source)) for _ in range(3)}) == 1
 
@@ -156,13 +156,11 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("prelude", SCRIPTS.values(), ids=SCRIPTS.keys())
-def test_what_honest_scripts_do_beside_their_work_costs_nothing(
-    grade_source: GradeSource, course: Course, prelude: str
-) -> None:
+def test_extra_code_of_honest_scripts_costs_nothing(grade_source: GradeSource, course: Course, prelude: str) -> None:
     assert grade_source(f"{prelude}\n{course.solution(course.modules[0]).read_text()}").score == 46.0
 
 
-def test_a_reused_buffer_is_as_right_in_a_batch_as_alone(grade_source: GradeSource, course: Course) -> None:
+def test_a_reused_buffer_passes_in_a_batch_of_calls(grade_source: GradeSource, course: Course) -> None:
     reuse = """
 _right, _buffers = softmax, {}
 def softmax(x, axis=-1):
@@ -207,7 +205,7 @@ class TestNotebooks:
         ]
         assert self.grade(course, cells).score == 46.0
 
-    def test_a_notebook_is_main_and_its_future_imports_last(self, course: Course) -> None:
+    def test_a_notebook_is_main_and_keeps_its_future_imports(self, course: Course) -> None:
         solution = course.solution(course.modules[0]).read_text()
         guarded = f"if __name__ == '__main__':\n    y: undefined = 1\n{textwrap.indent(solution, '    ')}"
         assert self.grade(course, ["from __future__ import annotations", guarded]).score == 46.0
@@ -222,7 +220,7 @@ class TestNotebooks:
         assert "(softmax.ipynb[2], line 3)" in report.checks[0].message
 
 
-def test_the_environment_names_what_a_verdict_rests_on() -> None:
+def test_the_environment_names_what_a_verdict_depends_on() -> None:
     assert environment().keys() == {"python", "numpy", "torch", "attnlab"}
     assert all(environment().values())
 

@@ -1,4 +1,4 @@
-"""Suites: points and properties, what is held back, and whose fault a failure is."""
+"""Suites: points and properties, checks that are held back, and who caused a failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAST = '@worth({rest}, "the rest")\ndef test_rest(student):\n    assert student.
 
 
 def with_suite(course: Course, tests: str, points: float) -> None:
-    """Replace the hidden suite by some tests worth so many points, and one more for the rest."""
+    """Replace the hidden suite with tests worth `points`, and one test for the rest of the points."""
     rest = course.modules[0].points - 12 - points  # the visible checks have 6, the costs 6
     course.hidden_suite(course.modules[0]).write_text(HEADER + tests + "\n\n" + LAST.format(rest=rest))
 
@@ -66,7 +66,7 @@ def test_a_check_that_passes_earns_its_points(course_copy: Course) -> None:
         "raise ExceptionGroup('two', [AssertionError('a'), AssertionError('b')])",
     ],
 )
-def test_a_failure_of_the_student_costs_the_points(course_copy: Course, body: str) -> None:
+def test_a_students_failure_costs_the_points(course_copy: Course, body: str) -> None:
     report, result = run_one(course_copy, body)
     assert (report.status, result.outcome, result.earned) == ("graded", "failed", 0.0)
     assert report.score is not None
@@ -92,7 +92,7 @@ def test_any_other_exception_is_the_graders_fault_and_never_a_zero(course_copy: 
     assert check(report, "rest").outcome == "passed"  # the others are still run
 
 
-def test_a_fault_in_a_fixture_is_the_graders_too(course_copy: Course) -> None:
+def test_a_fault_in_a_fixture_is_the_graders(course_copy: Course) -> None:
     tests = "@pytest.fixture\ndef broken():\n    return 1 / 0\n\n"
     with_suite(course_copy, tests + '@worth(2, "it")\ndef test_it(student, broken):\n    student.softmax(1)\n', 2)
     assert check(run(course_copy), "it").outcome == "grader_fault"
@@ -108,7 +108,7 @@ def test_an_assertion_in_a_fixture_is_the_graders_fault(course_copy: Course, pha
     assert check(run(course_copy), "it").outcome == "grader_fault"
 
 
-def test_one_student_never_costs_the_next_a_check(course_copy: Course) -> None:
+def test_one_student_does_not_affect_the_next(course_copy: Course) -> None:
     held = '@worth(2, "last", needs="rest")\ndef test_last(student):\n    student.softmax(np.zeros(2))\n'
     suite = course_copy.hidden_suite(course_copy.modules[0])
     suite.write_text(HEADER + LAST.format(rest=32) + "\n\n" + held)
@@ -153,10 +153,10 @@ def test_a_check_is_held_back_while_the_one_it_needs_fails(course_copy: Course) 
     assert check(run(course_copy), "third").outcome == "passed"
 
 
-def test_hidden_messages_hold_nothing_that_student_code_wrote(course_copy: Course) -> None:
+def test_hidden_messages_contain_nothing_that_student_code_wrote(course_copy: Course) -> None:
     leak = "def softmax(x, axis=-1):\n    print('HIDDEN', x)\n    raise ValueError(f'HIDDEN {x}')\n"
     report, result = run_one(course_copy, "student.softmax(rng.normal(size=3))", leak)
-    assert result.message == "does not hold: it holds (your code raised an exception)"
+    assert result.message == "not true for your code: it holds (your code raised an exception)"
     assert "HIDDEN" in result.detail  # the instructor sees it all
     hidden = [one for one in report.checks if one.suite == "hidden"]
     assert all("HIDDEN" not in one.message and "ValueError" not in one.message for one in hidden)
@@ -199,13 +199,13 @@ def test_a_worker_that_always_waits_did_not_return(course_copy: Course) -> None:
 
 SUITE_MISTAKES = {
     "no worth": ("def test_it(student):\n    pass\n", "has no @worth"),
-    "unknown target": ('@worth(1, "p", target="softmin")\ndef test_it(student): ...\n', "examines 'softmin'"),
-    "worth nothing": ('@worth(0, "p")\ndef test_it(student): ...\n', "worth nothing"),
-    "shows nothing": ('@worth(1, " ")\ndef test_it(student): ...\n', "shows nothing"),
-    "needs a stranger": ('@worth(1, "p", needs="later")\ndef test_it(student): ...\n', "no earlier check"),
+    "unknown target": ('@worth(1, "p", target="softmin")\ndef test_it(student): ...\n', "unknown target 'softmin'"),
+    "worth nothing": ('@worth(0, "p")\ndef test_it(student): ...\n', "has no points"),
+    "shows nothing": ('@worth(1, " ")\ndef test_it(student): ...\n', "an empty property"),
+    "needs a stranger": ('@worth(1, "p", needs="later")\ndef test_it(student): ...\n', "not an earlier check"),
     "a name twice": (
         '@worth(1, "p")\ndef test_softmax_rows_sum_to_one(student): ...\n',
-        "another check of this name",
+        "the same name as another check",
     ),
     "no Python": ("def test_it(:\n", "cannot be collected"),
     "an import that fails": ("import nonsense_that_is_not_there\n", "cannot be collected"),
@@ -213,7 +213,7 @@ SUITE_MISTAKES = {
 
 
 @pytest.mark.parametrize(("tests", "words"), SUITE_MISTAKES.values(), ids=SUITE_MISTAKES.keys())
-def test_a_mistake_in_a_suite_is_an_error_of_the_course(course_copy: Course, tests: str, words: str) -> None:
+def test_a_mistake_in_a_suite_is_a_course_error(course_copy: Course, tests: str, words: str) -> None:
     with_suite(course_copy, tests, 1)
     with pytest.raises(CourseError, match=words):
         run(course_copy)
@@ -227,14 +227,14 @@ def test_points_must_add_up(course_copy: Course) -> None:
 
 def test_an_empty_suite_is_an_error(course_copy: Course) -> None:
     course_copy.hidden_suite(course_copy.modules[0]).write_text("")
-    with pytest.raises(CourseError, match="holds no checks"):
+    with pytest.raises(CourseError, match="contains no checks"):
         run(course_copy)
     course_copy.hidden_suite(course_copy.modules[0]).unlink()
     with pytest.raises(CourseError, match="needs the full course"):
         run(course_copy)
 
 
-def test_a_changed_suite_is_read_anew_in_the_same_process(course_copy: Course) -> None:
+def test_a_changed_suite_is_read_again_in_the_same_process(course_copy: Course) -> None:
     outcomes = [run_one(course_copy, f"assert {answer}")[1].outcome for answer in ("1 == 1", "1 == 2", "2 == 2")]
     assert outcomes == ["passed", "failed", "passed"]
 
@@ -244,7 +244,7 @@ def test_what_a_suite_prints_stays_out_of_the_report(course_copy: Course, capsys
     assert "secret" not in capsys.readouterr().out
 
 
-def test_the_surroundings_do_not_change_a_suite(course_copy: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_does_not_change_a_suite(course_copy: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     (course_copy.root / "conftest.py").write_text("raise RuntimeError('must not be loaded')\n")
     (course_copy.root / "pytest.ini").write_text("[pytest]\naddopts = --nonsense\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing")
@@ -252,7 +252,7 @@ def test_the_surroundings_do_not_change_a_suite(course_copy: Course, monkeypatch
 
 
 class TestPlainPytest:
-    """`python -m pytest checks.py` works on the file beside the checks, in any course or bundle."""
+    """`python -m pytest checks.py` tests the student's file in the same folder, in any course or bundle."""
 
     def pytest(self, course: Course) -> subprocess.CompletedProcess[str]:
         checks = course.modules[0].checks
@@ -260,7 +260,7 @@ class TestPlainPytest:
         environment = {**os.environ, "NO_COLOR": "1"}
         return subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
 
-    def test_the_stub_fails_in_one_sentence_each(self, course_copy: Course) -> None:
+    def test_the_stub_fails_each_check_with_one_sentence(self, course_copy: Course) -> None:
         done = self.pytest(course_copy)
         assert done.returncode == 1
         assert "5 failed" in done.stdout

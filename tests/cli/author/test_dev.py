@@ -34,7 +34,7 @@ def test_an_unsound_module_exits_1_with_the_cause_and_the_fix(attn: Attn, tiny: 
     assert "01_tiny: NOT SOUND" in done.stdout
     assert "tiny.py is not what the solution generates" in done.stdout
     (entry,) = json.loads(attn("dev", "check", "--json", cwd=tiny.root).stdout)
-    assert entry["problems"][0]["mend"] == "Run `attn dev build`"
+    assert entry["problems"][0]["fix"] == "Run `attn dev build`"
 
 
 def test_build_writes_what_is_missing_and_nothing_twice(attn: Attn, tiny: Course) -> None:

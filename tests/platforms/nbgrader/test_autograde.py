@@ -114,7 +114,7 @@ def test_comments_say_what_is_wrong_without_hidden_details(
         comments = "\n".join(
             one.comment or "" for one in book.find_submission_notebook("softmax", MODULE, "ben").comments
         )
-    assert "does not hold: " in comments
+    assert "not true for your code: " in comments
     assert "first at" not in comments  # what a hidden check found, and where, is in `detail`
 
 

@@ -132,7 +132,7 @@ def test_a_release_with_a_leak_is_not_made(clone: Course, tmp_path: Path) -> Non
     module.lesson.write_text(f"{module.lesson.read_text()}\n```\n{region}```\n")
     root = tmp_path / "attention"
     init_course_dir(clone, root)
-    with pytest.raises(ReleaseError, match="holds a line of the solution"):
+    with pytest.raises(ReleaseError, match="contains a line of the solution"):
         release_modules(clone, [module], root)
     assert not (root / "release").exists()
     assert list((root / "source").iterdir()) == []
@@ -156,4 +156,4 @@ def test_leaks_are_found_in_the_text_of_cells(course: Course, released: Path, tm
     hidden = course.hidden_suite(course.module(MODULE)).read_text().splitlines(keepends=True)
     document["cells"][3]["source"] = hidden[50:70]
     path.write_text(json.dumps(document))
-    assert "holds a part of the hidden suite" in next(bundle_leaks(course, folder))
+    assert "contains a part of the hidden suite" in next(bundle_leaks(course, folder))
