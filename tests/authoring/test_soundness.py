@@ -412,11 +412,9 @@ class TestContracts:
         assert "the costs: worth 4 of 14, more than 20%" in self.with_contract(tiny, cost=4)
 
     def test_a_stub_that_earns_a_cost(self, tiny: Course) -> None:
-        self.with_contract(tiny)
-        course = read_course(tiny.root)
-        stub = course.modules[0].stub
-        stub.write_text(stub.read_text().replace("raise NotImplementedError", "return 2 * np.asarray(x)"))
-        assert "the untouched stub earns points for the steps of tiny" in problems(course)
+        given = "    if np.ndim(x) == 1:\n        return 2 * np.asarray(x)\n    ### BEGIN SOLUTION\n"
+        edit(tiny.solution(tiny.modules[0]), "    ### BEGIN SOLUTION\n", given)
+        assert "the untouched stub earns points for the steps of tiny" in self.with_contract(tiny)
 
     def test_the_golden_file_has_the_costs_of_the_reference(self, course: Course) -> None:
         for module in course.modules:
