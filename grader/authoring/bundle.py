@@ -63,7 +63,7 @@ def released_files(module: Module) -> list[Path]:
 def leaks(course: Course, module: Module) -> Iterator[str]:
     """Yield every place where files for students contain the solution or the hidden suite of a module."""
     released = [path for other in course.modules for path in released_files(other)]
-    packages = [path for name in PACKAGES for path in (course.root / name).rglob("*.py")]
+    packages = [path for name in PACKAGES for end in ("*.py", "*.txt") for path in (course.root / name).rglob(end)]
     texts = {str(path.relative_to(course.root)): read_text(path) for path in (*released, *packages) if path.is_file()}
     yield from _leaks_in(course, module, texts)
 
