@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from cli.ui.arguments import chosen
 from cli.ui.progress_line import ProofLine
-
-if TYPE_CHECKING:
-    from grader.course.course import Course
-    from grader.course.module import Module
+from cli.ui.report_screens import soundness_lines
+from grader.authoring.build import build_module, build_modules
+from grader.authoring.new_module import new_module
+from grader.authoring.soundness import check_modules
+from grader.course.course import find_course, read_course
 
 
 @click.group()
@@ -37,10 +38,6 @@ def new(slug: str, title: str | None) -> None:
     attn dev new rope
     attn dev new kv_cache --title "Key-value cache"
     """
-    from grader.authoring.build import build_module
-    from grader.authoring.new_module import new_module
-    from grader.course.course import find_course, read_course
-
     course = find_course(Path.cwd())
     files = new_module(course, slug, title or slug.replace("_", " ").capitalize())
     course = read_course(course.root)
@@ -59,9 +56,6 @@ def build(modules: tuple[str, ...]) -> None:
     attn dev build              every module
     attn dev build 01_softmax   one module
     """
-    from grader.authoring.build import build_modules
-    from grader.course.course import find_course
-
     course = find_course(Path.cwd())
     with ProofLine() as line:
         built = build_modules(course, chosen(course, modules), line.tell)
@@ -82,10 +76,6 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
 
     Exit status: 0 sound, 1 not sound.
     """
-    from cli.ui.report_screens import soundness_lines
-    from grader.authoring.soundness import check_modules
-    from grader.course.course import find_course
-
     course = find_course(Path.cwd())
     with ProofLine() as line:
         results = check_modules(course, chosen(course, modules), line.tell)
@@ -98,13 +88,3 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
         ]
         click.echo(json.dumps(entries, indent=1))
     sys.exit(1 if any(result.problems for result in results) else 0)
-
-
-def chosen(course: Course, names: tuple[str, ...]) -> tuple[Module, ...]:
-    """Return the modules that were named, or all of them; an unknown name is a usage mistake."""
-    from grader.course.module import CourseError
-
-    try:
-        return tuple(course.module(name) for name in names) or course.modules
-    except CourseError as error:
-        raise click.UsageError(str(error)) from None

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
-from cli.author.dev import chosen
-from cli.ui.arguments import modules_here
+from cli.ui.arguments import chosen, modules_here
 from cli.ui.progress_line import ProofLine
-
-if TYPE_CHECKING:
-    from grader.course.course import Course
-    from grader.course.module import Module
+from cli.ui.report_screens import soundness_lines
+from grader.authoring.bundle import BundleError, make_bundle
+from grader.authoring.soundness import check_modules
+from grader.core.times import TimeError, read_time
+from grader.course.course import Course, find_course
+from grader.course.module import Module
+from grader.platforms.nbgrader.course_dir import require_nbgrader
+from grader.platforms.nbgrader.errors import CourseDirError
 
 
 @click.command()
@@ -45,8 +48,6 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, f
 
     Exit status: 0 made, 2 a wrong folder or option, 3 not sound, or it would leak a solution or a hidden check.
     """
-    from grader.course.course import find_course
-
     course = find_course(Path.cwd())
     wanted = chosen(course, modules)
     if bundle and (due or force):
@@ -64,8 +65,6 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, f
 
 
 def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[str, Any]]:
-    from grader.authoring.bundle import BundleError, make_bundle
-
     kept = [course.root / name for name in ("modules", "solutions", "tests", "grader", "cli")]
     if any(to.resolve().is_relative_to(folder) for folder in kept):
         raise click.UsageError(f"{to} is inside the course itself; name a folder elsewhere")
@@ -83,17 +82,12 @@ def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[
 def _assignments(
     course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool
 ) -> list[dict[str, Any]]:
-    from grader.authoring.bundle import BundleError
-    from grader.core.times import TimeError, read_time
-    from grader.platforms.nbgrader.course_dir import require_nbgrader
-    from grader.platforms.nbgrader.errors import CourseDirError
-
     try:
         when = read_time(due) if due else None
         require_nbgrader()
-        from grader.platforms.nbgrader.release import ReleaseError, release_modules, require_place
+        from grader.platforms.nbgrader.release import ReleaseError, release_modules, require_place  # imports nbgrader
 
-        require_place(course, modules, to, force=force)  # before anything that takes its time
+        require_place(course, modules, to, force=force)  # before anything slow
         _require_sound(course, modules)
         made = release_modules(course, modules, to, due=when, force=force)
     except (CourseDirError, TimeError) as error:
@@ -107,9 +101,6 @@ def _assignments(
 
 
 def _require_sound(course: Course, modules: tuple[Module, ...]) -> None:
-    from cli.ui.report_screens import soundness_lines
-    from grader.authoring.soundness import check_modules
-
     with ProofLine() as line:
         results = check_modules(course, modules, line.tell)
     problems = [text for result in results if result.problems for text in soundness_lines(result)]
