@@ -52,7 +52,7 @@ docs: $(READY)
 bench: $(READY)
 	$(BIN)/python -m tests.bench $(PARTS)
 
-# On a machine with a GPU: does the pretended one tell the truth, and does the suite of 07 hold on a real one?
+# On a machine with a GPU: compare the simulated GPU with the real one, and run the suite of 07 on the real one.
 gpu: $(READY)
 	$(BIN)/python -m tests.acceptance.gpu.agreement
 	$(BIN)/python -m tests.acceptance.gpu.whole_suite

@@ -1,1 +1,1 @@
-"""Speed, as ratios measured in one run: `make bench`. No test depends on any of it."""
+"""Speed, as ratios measured in one run: `make bench`. No test depends on it."""

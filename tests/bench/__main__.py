@@ -1,4 +1,4 @@
-"""`make bench`, or `python -m tests.bench [PART]...`: one table, ratios measured in one run, and the same as JSON."""
+"""The benchmark: `make bench`, or `python -m tests.bench [PART]...`, prints a table of ratios and writes it as JSON."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def main(parts: tuple[str, ...], file: Path) -> None:
             missing[name] = str(error)
     click.echo(as_text(rows, words))
     if busy:
-        click.echo("The machine had other work when this began: what depends on the clock may be worse than it is.")
+        click.echo("The machine was busy when this run began, so times may be too long.")
     for name, reason in missing.items():
         click.echo(f"NOT measured: {name}: {reason}")
     file.parent.mkdir(parents=True, exist_ok=True)

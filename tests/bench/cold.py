@@ -1,6 +1,6 @@
-"""`python -m tests.bench.cold MODULE`: a process that starts, imports torch, runs a module's suite once, and is done.
+"""A cold process: `python -m tests.bench.cold MODULE` imports torch, runs a module's suite once, and ends.
 
-What most autograders do for every submission. The student's side is in the same process, without a jail.
+Most autograders do this for every submission. The student's code runs in the same process, without a jail.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Near(Session):
 
 
 def _carried(worker: Worker, value: Any) -> Any:
-    """Return a result as it would come over the wire: what has no form there stays where it is."""
+    """Return a result as it would arrive over the wire; objects that cannot be sent stay in the worker."""
     if type(value) in (list, tuple):
         return type(value)(_carried(worker, item) for item in value)
     if type(value) is dict:

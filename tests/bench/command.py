@@ -1,4 +1,4 @@
-"""`attn` as a whole process: how long it takes, and how much memory."""
+"""Runs of `attn` as a process: the time and the memory they take."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import psutil
 ATTN = str(Path(sys.executable).with_name("attn"))
 SAMPLE_SECONDS = 0.05
 GRADING = "grader.grading.process"
-FINE = (0, 1)  # all full marks, or not all
+FINE = (0, 1)  # 1: not all have full marks
 
 
 class CommandFailedError(Exception):
-    """A command of ours could not do its work, for want of a jail perhaps: its last words."""
+    """A command of ours failed, perhaps because there is no jail. The message is its last line of output."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def grade_class(course: Path, submissions: Path, to: Path, *options: str, watched: bool = False) -> Ran:
-    """Run `attn grade` on a class; whoever watches it also learns what memory it took."""
+    """Run `attn grade` on a class; with `watched`, also measure its memory."""
     return run([ATTN, "grade", str(submissions), "--to", str(to), *options], course, watched=watched)
 
 
@@ -69,7 +69,7 @@ def run(command: Sequence[str], folder: Path, *, watched: bool = False) -> Ran:
 
 @contextlib.contextmanager
 def _watch(pid: int) -> Iterator[list[Memory]]:
-    """Sample the memory of a process and all below it."""
+    """Sample the memory of a process and its descendants."""
     samples = [Memory()]
     over = threading.Event()
 
@@ -90,7 +90,7 @@ def _watch(pid: int) -> Iterator[list[Memory]]:
 
 def _memory(command: psutil.Process) -> Memory:
     below = command.children(recursive=True)
-    # By what they are, not by what they are not: a worker that has just ended has no command line any more.
+    # Select grading processes by their command line. A worker that has just ended has none.
     grading = [one for one in command.children() if GRADING in _words(one)]
     return Memory(_resident([command, *grading]), _resident([command, *below]))
 

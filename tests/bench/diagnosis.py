@@ -1,4 +1,4 @@
-"""What diagnosis costs: a failing class graded with it and without, in CPU time of all processes."""
+"""The cost of diagnosis: CPU time of all processes for a failing class, with and without it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def diagnosis() -> Iterator[Row]:
 
 
 def _cpu(suite: Suite, submissions: list[Submission]) -> float:
-    """Return the CPU seconds of this process and of all workers; a zygote that is killed takes its account along."""
+    """Return the CPU seconds of this process and of all workers. The time of a zygote that is killed is not known."""
     reports: list[Report] = []
     before = time.process_time()
     run_grading(suite, submissions, reports.append)

@@ -1,4 +1,4 @@
-"""What the engine costs: a class graded over the wire against the same calls made in this process."""
+"""The cost of the engine: a class graded over the wire, compared with the same calls in this process."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.bench.row import Row, costs
 ROOT = Path(__file__).parent.parent.parent
 PART = "the engine: a right submission of 01_softmax, one session for all"
 SUBMISSIONS = 200
-TIMES_BARE, AND_SECONDS = 3, 0.060  # what a submission may cost: so many times its bare calls, and this
+TIMES_BARE, AND_SECONDS = 3, 0.060  # a submission may cost this many times its bare calls, plus these seconds
 
 
 def engine() -> Iterator[Row]:
-    """Yield what a submission costs over the wire, with its costs measured, and in this process."""
+    """Yield the cost of a submission over the wire, with and without measuring its costs, and in this process."""
     course = read_course(ROOT)
     module = course.modules[0]
     reports: list[Report] = []
@@ -46,14 +46,14 @@ def engine() -> Iterator[Row]:
 
 
 def class_of(course: Course, count: int) -> list[Submission]:
-    """Return so many right submissions of the first module."""
+    """Return right submissions of the first module."""
     module = course.modules[0]
     source = Source("softmax.py", (course.solution(module).read_text(),), notebook=False)
     return [Submission(f"s{i:04}", module.name, "softmax.py", {module.slug: source}) for i in range(count)]
 
 
 def _in_this_process(course: Course) -> tuple[float, float]:
-    """Return the seconds of the suite, and of the bare calls in it, for the whole class."""
+    """Return the seconds of the suite, and of the bare calls in it, for the complete class."""
     module = course.modules[0]
     student = InProcess(load_reference(course, module))
     seconds = 0.0
@@ -74,7 +74,7 @@ def _in_this_process(course: Course) -> tuple[float, float]:
 
 
 class InProcess:
-    """A student whose functions are called right here, with the time spent in them added up."""
+    """A student whose functions are called in this process, with their total time."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -87,7 +87,7 @@ class InProcess:
 
 
 class _NoSession:
-    """There is no worker to start afresh."""
+    """A session without a worker."""
 
     def begin_check(self, name: str) -> None:
         pass

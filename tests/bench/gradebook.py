@@ -1,4 +1,4 @@
-"""What a sync costs: reports of a class into a new gradebook of nbgrader's, and once more."""
+"""The cost of a sync: reports of a class into a new nbgrader gradebook, and then once more."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALLOWED = 0.06
 
 
 def gradebook() -> Iterator[Row]:
-    """Yield the seconds that a submission takes, when it is new and when it is there already."""
+    """Yield the seconds that a submission takes when it is new, and when it is already there."""
     from grader.platforms.nbgrader.course_dir import init_course_dir
     from grader.platforms.nbgrader.release import release_modules
     from grader.platforms.nbgrader.sync import sync
@@ -48,7 +48,7 @@ def gradebook() -> Iterator[Row]:
 
 
 def _reports(course: Course) -> Iterator[Report]:
-    """Yield the reports of a class: the solution and the stub, by turns."""
+    """Yield the reports of a class: alternately the solution and the stub."""
     module = course.modules[0]
     texts = (course.solution(module).read_text(), course.stub_text(module))
     found: list[Report] = []

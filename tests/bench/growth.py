@@ -1,4 +1,4 @@
-"""How the cost of a class grows: `attn grade` over 10, 100 and 1 000 submissions of the same kind, jail on."""
+"""The growth of costs with the class: `attn grade` for 10, 100 and 1 000 submissions of the same kind, in the jail."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.bench.row import ANY, Limit, Row, costs
 
 PART = "growth of `attn grade`, profiles and all"
 FEW, SOME, MANY = 10, 100, 1000
-# By turns, so that a busy moment hits all; the largest class once, as it is its own average.
+# The sizes take turns, so that a busy moment affects all of them. The largest class runs once: it is its own average.
 TURNS = (FEW, SOME, FEW, SOME, FEW, MANY, FEW, SOME, FEW)
 LINEAR, FLAT = 1.1, 1.15
 
 
 def growth() -> Iterator[Row]:
-    """Yield what a submission and its memory cost in a large class beside a small one."""
+    """Yield the time and memory of a submission in a large class, compared with a small one."""
     runs: dict[int, list[Ran]] = {FEW: [], SOME: [], MANY: []}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         root = Path(folder)
@@ -36,7 +36,7 @@ def growth() -> Iterator[Row]:
 def _rows(runs: Mapping[int, list[Ran]]) -> Iterator[Row]:
     few, some, many = (statistics.median(run.seconds for run in runs[count]) for count in (FEW, SOME, MANY))
     yield costs(PART, f"each of {MANY}", many / MANY, (f"each of {FEW}", few / FEW), most=LINEAR)
-    # The start of the command hides in the few: without it, each one more may still not cost more than before.
+    # The small class includes the start of the command. So also compare the cost of each further submission.
     later, earlier = (many - some) / (MANY - SOME), (some - few) / (SOME - FEW)
     yield costs(PART, f"each one more, {SOME} to {MANY}", later, (f"from {FEW} to {SOME}", earlier), most=LINEAR)
     yield _memory("memory of the grader", runs, "grader", Limit(most=FLAT))

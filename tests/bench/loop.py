@@ -1,4 +1,4 @@
-"""What a student waits for: `attn test` as a whole process, and in `attn watch` from saving to the verdict."""
+"""The time that a student waits: for `attn test`, and in `attn watch` from saving to the verdict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def loop() -> Iterator[Row]:
 
 
 def _watched(course: Course) -> list[float]:
-    """Return the times from a save to its verdict, as `attn watch` has them: it looks every hundredth of a second."""
+    """Return the times from a save to its verdict in `attn watch`, which looks every hundredth of a second."""
     from cli.student.watch import POLL_SECONDS
 
     module = course.modules[0]

@@ -1,4 +1,4 @@
-"""What measuring costs: CPU of the worker for each function's profile."""
+"""The cost of measuring: CPU time of the worker for the profile of each function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FUNCTION_SECONDS, MODULE_SECONDS = 0.25, 1.0
 
 
 def profiles() -> Iterator[Row]:
-    """Yield the CPU of every module's profiles, once warm, and that of the dearest function."""
+    """Yield the CPU time of every module's profiles in a warm worker, and of its slowest function."""
     course = read_course(ROOT)
     for module in course.modules:
         seconds = _profiled(course, module)

@@ -1,4 +1,4 @@
-"""A row of the bench: one figure of ours beside another of the same run, their ratio, and what it is held against."""
+"""A row of the benchmark: two figures of the same run, their ratio, and its limit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
 
 @dataclass(frozen=True)
 class Limit:
-    """What a ratio may be: a floor or a ceiling, which fails the bench, and a goal, which does not."""
+    """Bounds of a ratio: the benchmark fails outside of `least` and `most`, but not if a goal is missed."""
 
     least: float | None = None
     most: float | None = None
     goal: float | None = None
 
     def verdict(self, ratio: float) -> Verdict:
-        """Say how a ratio stands to this; nothing, if nothing was promised."""
+        """Return the verdict on a ratio; empty if there are no bounds."""
         if self == ANY:
             return ""
         if (self.least is not None and ratio < self.least) or (self.most is not None and ratio > self.most):
@@ -35,12 +35,12 @@ class Limit:
         return ", ".join(f"{word} {value:g}" for word, value in words.items() if value is not None)
 
 
-ANY = Limit()  # a figure to know, of which nothing is promised
+ANY = Limit()  # a figure without bounds
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; figures are in seconds, bytes or a second."""
+    """One line of the table. Figures are in seconds, bytes or pieces per second."""
 
     part: str
     name: str
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """How the ratio stands to its limit."""
+        """The verdict on the ratio."""
         return self.limit.verdict(self.ratio)
 
     def as_json(self) -> dict[str, Any]:
@@ -62,12 +62,12 @@ class Row:
 
 
 def costs(part: str, name: str, ours: float, other: tuple[str, float], *, most: float | None = None) -> Row:
-    """Return the row of a cost: how many times that of the other."""
+    """Return the row of a cost, with its ratio to the other cost."""
     return Row(part, name, ours, other[0], other[1], ours / other[1], "s", Limit(most=most))
 
 
 def quickness(part: str, name: str, ours: float, other: tuple[str, float], limit: Limit = ANY) -> Row:
-    """Return the row of a speed, in pieces a second: how many times that of the other."""
+    """Return the row of a speed in pieces per second, with its ratio to the other speed."""
     return Row(part, name, ours, other[0], other[1], ours / other[1], "/s", limit)
 
 

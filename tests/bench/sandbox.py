@@ -1,4 +1,4 @@
-"""What the jail costs: a worker's start, a call, and a class, each beside the same thing without it in the same run."""
+"""The cost of the jail: the start of a worker, a call, and a class, each compared with the same without a jail."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ PART = "the jail"
 CLASS = 50
 SOURCE = "def f(x):\n    return x + 1\n"
 API = read_api(SOURCE)
-FEWEST = {"numpy": 10.0, "torch": 30.0}  # how many times quicker a warm worker has to be than a cold process
-MOST = 1.3  # how many times slower a class may be graded in the jail than without
+FEWEST = {"numpy": 10.0, "torch": 30.0}  # a warm worker must be at least this many times faster than a cold process
+MOST = 1.3  # grading a class in the jail may take at most this many times as long
 
 
 def jail() -> Iterator[Row]:
@@ -49,7 +49,7 @@ def session_on(spawner: Spawner) -> Session:
 
 
 def first_answers(spawner: Spawner, times: int) -> list[float]:
-    """Return the seconds from asking for a worker to its first answer."""
+    """Return the seconds from the request for a worker to its first answer."""
     session = session_on(spawner)
     student = Student(session, API)
     seconds = []
@@ -62,7 +62,7 @@ def first_answers(spawner: Spawner, times: int) -> list[float]:
 
 
 def spawning(backend: Backend) -> Row:
-    """Return how many times quicker a warm worker is than a cold process."""
+    """Return how many times faster a warm worker is than a cold process."""
     with open_spawner(backend) as warm, ColdSpawner(backend) as cold:
         first_answers(warm, 3)  # the zygote has its imports behind it
         quick = statistics.median(first_answers(warm, 40))
@@ -72,7 +72,7 @@ def spawning(backend: Backend) -> Row:
 
 
 def calls() -> Iterator[Row]:
-    """Yield what a call costs beside the same call made in this process."""
+    """Yield the cost of a call, compared with the same call in this process."""
     with open_spawner("numpy") as spawner:
         session = session_on(spawner)
         student = Student(session, API)
@@ -83,11 +83,11 @@ def calls() -> Iterator[Row]:
 
 
 def a_class() -> Row:
-    """Return what a class costs in the jail beside the same without."""
+    """Return the cost of a class in the jail, compared with the same without a jail."""
     course = read_course(ROOT)
     submissions = class_of(course, CLASS)
     seconds: dict[str, list[float]] = {"jailed": [], "unjailed": []}
-    for _ in range(3):  # by turns, so that a busy moment hits both
+    for _ in range(3):  # they take turns, so that a busy moment affects both
         for name, opened in (("jailed", open_spawner), ("unjailed", _unjailed)):
             reports: list[Report] = []
             with mock.patch("grader.grading.workers.open_spawner", opened):

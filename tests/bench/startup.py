@@ -1,4 +1,4 @@
-"""What the light commands cost beside the bare import of click, as whole processes."""
+"""The start-up time of the light commands, compared with an import of click alone, as processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMANDS = {
 
 
 def startup() -> Iterator[Row]:
-    """Yield the medians of one run in which all take turns."""
+    """Yield the medians of one run in which all commands take turns."""
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for _ in range(ROUNDS):
         for name, command in COMMANDS.items():

@@ -1,4 +1,4 @@
-"""The table of a run, and the same as JSON."""
+"""The table of a run, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD = ("", "ours", "the other", "ratio", "limit", "")
 
 
 def machine() -> dict[str, str]:
-    """Return what the figures were measured on, in words; neither its name nor any path."""
+    """Return a description of the machine, without its name and without paths."""
     return {
         "cores": f"{usable_cores()} ({platform.machine()})",
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
@@ -32,12 +32,12 @@ def machine() -> dict[str, str]:
 
 
 def is_busy() -> bool:
-    """Whether somebody else is using this machine; to be asked before a run."""
+    """Whether this machine is busy with other work. Call it before a run."""
     return bool(psutil.getloadavg()[0] > usable_cores() / 2)
 
 
 def as_text(rows: Sequence[Row], words: dict[str, str]) -> str:
-    """Return the table, its parts one after the other."""
+    """Return the table, part by part."""
     lines = [HEAD, *(line for _, part in groupby(rows, lambda row: row.part) for line in _part(list(part)))]
     widths = [max(len(line[column]) for line in lines if len(line) > 1) for column in range(len(HEAD))]
     text = [_line(line, widths) for line in lines]
@@ -45,7 +45,7 @@ def as_text(rows: Sequence[Row], words: dict[str, str]) -> str:
 
 
 def as_json(rows: Sequence[Row], words: dict[str, str], missing: dict[str, str]) -> str:
-    """Return the run as JSON; `missing` says of parts why they were not measured."""
+    """Return the run as JSON; `missing` has the parts that were not measured, with the reasons."""
     rows_data = [row.as_json() for row in rows]
     document = {"schema": SCHEMA, "machine": words, "rows": rows_data, "not_measured": missing}
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""The assignment of the bench is sound, and its notebooks say the same of the class as AttnLab: without the peers."""
+"""The assignment of the benchmark: it is sound, and its notebooks agree with AttnLab. No other grader is needed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def graded(course: Course, pupils: list[Pupil]) -> dict[str, Report]:
 
 
 def in_a_notebook(answers: Mapping[str, str]) -> dict[str, bool]:
-    """Run the cells of the notebook in order, with these answers, and say which test cells raise nothing."""
+    """Run the cells of the notebook in order with these answers, and return which test cells pass."""
     namespace: dict[str, Any] = {}
     passed = {}
     for cell in source_cells(read_assignment()):
@@ -64,7 +64,7 @@ def test_a_notebook_and_attnlab_agree_on_every_way(course: Course) -> None:
         assert verdict == in_a_notebook(pupil.answers), pupil.name
 
 
-def test_six_of_ten_are_right_and_every_way_has_its_turn() -> None:
+def test_six_of_ten_are_right_and_every_way_occurs() -> None:
     pupils = class_of(60)
     assert sum(pupil.way.right for pupil in pupils) == 36
     assert {pupil.way.name for pupil in pupils} == {way.name for way in ways()}

@@ -1,4 +1,4 @@
-"""The table of the bench: which rows fail it, and how figures are written."""
+"""The table of the benchmark: rows that fail it, and the format of figures."""
 
 from __future__ import annotations
 

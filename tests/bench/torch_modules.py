@@ -1,4 +1,4 @@
-"""What a submission of a torch module costs, beside a cold process that imports torch and runs the same suite."""
+"""The cost of a submission of a torch module, compared with a cold process that runs the same suite."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WARM, COLD = 30, 3
 
 
 def torch_modules() -> Iterator[Row]:
-    """Yield each torch module, with its costs measured and without."""
+    """Yield the rows of each torch module, with and without measuring its costs."""
     course = read_course(ROOT)
     for module in course.modules:
         if module.backend == "torch":
@@ -45,7 +45,7 @@ def _rows(course: Course, module: Module) -> Iterator[Row]:
 
 
 def _each(suite: Suite, course: Course) -> float:
-    """Return the median seconds from one report to the next; the first has the start of everything in it."""
+    """Return the median seconds from one report to the next; the first one includes the start of everything."""
     module = suite.module
     source = Source(f"{module.slug}.py", (course.solution(module).read_text(),), notebook=False)
     moments: list[float] = []

@@ -64,8 +64,8 @@ def test_resume_keeps_the_rules_and_a_new_run_reports_dropped_ones(grade: Grade,
     resumed = grade(handed_in, "--to", out, "--resume")
     assert "as before: --roster" in resumed.stderr
     assert (grades(out)["ana"]["final"], grades(out)["ana"]["name"]) == ("9", "Ana Silva")
-    anew = grade(handed_in, "--to", out)
-    assert "had --roster, --due, --late-penalty, this one does not" in anew.stderr
+    again = grade(handed_in, "--to", out)
+    assert "had --roster, --due, --late-penalty, this one does not" in again.stderr
     assert grades(out)["ana"]["final"] == "10"
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the lessons share: the sentence, the formula, and the hunt for decimals nobody computed."""
+"""Helpers for the tests of the lessons: the sentence, the formula, and a search for decimals that no test computes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DECIMAL = re.compile(r"(?<![\w.])[−-]?\d*\.\d+")
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    """Softmax of one row, as the formula stands."""
+    """Softmax of one row, by the formula."""
     return np.asarray(np.exp(x) / np.exp(x).sum())
 
 
@@ -29,7 +29,7 @@ def weights(q: np.ndarray, k: np.ndarray, allowed: np.ndarray | None = None) -> 
 
 
 def unclaimed(module: Module, computed: Iterable[float]) -> list[str]:
-    """Return the decimals in a module's lesson, stub and hints that are no rounding of anything computed."""
+    """Return the decimals in a module's lesson, stub and hints that are not a rounded computed number."""
     claims = [abs(float(number)) for number in computed]
     written = [
         number for path in (module.lesson, module.stub, module.hints) for number in DECIMAL.findall(path.read_text())
@@ -39,7 +39,7 @@ def unclaimed(module: Module, computed: Iterable[float]) -> list[str]:
 
 
 def row(cells: Iterable[float]) -> str:
-    """Return numbers as a table of a lesson has them: four decimals, no leading zero, whole numbers plain."""
+    """Return numbers in the format of the lessons' tables: four decimals, no leading zero, plain integers."""
     return " | ".join(f"{cell:.4f}".lstrip("0") if cell % 1 else f"{cell:.0f}" for cell in cells)
 
 

@@ -1,4 +1,4 @@
-"""Half precision is tried with next to nothing: where a CPU has to emulate it, nobody waits."""
+"""Checks use only tiny inputs in half precision, so that they stay fast on a CPU that has to emulate it."""
 
 from __future__ import annotations
 

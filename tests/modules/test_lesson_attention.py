@@ -74,7 +74,7 @@ def test_every_decimal_is_computed(course: Course) -> None:
     assert unclaimed(course.module("03_attention"), numbers()) == []
 
 
-def test_the_tables_stand_where_they_were_computed(course: Course) -> None:
+def test_the_tables_are_computed(course: Course) -> None:
     lesson = course.module("03_attention").lesson.read_text()
     for table in (weights(Q, K), weights(Q, K) @ V, weights(Q, K, np.tri(5))):
         for token, cells in zip(TOKENS, table, strict=True):

@@ -32,7 +32,7 @@ def steps(token: int) -> dict[str, list[float]]:
 
 
 def wrong_ways() -> dict[str, np.ndarray]:
-    """Rows of the tables of ways to mask that fail, and of the ones that do not."""
+    """Rows of the tables of wrong and right ways to mask."""
     cat = SCALED[1]
     kept = np.array([1, 1, 0, 0, 0])
     with np.errstate(invalid="ignore"):
@@ -48,7 +48,7 @@ def wrong_ways() -> dict[str, np.ndarray]:
 
 
 def shifted(x: np.ndarray) -> np.ndarray:
-    """Softmax with the largest score subtracted, as everybody writes it."""
+    """Softmax with the largest score subtracted, in the usual way."""
     return softmax(x - x.max())
 
 
@@ -70,7 +70,7 @@ def numbers() -> Iterable[float]:
 
 
 def cells_of(values: Iterable[float]) -> str:
-    """Numbers as the tables have them, with the typographer's minus."""
+    """Numbers in the format of the tables, with a typographic minus."""
     return " | ".join(row([abs(value)]) if value >= 0 else f"−{row([abs(value)])}" for value in values)
 
 
@@ -97,7 +97,7 @@ def test_every_decimal_is_computed(course: Course) -> None:
     assert unclaimed(course.module("04_masks"), numbers()) == []
 
 
-def test_the_tables_of_the_example_stand_where_they_were_computed(lesson: str) -> None:
+def test_the_tables_of_the_example_are_computed(lesson: str) -> None:
     for i, token in enumerate(TOKENS):
         assert f"| {token} | {short(SCALED[i])} |" in lesson
         assert f"| {token} | {' | '.join(str(int(j <= i)) for j in range(5))} |" in lesson

@@ -21,7 +21,7 @@ NAME = "06_multi_head_attention"
 
 
 def of_a_head(h: int, allowed: np.ndarray | None = None) -> np.ndarray:
-    """The weights of one of two heads, all projections being the identity."""
+    """The weights of one of two heads, with the identity for all projections."""
     return weights(Q[:, HALVES[h]], K[:, HALVES[h]], allowed)
 
 
@@ -43,7 +43,7 @@ def merged() -> np.ndarray:
 
 
 def wrongly_scaled() -> np.ndarray:
-    """The's weights in head 0 where somebody divides by the root of all features."""
+    """The's weights in head 0 if the scores are divided by the root of all features."""
     return softmax(Q[0, :2] @ K[:, :2].T / 2)
 
 
@@ -106,7 +106,7 @@ def test_each_step_of_a_head(lesson: str, h: int) -> None:
 
 
 def test_the_output_of_the_shared_example(lesson: str) -> None:
-    assert merged()[0].round(4).tolist() == [0.2491, 0.3763, 0.2289, 0.3663]  # as the curriculum has it
+    assert merged()[0].round(4).tolist() == [0.2491, 0.3763, 0.2289, 0.3663]  # as in the curriculum
     assert f"| two heads | {row(merged()[0])} |" in lesson
     assert f"| one head, module 03 | {row((weights(Q, K) @ V)[0])} |" in lesson
     one = of_a_head(0)[0]
@@ -151,8 +151,8 @@ def test_minus_infinity_that_is_added_ends_in_nan() -> None:
     filled = torch.softmax(scores.masked_fill(blocked, -torch.inf), dim=-1).masked_fill(blocked, 0.0)
     added = torch.nan_to_num(torch.softmax(scores + torch.zeros(2, 2).masked_fill(blocked, -torch.inf), dim=-1))
     assert torch.equal(filled, added)
-    for mended, finite in ((filled, True), (added, False)):
-        (grad,) = torch.autograd.grad(mended[:, 0].sum(), scores)
+    for masked, finite in ((filled, True), (added, False)):
+        (grad,) = torch.autograd.grad(masked[:, 0].sum(), scores)
         assert bool(grad.isfinite().all()) == finite
 
 
@@ -172,7 +172,7 @@ def test_one_head_cannot_learn_what_two_can(printed: str) -> None:
     assert errors[1] < 0.01
 
 
-def test_the_layer_is_the_real_thing(course: Course) -> None:
+def test_the_layer_agrees_with_torch(course: Course) -> None:
     made = runpy.run_path(str(course.solution(course.module(NAME))))["MultiHeadAttention"](16, 2)
     theirs = torch.nn.MultiheadAttention(16, 2, batch_first=True)
     assert theirs.in_proj_weight.shape == (48, 16)

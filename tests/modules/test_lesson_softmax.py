@@ -34,14 +34,14 @@ def test_every_decimal_is_computed(course: Course) -> None:
     assert unclaimed(course.module("01_softmax"), numbers()) == []
 
 
-def test_the_rows_stand_where_they_were_computed(course: Course) -> None:
+def test_the_rows_are_computed(course: Course) -> None:
     lesson = course.module("01_softmax").lesson.read_text()
     for temperature in (0.5, 1, 2, 100):
         assert f"| {temperature} | {row(softmax(SCORES / temperature))} |" in lesson
     assert f"| weight | {row(softmax(SCORES))} | 1 |" in lesson
 
 
-def test_what_is_asked_under_use_has_the_answer_it_hints_at() -> None:
+def test_the_question_under_use_has_the_suggested_answer() -> None:
     assert softmax(SCORES / 0.1).max() < 0.99995 < softmax(SCORES / 0.01).max()
     tied = np.where(np.arange(5) == 2, 2.0, SCORES)
     assert all(softmax(tied / t)[1] == softmax(tied / t)[2] for t in (0.01, 1, 100))

@@ -69,17 +69,17 @@ def numbers() -> Iterable[float]:
 
 
 def cells(values: Iterable[float]) -> str:
-    """Numbers as the tables have them, with the typographer's minus."""
+    """Numbers in the format of the tables, with a typographic minus."""
     return " | ".join(row([abs(value)]) if value >= 0 else f"−{row([abs(value)])}" for value in values)
 
 
 def four(values: Iterable[float]) -> str:
-    """Numbers with four decimals, whatever they are, and without the zero in front."""
+    """Numbers with four decimals and without a leading zero."""
     return " | ".join(f"{value:.4f}".removeprefix("0") for value in values)
 
 
 def vector(values: Iterable[float]) -> str:
-    """Numbers in brackets, as text has them."""
+    """Numbers in brackets, as in the text."""
     return f"[{cells(values).replace(' | ', ' ')}]"
 
 
@@ -102,7 +102,7 @@ def test_every_decimal_is_computed(course: Course) -> None:
     assert unclaimed(course.module("05_torch_attention"), numbers()) == []
 
 
-def test_the_way_back_stands_where_it_was_computed(lesson: str) -> None:
+def test_the_numbers_of_the_way_back_are_computed(lesson: str) -> None:
     assert f"| weight | {cells(THE)} | 1 |" in lesson
     assert f"| less {row([TOTAL])} | {cells(PUSH - TOTAL)} | |" in lesson
     assert f"gradient of the scaled scores | {cells(BY_SCORES)} | 0 |" in lesson
@@ -114,7 +114,7 @@ def test_the_way_back_stands_where_it_was_computed(lesson: str) -> None:
 
 
 def test_the_slopes_are_those_of_the_formula() -> None:
-    """The example by hand, against differences of the whole of attention."""
+    """The example by hand, compared with differences of the complete attention."""
     h = 1e-6
     for entry in range(4):
         ends = []

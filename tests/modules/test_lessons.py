@@ -1,4 +1,4 @@
-"""Every decimal of every lesson is computed by a test, and an unclaimed one is found."""
+"""Every decimal of every lesson is computed by a test. One that no test computes is found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_every_module_has_its_numbers_computed(course: Course) -> None:
         assert f'assert unclaimed(course.module("{module.name}"), numbers()) == []' in text
 
 
-def test_an_unclaimed_decimal_is_found(course_copy: Course) -> None:
+def test_a_decimal_that_no_test_computes_is_found(course_copy: Course) -> None:
     module = course_copy.module("01_softmax")
     module.lesson.write_text("Weights of .0546, 0.25 and −0.5, not 1 and not v2.0")
     module.stub.write_text("x = 1e3  # or .4037\n")

@@ -1,4 +1,4 @@
-"""Each module as a notebook, run from top to bottom in a real Jupyter kernel."""
+"""The modules as notebooks, run from top to bottom in a real Jupyter kernel."""
 
 from __future__ import annotations
 

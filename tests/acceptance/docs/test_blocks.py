@@ -59,7 +59,7 @@ def test_few_blocks_are_not_run_and_their_commands_exist() -> None:
 
 def test_every_block_says_what_it_is() -> None:
     for block in all_blocks():
-        assert block.language in SHELL | OTHERS, f"{block.place}: {block.language!r} is no language we know"
+        assert block.language in SHELL | OTHERS, f"{block.place}: {block.language!r} is not a known language"
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])

@@ -1,1 +1,1 @@
-"""AttnLab beside nbgrader and otter-grader: one assignment, the same class, three graders."""
+"""A comparison of AttnLab, nbgrader and otter-grader: one assignment, the same class, three graders."""

@@ -1,4 +1,4 @@
-"""Agreement: whether two graders say the same of each question of each pupil."""
+"""Agreement: whether two graders give the same verdict on each question of each pupil."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Verdicts = Mapping[str, Mapping[str, bool]]
 
 
 def right_questions(checks: list[dict[str, Any]]) -> dict[str, bool]:
-    """Return which questions of a report of ours are right: all their checks passed, whatever they cost."""
+    """Return which questions are right in a report of AttnLab: all their checks passed. Costs do not count here."""
     outcomes = {question: [one["outcome"] for one in checks if one["target"] == question] for question in QUESTIONS}
     return {question: set(found) == {"passed"} for question, found in outcomes.items()}
 
 
 def whole(verdicts: Verdicts) -> Verdicts:
-    """Return whether everything is right, pupil by pupil."""
+    """Return for each pupil whether everything is right."""
     return {pupil: {WHOLE: all(right.values())} for pupil, right in verdicts.items()}
 
 
 def agreement(name: str, verdicts: Verdicts, others: Verdicts) -> Row:
-    """Return the row that holds our verdicts against another's; where they differ is said on the side."""
+    """Return the row that compares our verdicts with another grader's, and print where they differ."""
     pairs = [
         (f"{question} of {pupil}", verdicts[pupil][question], there)
         for pupil, right in others.items()

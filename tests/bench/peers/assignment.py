@@ -1,4 +1,4 @@
-"""The assignment that all three graders are given: the files of softmax/, read as data."""
+"""The assignment that all three graders get: the files of softmax/, read as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IMPORTS = "import numpy as np"
 
 @dataclass(frozen=True)
 class Check:
-    """One check: a function that takes the function of its question and asserts."""
+    """One check: a function that gets the function to test, and asserts."""
 
     name: str
     question: str
@@ -41,7 +41,7 @@ class Assignment:
         return tuple(check for check in self.checks if check.question == question)
 
     def behind(self, source: str) -> str:
-        """Return what a source needs of the shared part: a visible check shows nothing of a hidden one's."""
+        """Return the shared code that a source needs. So a visible check shows no code of a hidden check."""
         needed: set[str] = set()
         found = [source]
         while found:
@@ -56,7 +56,7 @@ class Assignment:
         return functions_of(self.solution)
 
     def stubs(self) -> Mapping[str, str]:
-        """Return what a student finds in place of each answer."""
+        """Return the stub of each answer."""
         return functions_of(make_stub(self.solution))
 
 
@@ -72,7 +72,7 @@ def read_assignment() -> Assignment:
 
 
 def functions_of(text: str) -> dict[str, str]:
-    """Return the source of every function at the top level of a script; the last of a name counts."""
+    """Return the source of every function at the top level of a script; the last definition of a name counts."""
     return {node.name: _source(text, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
 
 
@@ -88,15 +88,15 @@ def _checks(text: str, nodes: list[ast.stmt]) -> Iterator[Check]:
 
 
 def _name(node: ast.stmt) -> str:
-    """Return the name that a statement of the shared part defines: a function's or a constant's."""
+    """Return the name of the function or constant that a statement of the shared code defines."""
     return node.name if isinstance(node, ast.FunctionDef) else ast.unparse(node).partition(" = ")[0]
 
 
 def _source(text: str, node: ast.stmt) -> str:
-    """Return a statement's lines; comments behind it and between regions are part of them."""
+    """Return the lines of a statement, with the comment that closes its region."""
     lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
     following = text.splitlines()[node.end_lineno or 0 :]
-    for line in following:  # the mark that closes a region is a comment, which ends no function for the parser
+    for line in following:  # for the parser, this comment is not part of the function
         if not line.strip().startswith("### END"):
             break
         lines.append(line)

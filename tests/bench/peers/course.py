@@ -1,4 +1,4 @@
-"""The assignment as a course of AttnLab's, and the class as its submissions."""
+"""The assignment as an AttnLab course, with the class as its submissions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.bench.peers.assignment import FOLDER, IMPORTS, QUESTIONS, Assignment,
 from tests.bench.peers.pupils import Pupil
 
 NAME, SLUG = "01_scores", "scores"
-# The probes and hints of the same three functions: diagnosis is part of what is timed.
+# The probes and hints of the same three functions: the time of a diagnosis counts.
 LIKE = Path(__file__).parent.parent.parent.parent / "modules" / "01_softmax"
 MODULE = """\
 title = "Three functions on scores"
@@ -51,7 +51,7 @@ def test_{name}(student):
 
 
 def make_course(root: Path, *, contracts: bool) -> Course:
-    """Write the course, with contracts of cost or without, and build it as `attn dev build` does."""
+    """Write the course, with or without contracts, and build it as `attn dev build` does."""
     assignment = read_assignment()
     for path, text in _files(assignment, contracts=contracts):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def make_course(root: Path, *, contracts: bool) -> Course:
 
 
 def hand_in(folder: Path, pupils: Iterable[Pupil]) -> Path:
-    """Write the class as `attn grade` takes it, a notebook each; return its folder."""
+    """Write one notebook for each pupil, for `attn grade`; return the folder."""
     for pupil in pupils:
         file = folder / pupil.name / NAME / f"{SLUG}.ipynb"
         file.parent.mkdir(parents=True)
@@ -73,7 +73,7 @@ def hand_in(folder: Path, pupils: Iterable[Pupil]) -> Path:
 
 
 def script_of(pupil: Pupil) -> str:
-    """Return a pupil's work as the percent script their notebook is made from."""
+    """Return the percent script that a pupil's notebook is made from."""
     return "\n\n\n".join(f"# %%\n{cell}" for cell in (IMPORTS, *pupil.answers.values())) + "\n"
 
 
@@ -98,6 +98,6 @@ def _suite(assignment: Assignment, checks: list[Check]) -> str:
 
 
 def _without_costly(wrong: str) -> str:
-    """Leave out the ways that only a contract of cost could catch."""
+    """Remove the wrong ways that only a contract can catch."""
     cells = wrong.split("\n# %% ")
     return "\n# %% ".join(cell for cell in cells if "COSTLY = True" not in cell)

@@ -1,4 +1,4 @@
-"""The environment of the peers: nbgrader and otter-grader with all they need, away from ours."""
+"""The environment of the other graders: nbgrader and otter-grader with all they need, separate from ours."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ ROOT = Path(__file__).parent.parent.parent.parent
 FOLDER = ROOT / ".bench"
 PEERS = ("nbgrader==0.9.6", "otter-grader==7.0.0")
 PINS = (ROOT / "constraints.txt", Path(__file__).with_name("pins.txt"))
-# A check of URL syntax that nobody here asks for: it builds its grammar at every import of nbformat, which takes longer
-# than the rest of it and doubles what otter needs for a submission. The peers are better off without.
+# A check of URL syntax that is not used here. It builds its grammar at every import of nbformat, which takes longer
+# than the rest of it and doubles what otter needs for a submission. The other graders are faster without it.
 UNFAIR = ("rfc3987-syntax",)
 NO_PEERS = "the peers could not be installed into .bench/, so nothing was compared with them: {}"
 
 
 class NoPeersError(Exception):
-    """The environment could not be made; says why in one line."""
+    """The environment could not be made. The message says why in one line."""
 
 
 class PeerFailedError(Exception):
-    """A peer's own command failed: its last words."""
+    """A command of another grader failed. The message is its last output."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment that holds the peers."""
+    """A virtual environment with the other graders."""
 
     folder: Path
 
@@ -52,15 +52,15 @@ class Environment:
         return done.stdout
 
     def variables(self) -> dict[str, str]:
-        """Return the variables for its commands: theirs first in PATH, nothing of ours, no one's settings."""
+        """Return the variables for its commands: its PATH first, and no settings of ours or of the user."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JUPYTER"))}
-        home = self.folder / "home"  # their caches stay warm there from run to run
+        home = self.folder / "home"  # their caches stay warm between runs
         path = f"{self.folder / 'bin'}{os.pathsep}{kept.get('PATH', '')}"
         return kept | {"PATH": path, "HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
 
 
 def peers_environment() -> Environment:
-    """Return the environment, made on first use and whenever what is to be in it has changed."""
+    """Return the environment; it is made at the first use, and again if its packages change."""
     folder = FOLDER / "peers"
     ready = folder / "ready"
     wanted = "\n".join([*PEERS, *UNFAIR, *(path.read_text() for path in PINS), sys.version, str(folder)])

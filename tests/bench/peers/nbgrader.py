@@ -1,4 +1,4 @@
-"""The assignment as an nbgrader course, the class as its submissions, and what nbgrader makes of them."""
+"""The assignment as an nbgrader course, with the class as its submissions and nbgrader's verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ c = get_config()
 c.CourseDirectory.course_id = "bench"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
 """
-TESTS = "_tests"  # the name of a test cell: its question's, and this
+TESTS = "_tests"  # a test cell has the name of its question with this suffix
 SCORES = """
 import json
 from nbgrader.api import Gradebook
@@ -48,11 +48,11 @@ class NbgraderCourse:
             (folder / FILE).write_text(filled(release, pupil.answers))
 
     def grade(self) -> float:
-        """Grade all that has been handed in and is not graded yet; return how long the command took."""
+        """Grade all submissions that are not graded yet; return how long the command took."""
         return self.environment.run(["nbgrader", "autograde", NAME], self.root)
 
     def verdicts(self) -> dict[str, dict[str, bool]]:
-        """Return whether each question of each pupil is right, as the gradebook has it."""
+        """Return whether each question of each pupil is right, according to the gradebook."""
         found = json.loads(self.environment.output(["python", "-c", SCORES], self.root))
         return {
             name: {cell.removesuffix(TESTS): bool(full) for cell, full in one.items()} for name, one in found.items()

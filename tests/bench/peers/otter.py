@@ -1,4 +1,4 @@
-"""The assignment as an otter-grader autograder, the class as its submissions, and what otter makes of them."""
+"""The assignment as an otter-grader autograder, with the class as its submissions and otter's verdicts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ points = {points}
 
 {cases}
 """
-# As `otter assign` begins and ends a student's notebook.
+# The first and last cells that `otter assign` writes into a student's notebook.
 HEAD = f'# Initialize Otter\nimport otter\ngrader = otter.Notebook("{FILE}")\n\n{IMPORTS}'
 IN_ONE_PROCESS = """
 import sys
@@ -61,12 +61,12 @@ class OtterAssignment:
         return self.environment.run(["otter", "run", "--no-logo", "-a", f"../{ZIP}", FILE], self.root / pupil.name)
 
     def grade_in_one_process(self, pupils: Iterable[Pupil]) -> float:
-        """Grade submissions through otter's Python interface, whose imports are paid once; return how long it took."""
+        """Grade submissions through otter's Python interface, which imports only once; return how long it took."""
         files = [f"{pupil.name}/{FILE}" for pupil in pupils]
         return self.environment.run(["python", "-c", IN_ONE_PROCESS, ZIP, *files], self.root)
 
     def verdicts(self, pupils: Iterable[Pupil]) -> dict[str, dict[str, bool]]:
-        """Return whether each question of each pupil is right, as their results have it."""
+        """Return whether each question of each pupil is right, according to the results."""
         return {pupil.name: self._verdict(pupil) for pupil in pupils}
 
     def _verdict(self, pupil: Pupil) -> dict[str, bool]:
@@ -76,7 +76,7 @@ class OtterAssignment:
 
 
 def make_assignment(root: Path, environment: Environment) -> OtterAssignment:
-    """Write the tests and have otter make the autograder of them."""
+    """Write the tests, and let otter make the autograder from them."""
     assignment = read_assignment()
     (root / "tests").mkdir(parents=True)
     for question in QUESTIONS:
@@ -86,7 +86,7 @@ def make_assignment(root: Path, environment: Environment) -> OtterAssignment:
 
 
 def test_file(assignment: Assignment, question: str) -> str:
-    """Return the tests of a question in otter's format of exceptions: each function is handed what it asks for."""
+    """Return the tests of a question in otter's format of exceptions: each function gets the arguments it names."""
     checks = assignment.of(question)
     cases = "\n\n\n".join(map(_case, checks))
     shared = assignment.behind(cases)

@@ -1,4 +1,4 @@
-"""The class that all three graders are given: of every ten pupils six are right, in several handwritings."""
+"""The class that all three graders get: six of ten pupils are right, in several styles."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class WrongWay:
 
 @dataclass(frozen=True)
 class Pupil:
-    """One of the class, and what they wrote for each question."""
+    """One pupil, with an answer to each question."""
 
     name: str
     way: WrongWay
 
     @property
     def answers(self) -> dict[str, str]:
-        """The pupil's own text: no two hand in the same bytes, so that no cache of anybody's helps."""
+        """The pupil's own text. No two pupils hand in the same bytes, so that no cache helps."""
         return {question: f"# {self.name}\n{self.way.answers[question]}" for question in QUESTIONS}
 
 
 def class_of(count: int) -> tuple[Pupil, ...]:
-    """Return so many pupils, always the same."""
+    """Return this many pupils, always the same."""
     right, wrong = ([way for way in ways() if way.right == truth] for truth in (True, False))
     pupils = []
     for number in range(count):
@@ -52,9 +52,9 @@ def class_of(count: int) -> tuple[Pupil, ...]:
 
 @cache
 def ways() -> tuple[WrongWay, ...]:
-    """Return the solution and every handwriting in right.py, and the wrong ways of wrong.py laid over the solution.
+    """Return the solution, every style in right.py, and the wrong ways of wrong.py added to the solution.
 
-    Those in wrong.py that are wrong in nothing but their cost are right to a grader that does not count.
+    Where only the cost is wrong, the way is right for a grader that does not measure costs.
     """
     solution = _bare(read_assignment().answers())
     unfinished = dict(solution) | {QUESTIONS[-1]: read_assignment().stubs()[QUESTIONS[-1]]}
@@ -72,5 +72,5 @@ def _cells(path: Path) -> list[tuple[str, str]]:
 
 
 def _bare(answers: Mapping[str, str]) -> dict[str, str]:
-    """Return answers without the marks of their regions, as a student would have them."""
+    """Return answers without the markers of their regions."""
     return {name: re.sub(r"^ *### (BEGIN|END).*\n?", "", text, flags=re.MULTILINE) for name, text in answers.items()}

@@ -1,4 +1,4 @@
-"""The three graders on the same class in one run, and whether they say the same of it."""
+"""The race: the three graders on the same class in one run, and whether their verdicts agree."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ ALONE = ("-j", "1")
 
 @dataclass(frozen=True)
 class Speed:
-    """How long a grader took for a few and for many; the difference is what it needs once it is warm."""
+    """The time of a grader for few and for many submissions. The difference shows its speed after the start."""
 
     few: float
     many: float
 
     @property
     def whole(self) -> float:
-        """Submissions a second of the whole command."""
+        """Submissions per second of the complete command."""
         return MANY / self.many
 
     @property
     def warm(self) -> float:
-        """Submissions a second beyond the start of the command."""
+        """Submissions per second after the start of the command."""
         return (MANY - FEW) / (self.many - self.few)
 
 
 @dataclass
 class _Ours:
-    """Our side of the race: runs of `attn grade`, before, between and after those of the others."""
+    """AttnLab in the race: runs of `attn grade` before, between and after those of the others."""
 
     root: Path
     courses: Mapping[str, Course]
     seconds: dict[tuple[str, tuple[str, ...], int], list[float]] = field(default_factory=dict)
-    reports: list[Path] = field(default_factory=list)  # folders of them, a run each
+    reports: list[Path] = field(default_factory=list)  # one folder for each run
 
     def turn(self) -> None:
         """Run every combination once: course, processes, size of the class."""
@@ -79,7 +79,7 @@ class _Ours:
 
 
 def race() -> Iterator[Row]:
-    """Yield how many times quicker we are than each peer, and on how many verdicts we agree."""
+    """Yield how many times faster AttnLab is than each other grader, and how many verdicts agree."""
     environment = peers_environment()
     pupils = class_of(MANY)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -110,7 +110,7 @@ def _our_side(root: Path, pupils: tuple[Pupil, ...]) -> _Ours:
 
 def _nbgrader(root: Path, environment: Environment, pupils: tuple[Pupil, ...]) -> tuple[Speed, Verdicts]:
     seconds = []
-    for count in (1, FEW, MANY):  # the first is not counted: all caches are warm after it
+    for count in (1, FEW, MANY):  # the first does not count: it warms all caches
         course = nbgrader.make_course(root / f"nbgrader{count}", environment)
         course.hand_in(pupils[:count])
         seconds.append(course.grade())
@@ -122,7 +122,7 @@ def _nbgrader(root: Path, environment: Environment, pupils: tuple[Pupil, ...]) -
 def _otter(root: Path, environment: Environment, pupils: tuple[Pupil, ...]) -> tuple[dict[str, float], Verdicts]:
     assignment = otter.make_assignment(root / "otter", environment)
     assignment.hand_in(pupils)
-    assignment.grade(pupils[0])  # not counted, either
+    assignment.grade(pupils[0])  # does not count, either
     each = statistics.median(assignment.grade(pupil) for pupil in pupils)
     verdicts = assignment.verdicts(pupils)
     together = assignment.grade_in_one_process(pupils)
@@ -130,7 +130,7 @@ def _otter(root: Path, environment: Environment, pupils: tuple[Pupil, ...]) -> t
 
 
 def _rows(mine: _Ours, theirs: Speed, rates: Mapping[str, float]) -> Iterator[Row]:
-    """Yield the promises first: by default, and on one core; then what is left of them once both are started."""
+    """Yield the speeds of complete commands, by default and on one core, and then the speeds after the start."""
     nbgrader_whole, nbgrader_warm = ("nbgrader", theirs.whole), ("nbgrader once started", theirs.warm)
     for kind in (PLAIN, PROFILED):
         name, speed = f"{MANY} submissions, {kind}", mine.speed(kind, DEFAULT)

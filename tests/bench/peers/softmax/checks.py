@@ -1,4 +1,4 @@
-"""The checks of the assignment, written once: each takes the function it examines and says first what it shows.
+"""The checks of the assignment, written once. Each gets the function to test; its docstring is the property.
 
 The first check of a function is the visible one. `words.py` has the assertions as a notebook's test cell would define
 them; in AttnLab the same names are those of `grader.testing`.

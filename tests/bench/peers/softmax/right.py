@@ -1,4 +1,4 @@
-"""Right answers in other handwritings, one cell each.
+"""Right answers in other styles, one cell each.
 
 Each function uses only those before it, as in a notebook that is run, and tested, from top to bottom.
 """

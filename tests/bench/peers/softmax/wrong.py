@@ -1,4 +1,4 @@
-"""The known wrong ways: one cell each, laid over the solution."""
+"""The known wrong ways: one cell each, added to the solution."""
 
 import numpy as np
 
