@@ -140,7 +140,7 @@ def test_{slug}_agrees_with_the_oracle(student, rng):
 @worth(3, "the double of a sum is the sum of the doubles")
 def test_{slug}_is_linear(student, rng):
     x, y = rng.integers(1, 9, size=(2, 5)).astype(float)
-    both, one, other = student.{slug}.callmany([arguments(x + y), arguments(x), arguments(y)])
+    both, one, other = student.{slug}.call_many([arguments(x + y), arguments(x), arguments(y)])
     assert_close(both, array_like(one, x.shape) + array_like(other, y.shape))
 
 
