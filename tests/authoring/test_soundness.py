@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.authoring.build import build_module
+from grader.authoring.evidence import gather
 from grader.authoring.misconceptions import read_misconceptions
 from grader.authoring.new_module import new_module
 from grader.authoring.soundness import check_module, check_modules
+from grader.authoring.soundness_rules import stub_scores_nothing
 from grader.course.course import Course, read_course
 from grader.course.module import CourseError
+from grader.grading.workers import Workers
 from tests.conftest import prove_once
 
 HIDDEN_TEST = '\n\n@worth({points}, "{name}")\ndef test_{name}(student, rng):\n    {body}\n'
@@ -417,9 +421,11 @@ class TestContracts:
     def test_a_stub_that_earns_a_cost(self, tiny: Course) -> None:
         self.with_contract(tiny)
         course = read_course(tiny.root)
-        stub = course.modules[0].stub
-        stub.write_text(stub.read_text().replace("raise NotImplementedError", "return 2 * np.asarray(x)"))
-        assert "the untouched stub earns points for the steps of tiny" in problems(course)
+        with Workers("numpy", allow_unjailed=True) as workers:
+            evidence = gather(course, course.modules[0], workers)
+        found = [problem.what for problem in stub_scores_nothing(replace(evidence, stub=evidence.reference))]
+        assert "the untouched stub earns points for the steps of tiny" in found
+        assert list(stub_scores_nothing(evidence)) == []
 
     def test_the_golden_file_has_what_the_reference_costs(self, course: Course) -> None:
         for module in course.modules:
