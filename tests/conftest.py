@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import pytest
 
 from grader.authoring.build import build_module
 from grader.authoring.new_module import new_module
-from grader.authoring.soundness import check_module
+from grader.authoring.soundness import check_module, check_modules
 from grader.core.report import Report
 from grader.core.tier import Tier
 from grader.course.api import read_api
@@ -69,6 +70,16 @@ def needs_jail() -> None:
     if tier_here() == "none":
         reason = "there is no jail here, so `attn grade` refuses to run"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+
+
+def prove_once() -> None:
+    """Prove this repository's course, unless a test of this or another process has done so."""
+    course = read_course(ROOT)
+    folder = ROOT / ".attnlab"
+    folder.mkdir(exist_ok=True)
+    with (folder / "proving").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        check_modules(course, course.modules)
 
 
 @pytest.fixture(scope="session")

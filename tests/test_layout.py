@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.import_graph import problems, read_graph
 
 # Each package, and the packages of this project it may import.
 ALLOWED = {
@@ -29,6 +30,32 @@ def imports(path: Path) -> set[str]:
             assert node.level == 0, f"{path}: relative import"
             names.add((node.module or "").partition(".")[0])
     return names
+
+
+ENTRIES = 13  # of grader/: its twelve packages and __init__.py
+
+
+def test_every_import_keeps_the_layers() -> None:
+    assert list(problems(read_graph())) == []
+    assert len([path for path in (ROOT / "grader").iterdir() if path.name != "__pycache__"]) <= ENTRIES
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "words"),
+    [
+        ("grader.core.report", "grader.grading.grade", "core is below grading"),
+        ("grader.sandbox.protocol.wire", "grader.sandbox.session", "sandbox.protocol is below sandbox"),
+        ("grader.classroom.batch", "grader.workspace.progress", "classroom is below workspace"),
+        ("grader.authoring.build", "grader.classroom.roster", "authoring and classroom are kept apart"),
+        ("grader.grading.judge", "grader.sandbox.worker.worker", "runs beside student code"),
+        ("grader.core.report", "cli.main", "grader/ imports nothing of cli/"),
+        ("grader.course.module", "grader.course.course", "circle: "),
+    ],
+)
+def test_a_forbidden_import_is_found(importer: str, imported: str, words: str) -> None:
+    graph = dict(read_graph())
+    graph[importer] = graph[importer] | {imported}
+    assert any(words in problem for problem in problems(graph))
 
 
 @pytest.mark.parametrize("package", ALLOWED)

@@ -87,7 +87,7 @@ def proof_key(course: Course, module: Module) -> str:
     generated = {module.stub, module.golden, module.notebook}
     own = [path for folder in (module.folder, course.solution(module).parent) for path in _files(folder)]
     suites = [course.hidden_suite(module), course.gpu_suite(module)]
-    solutions = [course.solution(one) for one in course.modules]  # a solution may build on earlier ones
+    solutions = [course.solution(one) for one in course.modules if one.order < module.order]  # it may build on them
     package = Path(grader.__file__).parent
     digest = hashlib.sha256(json.dumps([environment(), secret_salt(course)]).encode())
     for root, paths in ((course.root, [*own, *filter(None, suites), *solutions]), (package, _files(package))):

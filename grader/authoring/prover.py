@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -94,6 +95,10 @@ def _prove_in_processes(course: Course, modules: Sequence[Module], jobs: int, te
             process.wait()
         for thread in threads:
             thread.join()
+        for process in processes:
+            for pipe in filter(None, (process.stdin, process.stdout)):
+                with contextlib.suppress(OSError):
+                    pipe.close()
 
 
 def _weight(course: Course, module: Module) -> int:

@@ -87,6 +87,13 @@ class SharedWorker:
 
     live: LiveWorker | None = None
 
+    def close(self) -> None:
+        """End the worker."""
+        if self.live is not None:
+            self.live.channel.close()
+            self.live.process.dismiss()
+            self.live = None
+
 
 class SharedSession(SkippingSession):
     """A session in a worker that other sessions use before and after it; a fresh start loads the program again."""

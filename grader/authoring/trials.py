@@ -91,6 +91,10 @@ class TrialRoom:
         """Return a session in the shared worker."""
         return SharedSession(self._workers.spawner, program, Limits(), NOTHING_SKIPPED, self._shared)
 
+    def close(self) -> None:
+        """End the shared worker."""
+        self._shared.close()
+
     def _skipped(self, changed: frozenset[str], reference: Reference) -> Skipped:
         """Leave out the checks that reach nothing of what changed, unless they need one that does."""
         affected: set[str] = set()
@@ -106,7 +110,15 @@ class TrialRoom:
 
 def in_trial_room(suite: Suite, workers: Workers, reach: Reach, work: Callable[[TrialRoom], None]) -> None:
     """Collect a suite once, and do some work in a room where submissions are graded by it."""
-    run_suite(suite, lambda checks, judge: work(TrialRoom(suite, workers, checks, judge, reach)))
+
+    def body(checks: tuple[Check, ...], judge: Judge) -> None:
+        room = TrialRoom(suite, workers, checks, judge, reach)
+        try:
+            work(room)
+        finally:
+            room.close()
+
+    run_suite(suite, body)
 
 
 def _completed(judge: Judge, skipped: Skipped, known: Sequence[CheckResult]) -> Judge:

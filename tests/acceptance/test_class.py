@@ -19,6 +19,7 @@ from tests.classroom.poison import HONEST, POISON, write_class
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.exhaustive  # classes of two hundred
 SIZE = 200
 
 

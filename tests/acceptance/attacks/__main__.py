@@ -12,7 +12,7 @@ import sys
 
 from grader.sandbox.jail.tiers import planned, without
 from grader.sandbox.jail.view import gpu_devices
-from tests.acceptance.attacks.attack import read_attacks
+from tests.acceptance.attacks.attack import read_attacks, some_of_each
 from tests.acceptance.attacks.world import World
 
 
@@ -24,8 +24,10 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="workers that have the GPU (--backend torch)")
     parser.add_argument("--without", action="append", default=[], help="a layer to leave out")
     parser.add_argument("--only", action="append", help="attacks, by name or family")
+    parser.add_argument("--each", type=int, help="only so many attacks of each family")
     options = parser.parse_args()
     attacks = [one for one in read_attacks() if not options.only or {one.name, one.family} & set(options.only)]
+    attacks = some_of_each(attacks, options.each) if options.each else attacks
     results: dict[str, list[str]] = {}
     with World() as world:
         if options.tier == "control":

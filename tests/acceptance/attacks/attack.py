@@ -34,3 +34,12 @@ def read_attacks() -> list[Attack]:
             assert match is not None
             attacks.append(Attack(match[1], match[2] or path.stem, code))
     return attacks
+
+
+def some_of_each(attacks: list[Attack], count: int) -> list[Attack]:
+    """Return so many attacks of each family, spread evenly over the family."""
+    chosen: list[Attack] = []
+    for family in dict.fromkeys(attack.family for attack in attacks):
+        members = [attack for attack in attacks if attack.family == family]
+        chosen += [members[place * len(members) // count] for place in range(min(count, len(members)))]
+    return chosen

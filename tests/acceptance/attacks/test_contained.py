@@ -8,10 +8,17 @@ import pytest
 
 from grader.sandbox.jail.tiers import survey
 from tests.acceptance.attacks.attack import read_attacks
-from tests.acceptance.attacks.test_strict import attack
+from tests.acceptance.attacks.test_strict import SOME, attack
 from tests.conftest import needs_tier
 
 
+def test_contained_holds_against_some_attacks_of_every_family() -> None:
+    needs_tier("contained")
+    reached = attack("contained", "user", "--each", str(SOME))
+    assert {name: what for name, what in reached.items() if what} == {}
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("surroundings", ["root in an open home", "user"])
 def test_contained_holds(surroundings: str) -> None:
     needs_tier("contained")
@@ -20,6 +27,7 @@ def test_contained_holds(surroundings: str) -> None:
     assert len(reached) == len(read_attacks())
 
 
+@pytest.mark.exhaustive
 def test_contained_holds_if_only_root_can_read_python() -> None:
     """The worker stays root, without root's rights: only root can read a Python in a private home."""
     needs_tier("contained")

@@ -17,11 +17,12 @@ from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.submission.submission import Source, Submission
-from tests.acceptance.attacks.attack import read_attacks
+from tests.acceptance.attacks.attack import read_attacks, some_of_each
 from tests.acceptance.attacks.surroundings import command
 from tests.acceptance.attacks.world import World
 from tests.conftest import LIMITS, ROOT, needs_tier
 
+SOME = 3  # attacks of each family
 MINUTES = 20  # for all attacks, which take about one minute: only a hang takes longer
 
 
@@ -48,6 +49,14 @@ def test_there_are_enough_attacks() -> None:
     }
 
 
+def test_strict_holds_against_some_attacks_of_every_family() -> None:
+    needs_tier("strict")
+    reached = attack("strict", "root" if os.geteuid() == 0 else "user", "--each", str(SOME))
+    assert {name: what for name, what in reached.items() if what} == {}
+    assert set(reached) == {one.name for one in some_of_each(read_attacks(), SOME)}
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("surroundings", ["root", "user"])
 def test_strict_holds(surroundings: str) -> None:
     needs_tier("strict")
@@ -56,6 +65,7 @@ def test_strict_holds(surroundings: str) -> None:
     assert len(reached) == len(read_attacks())
 
 
+@pytest.mark.exhaustive
 def test_strict_holds_for_torch_workers() -> None:
     needs_tier("strict")
     reached = attack("strict", "root" if os.geteuid() == 0 else "user", "--backend", "torch")
@@ -65,6 +75,7 @@ def test_strict_holds_for_torch_workers() -> None:
 SPOILED = ("patching", "channel", "objects", "sizes")
 
 
+@pytest.mark.exhaustive
 def test_honest_function_next_to_an_evil_one_is_graded_correctly(course: Course) -> None:
     """With the complete grader: softmax attacks when it is called, and log_softmax is the solution's."""
     solution = course.solution(course.modules[0]).read_text()

@@ -10,14 +10,13 @@ import sys
 from pathlib import Path
 
 from tests.acceptance.docs.blocks import Block, Command
-from tests.conftest import ROOT
+from tests.conftest import ROOT, prove_once
 
 BIN = Path(sys.executable).parent
 NOT_COPIED = (
     ".git",
     ".venv",
     ".bench",
-    ".attnlab",
     "reports",
     "build",
     "dist",
@@ -32,6 +31,7 @@ _AFTER: dict[str, Path] = {}
 
 def copy_of_clone(folder: Path) -> Path:
     """Copy the repository, with an environment that is already installed."""
+    prove_once()  # the copy has the same proofs
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
     environment = folder / ".venv"
     environment.mkdir()
