@@ -61,7 +61,7 @@ def test_check_in_a_notebook_reports_failures_and_changes_nothing(course: Course
         check("01_softmax softmax", text, names)
     shown = failed.value._render_traceback_()
     assert shown[0] == "softmax: 0 of 2 visible checks pass."
-    assert "FAILED  softmax of the shared example gives the weights of the lesson" in shown[1]
+    assert "FAILED  softmax of the lesson's scores gives the lesson's weights" in shown[1]
     assert "got 7, expected 0.05462299" in shown[2]
     assert not any("Traceback" in line for line in shown)
     assert names["SCORES"] == "mine"
@@ -97,7 +97,7 @@ def test_returned_values_cross_the_wire_as_in_grading(course: Course) -> None:
 
 def test_open_question_comes_from_the_lesson(course: Course) -> None:
     assert all(open_question(module) for module in course.modules)
-    assert open_question(course.modules[0]).startswith("Softmax never gives a weight of exactly 0 on paper. When")
+    assert open_question(course.modules[0]).startswith("On paper, softmax never gives a weight of exactly 0. When")
     assert open_question(course.modules[0]).endswith("would you want it to?")
 
 

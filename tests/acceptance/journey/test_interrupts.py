@@ -121,7 +121,7 @@ def test_watch_shows_what_got_better(bundle: Course) -> None:
     terminal.expect("q quit")
     shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", module.stub)
     terminal.expect("5 of 5 visible checks pass.")
-    terminal.expect("Now passing: softmax of the shared example")
+    terminal.expect("Now passing: softmax of the lesson's scores")
     terminal.expect("q quit")
     module.stub.write_text(module.stub.read_text() + "\n\ndef softmax(x, axis=-1):\n    return x\n")
     terminal.expect("No longer passing: ")

@@ -46,7 +46,8 @@ softmax:
     yours:    [[0.2689, 0.1192], [0.7311, 0.8808]]
     expected: [[0.1192, 0.8808], [0.04743, 0.9526]]
     evidence: your rows sum to 0.3881, 1.612, your columns to 1
-  Likely: softmax over axis 0, whatever axis is asked for (axis_zero)
+  Likely: softmax is always taken along axis 0; the argument `axis` is not used
+      (axis_zero)
   Look at: softmax.py, near line {line}
   Think: Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3
       array. Which of them is all ones?
@@ -74,7 +75,7 @@ def test_passing_checks_do_not_hide_a_known_mistake(attn: Attn, bundle: Path) ->
     done = attn("test", "softmax", cwd=bundle)
     assert done.returncode == 0
     assert "5 of 5 visible checks pass." in done.stdout
-    assert "Likely: the exponentials are taken of the raw scores" in done.stdout
+    assert "Likely: the maximum is not subtracted before the exponentials" in done.stdout
     assert "yours" not in done.stdout
 
 
@@ -120,12 +121,12 @@ def test_a_class_is_told_what_it_believes(attn: Attn, tmp_path: Path) -> None:
         (tmp_path / "class" / name / "01_softmax").mkdir(parents=True)
         (tmp_path / "class" / name / "01_softmax" / "softmax.py").write_text(text)
     done = attn("grade", tmp_path / "class", "--to", tmp_path / "out")
-    assert "  2 × 01_softmax axis_zero: ana, cyd\n      softmax over axis 0, whatever axis is asked for" in done.stdout
+    assert "  2 × 01_softmax axis_zero: ana, cyd\n      softmax is always taken along axis 0; the argument `axis` is not used" in done.stdout
     (entry,) = json.loads((tmp_path / "out" / "misconceptions.json").read_text())
     assert entry == {
         "module": "01_softmax",
         "misconception": "axis_zero",
-        "likely": "softmax over axis 0, whatever axis is asked for",
+        "likely": "softmax is always taken along axis 0; the argument `axis` is not used",
         "submissions": ["ana", "cyd"],
         "count": 2,
     }

@@ -64,9 +64,9 @@ def test_the_test_cells_pass_right_and_fail_wrong_answers(notebook: Notebook, tm
     wrong = NO_MAXIMUM.replace("axis=axis", "axis=0")
     shown = executed(notebook.answer(RIGHT | {"log_softmax": "def log_softmax(x, axis=-1):\n    return x"}), tmp_path)
     assert shown["test-softmax"].startswith("softmax: 2 of 2 visible checks pass.")
-    assert "FAILED  log_softmax of the shared example" in shown["test-log_softmax"]
+    assert "FAILED  log_softmax of the lesson's scores" in shown["test-log_softmax"]
     shown = executed(notebook.answer(RIGHT | {"softmax": wrong}), tmp_path)
-    assert "FAILED  every row of a softmax is a probability distribution" in shown["test-softmax"]
+    assert "FAILED  the weights of each row are 0 or above and sum to 1" in shown["test-softmax"]
 
 
 def test_generate_assignment_makes_the_same_release(course_dir: Path, nbgrader: Nbgrader) -> None:
