@@ -84,17 +84,19 @@ def as_float64(value: Any) -> np.ndarray | None:
 def shape_of(value: Any) -> tuple[int, ...] | None:
     """Return the shape of an array, a NumPy scalar or a tensor; None for anything else."""
     if type(value) is np.ndarray or isinstance(value, np.generic) or _is_tensor(value):
-        return tuple(int(size) for size in value.shape)
+        return tuple(map(int, value.shape))
     return None
 
 
 def _tensor_as_float64(tensor: Any) -> np.ndarray | None:
-    if tensor.is_complex():
+    torch = sys.modules["torch"]
+    dtype = tensor.dtype
+    if dtype.is_complex:
         return None
     try:
-        if str(tensor.dtype) in ("torch.float32", "torch.float64") and tensor.device.type == "cpu":  # the fast path
+        if (dtype is torch.float32 or dtype is torch.float64) and tensor.is_cpu:  # the fast path
             return np.asarray(tensor.detach().numpy(), dtype=np.float64)
-        return np.asarray(tensor.detach().to(sys.modules["torch"].float64).numpy())
+        return np.asarray(tensor.detach().to(torch.float64).numpy())
     except (NotImplementedError, RuntimeError):  # dtypes that torch can store but not convert, such as bits8
         return None
 

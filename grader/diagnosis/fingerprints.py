@@ -15,7 +15,7 @@ from grader.course.api import Api
 from grader.course.golden import Golden
 from grader.diagnosis.encoding import encode, outcome_data, outcome_of
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Alike, ProbeOutcome, Side, compare
+from grader.diagnosis.outcome import Alike, ProbeOutcome, Side, compare, is_same
 from grader.diagnosis.probe import Probe
 
 
@@ -43,6 +43,7 @@ class Fingerprints:
     _sides: dict[tuple[str, str], Mapping[int, frozenset[Side]]] = field(default_factory=dict)
     _numbers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     _known: dict[tuple[int, int], ProbeOutcome] = field(default_factory=dict)
+    _compared: dict[tuple[int, int, int], Alike] = field(default_factory=dict)
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -62,10 +63,16 @@ class Fingerprints:
         return self._numbers[path]
 
     def compare(self, number: int, outcome: ProbeOutcome, place: int) -> Alike:
-        """Compare an outcome of a probe with one of the known ones."""
+        """Compare an outcome of a probe with one of the known ones. Two known ones are compared only once."""
+        known = self.known(number, place)
+        key = number, id(outcome), place
+        if key in self._compared:
+            return self._compared[key]
         refusing = self.known(number, 0).ended == "refused"
-        any_dtype = self.probes[number].any_dtype
-        return compare(outcome, self.known(number, place), refusing=refusing, any_dtype=any_dtype)
+        found = compare(outcome, known, refusing=refusing, any_dtype=self.probes[number].any_dtype)
+        if any(outcome is self._known.get((number, other)) for other in range(len(self.table[number]))):
+            self._compared[key] = found  # `id` stays unique, as known outcomes are kept
+        return found
 
     def wrong_sides(self, way: WrongWay, path: str) -> Mapping[int, frozenset[Side]]:
         """Return, for each probe of a function, the sides on which a wrong way is wrong."""
@@ -122,6 +129,9 @@ def _place(row: list[ProbeOutcome], outcome: ProbeOutcome, probe: Probe) -> int:
         return 0
     refusing = row[0].ended == "refused"
     for place, known in enumerate(row):
+        both_returned = outcome.ended == known.ended == "returned"
+        if both_returned and not refusing and not is_same(outcome.value, known.value):
+            continue
         if not compare(outcome, known, refusing=refusing, any_dtype=probe.any_dtype).wrong:
             return place
     row.append(outcome)

@@ -119,14 +119,44 @@ def likeness(found: Any, known: Any) -> Likeness:
     return _numbers(found, known)
 
 
-def _numbers(found: Any, known: Any) -> Likeness:
+def is_same(found: Any, known: Any) -> bool:
+    """Whether `likeness` is SAME, found out at the first part that differs."""
+    if type(known) in (tuple, list):
+        same = type(found) is type(known) and len(found) == len(known)
+        return same and all(map(is_same, found, known))
+    if type(known) is dict:
+        same = type(found) is dict and found.keys() == known.keys()
+        return same and all(is_same(found[key], value) for key, value in known.items())
+    if known is None or type(known) in (bool, str):
+        return likeness(found, known) == Likeness.SAME
+    pair = _comparable(found, known)
+    if pair is None:
+        return False
+    mine, other = pair
+    equal = mine == other
+    if equal.all():
+        return True
+    tolerance = _tolerance(known)
+    with np.errstate(invalid="ignore", over="ignore"):
+        close = np.abs(mine - other) <= tolerance.absolute + tolerance.relative * np.abs(other)
+        return bool((equal | (np.isnan(mine) & np.isnan(other)) | (close & np.isfinite(other))).all())
+
+
+def _comparable(found: Any, known: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return two values as float64; None if they are not numbers, or of different types or shapes."""
     shape = shape_of(known) or ()
     array = type(found) is type(known) if shape else _is_number(found)
     if not array or (shape_of(found) or ()) != shape:
-        return Likeness.OTHER
+        return None
     mine, other = _doubles(found), _doubles(known)
-    if mine is None or other is None:
+    return None if mine is None or other is None else (mine, other)
+
+
+def _numbers(found: Any, known: Any) -> Likeness:
+    pair = _comparable(found, known)
+    if pair is None:
         return Likeness.OTHER
+    mine, other = pair
     if (mine == other).all():
         return Likeness.SAME
     with np.errstate(invalid="ignore", over="ignore"):
