@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT, tier_here
 
 
+@pytest.mark.exhaustive
 def test_the_example_term_prints_what_the_docs_show(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "term.py"), str(tmp_path / "played")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -138,6 +138,7 @@ def without_network(command: list[str]) -> list[str]:
     return [*unshare, *command] if allowed else command
 
 
+@pytest.mark.exhaustive
 def test_the_two_commands_of_the_readme_work_in_a_fresh_environment(bundle: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(bundle, tmp_path / "elsewhere")
     (block,) = re.findall(r"```sh\n(.*?)```", (copy / "README.md").read_text(), re.DOTALL)

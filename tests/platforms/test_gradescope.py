@@ -124,6 +124,7 @@ class TestGrading:
             one["earned"] for one in (*report["checks"], *report["costs"])
         ]
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("name", ATTACKS)
     def test_attacks_are_graded_as_attn_grade_does(
         self, course: Course, platform: Platform, valid_results: Validate, name: str

@@ -28,7 +28,16 @@ def runnable(page: str) -> bool:
     return any(block.file or (block.is_shell and not block.not_run) for block in blocks_of(page))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page) and page != AUTHORING])
+# These pages play a term with nbgrader, and make and run what other platforms take: minutes each.
+LONG = {"docs/nbgrader.md", "docs/export.md"}
+RUNNABLE = [
+    pytest.param(page, marks=pytest.mark.exhaustive if page in LONG else ())
+    for page in PAGES
+    if runnable(page) and page != AUTHORING
+]
+
+
+@pytest.mark.parametrize("page", RUNNABLE)
 def test_the_commands_of_a_page_work(page: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     reader = reader_of(page, tmp_path_factory.mktemp("page"))
     for block in blocks_of(page):

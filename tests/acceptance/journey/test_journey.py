@@ -64,7 +64,7 @@ def right_and_wrong(course: Course, module: Module) -> tuple[str, str]:
 def journey(course: Course, student: StudentAtWork) -> None:
     """Go through all modules, hand in, and grade the zip."""
     student.runs(shows=["Next: 01_softmax", "(a student's bundle)"])
-    student.runs("start", "masks", status=2, shows=["builds on 03_attention", "--anyway"])
+    student.runs("start", "masks", status=2, shows=["locked until 03_attention", "--anyway"])
     for module in student.bundle.modules:
         student.goes_through(module, *right_and_wrong(course, module))
         last = module == student.bundle.modules[-1]
@@ -92,6 +92,7 @@ def test_the_journey(course: Course, bundle: Course) -> None:
     journey(course, StudentAtWork(bundle, [EXECUTABLE]))
 
 
+@pytest.mark.exhaustive
 def test_the_journey_without_fork_resource_and_fcntl(course: Course, bundle: Course, tmp_path: Path) -> None:
     """The unpacked wheel, in a Python without the modules that other systems do not have."""
     packages = tmp_path / "packages"

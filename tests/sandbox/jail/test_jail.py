@@ -239,6 +239,7 @@ def test_worker_of_a_numpy_module_cannot_read_torch(jailed: ZygoteSpawner) -> No
     session.close()
 
 
+@pytest.mark.exhaustive
 def test_a_thousand_sessions_leak_nothing(jailed: ZygoteSpawner) -> None:
     session, student = session_of(jailed, "def f():\n    return 1\n")
 

@@ -43,6 +43,7 @@ def test_each_layer_stops_an_attack_that_no_other_layer_stops(layer: str) -> Non
 HONEST = Attack("honest", "honest", "def evil(x):\n    return None\n")
 
 
+@pytest.mark.exhaustive
 def test_attacks_work_without_a_jail() -> None:
     reached: dict[str, list[bool]] = {}
     with World() as world:

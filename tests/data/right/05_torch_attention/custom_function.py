@@ -44,7 +44,7 @@ class ScaledDotProductAttention(nn.Module):
 
 
 def softmax_backward(grad_weights, weights):
-    with np.errstate(all="raise"):
+    with np.errstate(all="raise", under="ignore"):
         kind = float if weights.dtype.kind in "iub" else weights.dtype
         g = grad_weights.astype(kind, copy=True)
         n = g.shape[-1]
