@@ -116,7 +116,7 @@ def test_an_unknown_module_is_a_usage_mistake(attn: Attn, bundle: Path) -> None:
 def test_grading_in_a_bundle_says_what_is_missing(attn: Attn, bundle: Path) -> None:
     done = attn("grade", SOLUTION, cwd=bundle)
     assert done.returncode == 2
-    assert "in a student's bundle there is `attn test`" in done.stderr
+    assert "In a student's bundle, use `attn test`" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["status"], [], ["test", "--help"], ["grade", "--help"]])
