@@ -88,6 +88,7 @@ def journey(course: Course, student: StudentAtWork) -> None:
         assert report.score == report.max_score
 
 
+@pytest.mark.exhaustive  # four minutes
 def test_the_journey(course: Course, bundle: Course) -> None:
     journey(course, StudentAtWork(bundle, [EXECUTABLE]))
 
