@@ -15,6 +15,7 @@ from grader.grading.suite import Suite
 from tests.diagnosis.naming import submission_of
 from tests.sandbox.worker.gpu.cases import Case, cases
 
+pytestmark = pytest.mark.exhaustive  # 113 submissions in torch
 NAME = "07_gpu_path"
 # The checks that are about devices alone. That of pick_device asks for more than those submissions know.
 DEVICES = {

@@ -74,6 +74,7 @@ def formgrader(course_dir: Path, tmp_path: Path) -> Iterator[Formgrader]:
     server.wait()
 
 
+@pytest.mark.exhaustive  # a live server
 def test_the_autograde_button_grades_in_the_jail_and_the_pages_show_it(
     formgrader: Formgrader, course_dir: Path, notebook: Notebook, tmp_path: Path
 ) -> None:
