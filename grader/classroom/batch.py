@@ -21,7 +21,7 @@ from grader.course.course import Course
 from grader.grading.pool import Graded, grade_in_pool
 from grader.submission.submission import SubmissionRef
 
-# After one of these errors no report can be written, so that there is no point in grading more.
+# After one of these errors no report can be written, so grading stops.
 _FATAL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
