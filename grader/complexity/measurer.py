@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from grader.complexity.audit import Finding, audit
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
-from grader.complexity.evasion import evasions
 from grader.complexity.profile import Profile, profile
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
@@ -62,13 +62,14 @@ class CostMeasurer:
         """Measure one function. A worker that has measured before may be used: it loads everything again each time."""
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
         expected = None if self.reference is None else ReferenceAnswers(self.reference, contract.function, self.known)
-        found = _flag_evasions(profile(session, at_secret_sizes(contract, seed), seed, expected), session.program.files)
+        found = profile(session, at_secret_sizes(contract, seed), seed, expected)
         forbidden = tuple(
             Forbidden(event, rule.why)
             for event in found.events
             if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
-        return FunctionCosts(found, _fail_forbidden(_judge_further_calls(found), forbidden), forbidden)
+        costs = _fail_forbidden(_judge_further_calls(found), forbidden)
+        return FunctionCosts(found, _undecided(costs, audit(session.program.files)), forbidden)
 
     def unmeasured(self, contract: Contract) -> FunctionCosts:
         """Return failed costs for a function that was not measured, because its results are wrong or never come."""
@@ -149,18 +150,18 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
     return replace(contract, large=large)
 
 
-def _flag_evasions(found: Profile, files: Mapping[str, Mapping[str, Any]]) -> Profile:
-    """Make the costs of code that looks at its own measurement inconclusive, unless they fail anyway."""
-    for name, (file, line) in evasions(files).items():
-        message = f"your code uses {name}, which can detect the measurement: an instructor must check"
-        costs = (
-            replace(cost, verdict="inconclusive", place=CodeLine(file, line), message=message)
-            if cost.verdict == "pass"
-            else cost
-            for cost in found.costs
-        )
-        return replace(found, costs=tuple(costs))
-    return found
+def _undecided(costs: tuple[Cost, ...], findings: tuple[Finding, ...]) -> tuple[Cost, ...]:
+    """Leave the costs of code that the audit does not certify to the instructor, unless they fail anyway."""
+    if not findings:
+        return costs
+    first = findings[0]
+    message = f"{first.reason}: an instructor must check"
+    return tuple(
+        replace(cost, verdict="inconclusive", place=CodeLine(first.file, first.line), message=message)
+        if cost.verdict == "pass"
+        else cost
+        for cost in costs
+    )
 
 
 def kind_of(call: str) -> str:

@@ -1,0 +1,416 @@
+"""The audit: decides from a student's text alone whether what is counted inside their process can be trusted.
+
+Plain code is *certified*. Code that could reach the meters, run code that they do not see, or change a library is not:
+the report names the line and the reason, and a person decides. The audit runs in the trusted process and never runs
+the code. What it allows is what honest solutions use; everything else is only undecided, never a fail.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from grader.complexity.audit_lists import (
+    BASES,
+    DESCRIPTORS,
+    DUNDER_ATTRIBUTES,
+    DUNDER_METHODS,
+    DUNDER_NAMES,
+    KNOWN_PRIVATE,
+    LIBRARY_BASES,
+    MODULES,
+    NAME_TAKERS,
+    NEVER_ATTRIBUTES,
+    NEVER_NAMES,
+    NOT_LAYERS,
+    ONLY_CALLED,
+    ONLY_THESE,
+    UNWATCHED_PARTS,
+)
+from grader.core.ipython_lines import without_magic
+from grader.sandbox.protocol.call_names import PACKAGE
+
+MOST_CHARACTERS = 100_000  # no honest file of this course is a tenth of this
+_IS_MAIN = "__name__ == '__main__'"
+_OUR_NAMES = re.compile(r"attn_(?:meter|slice)")
+UNREADABLE = "this file is too long or too deeply nested to be checked"
+IMPORT = "an import that is not on the list of modules that solutions need"
+DYNAMIC = "a name that is only known when the code runs"
+HATCH = "a function that can run code or reach names that the grader does not see"
+DUNDER = "a special attribute that solutions do not need"
+PRIVATE = "a private attribute of a library"
+SPECIAL_METHOD = "a special method that the grader cannot follow"
+BASE_CLASS = "a base class that the grader cannot follow"
+CHANGED_LIBRARY = "an assignment to something in a library"
+LIBRARY_AS_VALUE = "a library passed around as a value"
+UNWATCHED = "a part of a library that the grader cannot watch"
+ASYNCHRONOUS = "asynchronous code"
+OUR_NAMES = "a name of the grader itself"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line that cannot be certified, and the reason from the list above."""
+
+    file: str
+    line: int
+    reason: str
+
+
+def audit(files: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """Return what cannot be certified in a student's files, each reason once for a file, at its first line."""
+    found: dict[tuple[str, str], Finding] = {}
+    for source in files.values():
+        for finding in _of_file(source["file"], tuple(source["cells"]), source["notebook"]):
+            found.setdefault((finding.file, finding.reason), finding)
+    return tuple(found.values())
+
+
+@lru_cache(maxsize=32)  # every contract of a submission asks again
+def _of_file(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[Finding, ...]:
+    return tuple(_findings(file, [cell.decode("utf-8", "replace") for cell in cells], notebook=notebook))
+
+
+def _findings(file: str, cells: list[str], *, notebook: bool) -> Iterator[Finding]:
+    if sum(map(len, cells)) > MOST_CHARACTERS:
+        yield Finding(file, 1, UNREADABLE)
+        return
+    trees: list[tuple[str, ast.Module]] = []
+    for number, cell in enumerate(cells, 1):
+        name = f"{file}[{number}]" if notebook else file
+        try:
+            tree = _parse(cell, notebook=notebook)
+        except (RecursionError, MemoryError, ValueError):
+            yield Finding(name, 1, UNREADABLE)
+            continue
+        if tree is not None:  # a cell that is not Python never runs
+            trees.append((name, tree if notebook else _without_main(tree)))
+    names = Names.of([tree for _, tree in trees])
+    for name, tree in trees:
+        try:
+            auditor = _Auditor(names)
+            auditor.visit(tree)
+        except RecursionError:
+            yield Finding(name, 1, UNREADABLE)
+            continue
+        yield from (Finding(name, line, reason) for line, reason in sorted(auditor.found))
+
+
+def _parse(cell: str, *, notebook: bool) -> ast.Module | None:
+    flags = ast.PyCF_ONLY_AST | (ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0)
+    while True:
+        try:
+            tree = compile(cell, "<audit>", "exec", flags=flags, dont_inherit=True)
+        except SyntaxError as error:
+            fixed = without_magic(cell, error.lineno or 0) if notebook else None
+            if fixed is None:
+                return None
+            cell = fixed
+        else:
+            assert isinstance(tree, ast.Module)
+            return tree
+
+
+def _without_main(tree: ast.Module) -> ast.Module:
+    """Leave out `if __name__ == "__main__":`. A file that is graded is never the main program."""
+    kept = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == _IS_MAIN)]
+    return ast.Module(kept, tree.type_ignores)
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the names of a student's file stand for, wherever they are bound."""
+
+    libraries: Mapping[str, str]  # a name, and the path in a library that it stands for
+    own: frozenset[str]  # names of the student's functions, classes and attributes
+    classes: frozenset[str]
+
+    @classmethod
+    def of(cls, trees: list[ast.Module]) -> Names:
+        """Collect the names of all cells of a file."""
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        libraries: dict[str, str] = {}
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    path = alias.name if alias.asname else alias.name.partition(".")[0]
+                    libraries[alias.asname or path] = path
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    libraries[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+        assigned = [
+            (node.targets[0].id, node.value)
+            for node in nodes
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+        ]
+        for _ in range(3):  # an alias of an alias of an alias
+            for name, value in assigned:
+                if (known := path_of(value, libraries)) is not None:
+                    libraries.setdefault(name, known)
+        own = {name for node in nodes for name in _bound(node)}
+        classes = frozenset(node.name for node in nodes if isinstance(node, ast.ClassDef))
+        return cls(libraries, frozenset(own), classes)
+
+    def path(self, node: ast.AST) -> str | None:
+        """Return the path in a library that an expression stands for, such as `numpy.add.reduce`."""
+        return path_of(node, self.libraries)
+
+
+def path_of(node: ast.AST, libraries: Mapping[str, str]) -> str | None:
+    """Return the path in a library that a name or a chain of attributes stands for."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in libraries:
+        return None
+    return ".".join([libraries[node.id], *reversed(parts)])
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names and attributes that a node gives a value."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        yield node.attr
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "register_buffer":
+        yield from (one.value for one in node.args[:1] if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+class _Auditor(ast.NodeVisitor):
+    """Visits one file and collects the lines that cannot be certified."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.found: set[tuple[int, str]] = set()
+        self.in_class = False
+        self.in_annotation = False
+
+    def flag(self, node: ast.AST, reason: str) -> None:
+        self.found.add((getattr(node, "lineno", 1), reason))
+
+    # imports ----------------------------------------------------------------------------------------------
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if not _may_import(alias.name):
+                self.flag(node, IMPORT)
+            self._check_bound(node, alias.asname or alias.name)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            path = f"{node.module}.{alias.name}"
+            if node.level or not (_may_import(path) or (_may_import(node.module or "") and _may_use(path))):
+                self.flag(node, IMPORT)
+            self._check_bound(node, alias.asname or alias.name)
+
+    # names and attributes ---------------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._check_bound(node, node.id)
+        elif _OUR_NAMES.search(node.id):
+            self.flag(node, OUR_NAMES)
+        elif node.id in NEVER_NAMES or (
+            node.id in ONLY_CALLED and node.id not in self.names.own and not self.in_annotation
+        ):
+            self.flag(node, HATCH)
+        else:
+            self._check_path(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        name, path = node.attr, self.names.path(node)
+        if not isinstance(node.ctx, ast.Load):
+            self._check_assigned(node)
+        elif _is_dunder(name):
+            if name not in DUNDER_ATTRIBUTES or (name == "__dict__" and path is not None):
+                self.flag(node, DUNDER)
+        elif name.startswith("_") and (path is not None or name not in self.names.own | KNOWN_PRIVATE):
+            self.flag(node, PRIVATE)
+        if name in NEVER_ATTRIBUTES:
+            self.flag(node, HATCH)
+        self._check_path(node)
+        if path is None:  # else everything in front is a part of that path
+            self.visit(node.value)
+
+    def _check_path(self, node: ast.expr) -> None:
+        """Check a name or a chain of attributes that stands for something in a library, used as a value."""
+        path = self.names.path(node)
+        if path is None:
+            return
+        if path in MODULES:
+            self.flag(node, LIBRARY_AS_VALUE)
+        elif path in NAME_TAKERS:
+            self.flag(node, HATCH)
+        elif not _may_use(path):
+            self.flag(node, UNWATCHED)
+
+    def _check_assigned(self, node: ast.Attribute) -> None:
+        owner = node.value
+        of_type = isinstance(owner, ast.Call) and _is_name(owner.func, "type")
+        of_class = isinstance(owner, ast.Attribute) and owner.attr == "__class__"
+        if self.names.path(owner) is not None or of_type or of_class:
+            self.flag(node, CHANGED_LIBRARY)
+        elif _is_dunder(node.attr):
+            self.flag(node, DUNDER)
+
+    def _check_bound(self, node: ast.AST, name: str) -> None:
+        """Check a name that is given a value: special ones have a meaning to Python."""
+        if _is_dunder(name) and name not in DUNDER_NAMES:
+            self.flag(node, SPECIAL_METHOD)
+        if _OUR_NAMES.search(name):
+            self.flag(node, OUR_NAMES)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if self.in_class and _is_name(node.value) and self._is_own_function(node.value):
+            return  # `__call__ = forward`
+        alias = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and self.names.path(node.value)
+        if alias in MODULES:  # `F = torch.nn.functional`
+            self.visit(node.targets[0])
+        else:
+            self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self._check_bound(node, node.arg)
+        self._visit_annotation(node.annotation)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self._visit_annotation(node.annotation)
+        self.visit(node.target)
+        if node.value is not None:
+            self.visit(node.value)
+
+    def _visit_annotation(self, annotation: ast.expr | None) -> None:
+        if annotation is not None:
+            before, self.in_annotation = self.in_annotation, True
+            self.visit(annotation)
+            self.in_annotation = before
+
+    # calls ------------------------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        path = self.names.path(node.func) or ""
+        if name in ONLY_CALLED and name not in self.names.own:
+            self._check_special_call(node, name)
+        elif path in NAME_TAKERS:
+            self._check_texts(node, node.args if path.endswith("attrgetter") else node.args[:1])
+        else:
+            self.visit(node.func)
+        if (path.rpartition(".")[2] or name) in DESCRIPTORS and not all(map(self._is_own_function, node.args)):
+            self.flag(node, SPECIAL_METHOD)
+        if path.startswith("numpy.") and any(keyword.arg == "call" for keyword in node.keywords):
+            self.flag(node, UNWATCHED)  # NumPy would call it
+        for argument in (*node.args, *node.keywords):
+            if name in ("isinstance", "issubclass") and _is_name(argument, "type"):
+                continue
+            if name in ("hasattr", "getattr") and self.names.path(argument) in MODULES:
+                continue
+            self.visit(argument)
+
+    def _check_special_call(self, node: ast.Call, name: str) -> None:
+        owner = node.args[0] if node.args else None
+        if name == "getattr":
+            self._check_texts(node, node.args[1:2])
+            path = self.names.path(owner) if owner is not None else None
+            text = node.args[1] if len(node.args) > 1 else None
+            if path is not None and isinstance(text, ast.Constant) and not _may_use(f"{path}.{text.value}"):
+                self.flag(node, UNWATCHED)
+        elif name in ("setattr", "delattr"):
+            if not (_is_name(owner, "self") or _is_name(owner, "cls")):
+                self._check_texts(node, node.args[1:2])
+            if owner is None or self.names.path(owner) is not None:
+                self.flag(node, CHANGED_LIBRARY)
+        elif name == "type" and (len(node.args) != 1 or node.keywords):
+            self.flag(node, SPECIAL_METHOD)
+
+    def _check_texts(self, node: ast.Call, arguments: list[ast.expr]) -> None:
+        """Check names of attributes that are given as text: they must be there to read, and allowed."""
+        for argument in arguments or [node.func]:
+            if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
+                self.flag(node, DYNAMIC)
+                continue
+            for part in argument.value.split("."):
+                if part.startswith("_") and part not in self.names.own | DUNDER_ATTRIBUTES | KNOWN_PRIVATE:
+                    self.flag(node, PRIVATE)
+                elif part in NEVER_ATTRIBUTES | UNWATCHED_PARTS:
+                    self.flag(node, UNWATCHED)
+
+    def _is_own_function(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Constant) and node.value is None):
+            return True
+        return isinstance(node, ast.Name) and node.id in self.names.own and node.id not in self.names.libraries
+
+    # definitions ------------------------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if _is_dunder(node.name) and (not self.in_class or node.name not in DUNDER_METHODS):
+            self.flag(node, SPECIAL_METHOD)
+        self._visit_annotation(node.returns)
+        node.returns = None
+        self._visit_inside(node, in_class=False)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.flag(node, ASYNCHRONOUS)
+        self._visit_inside(node, in_class=False)
+
+    def visit_Await(self, node: ast.Await) -> None:
+        self.flag(node, ASYNCHRONOUS)
+        self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        if not all(map(self._may_be_base, node.bases)):
+            self.flag(node, BASE_CLASS)
+        for keyword in node.keywords:
+            if keyword.arg in ("metaclass", None) and self.names.path(keyword.value) != "abc.ABCMeta":
+                self.flag(node, BASE_CLASS)
+        self._visit_inside(node, in_class=True)
+
+    def _visit_inside(self, node: ast.AST, *, in_class: bool) -> None:
+        before, self.in_class = self.in_class, in_class
+        self.generic_visit(node)
+        self.in_class = before
+
+    def _may_be_base(self, base: ast.expr) -> bool:
+        if isinstance(base, ast.Subscript):  # Generic[T]
+            return self._may_be_base(base.value)
+        if isinstance(base, ast.Call):
+            return self.names.path(base.func) in ("collections.namedtuple", "typing.NamedTuple")
+        path = self.names.path(base)
+        if path is not None:
+            is_layer = path.startswith("torch.nn.") and path not in NOT_LAYERS
+            return path in LIBRARY_BASES or is_layer or path.startswith("mylab.")
+        return isinstance(base, ast.Name) and (
+            base.id in self.names.classes or (base.id in BASES and base.id not in self.names.own)
+        )
+
+
+def _may_import(module: str) -> bool:
+    return module in MODULES or module.partition(".")[0] == PACKAGE
+
+
+def _may_use(path: str) -> bool:
+    """Whether a path in a library does not lead to a part that the grader cannot watch."""
+    root, *parts = path.split(".")
+    only = ONLY_THESE.get(root)
+    if only is not None and parts:
+        return parts[0] in only
+    modules = {".".join([root, *parts[:count]]) for count in range(1, len(parts) + 1)} & MODULES
+    known = max(modules, key=len, default=root).split(".")
+    return not any(part in UNWATCHED_PARTS for part in [root, *parts][len(known) :])
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and len(name) > 4
+
+
+def _is_name(node: ast.AST | None, name: str = "") -> bool:
+    return isinstance(node, ast.Name) and name in ("", node.id)
