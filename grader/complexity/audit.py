@@ -128,6 +128,7 @@ class Names:
     libraries: Mapping[str, str]  # a name, and the path in a library that it stands for
     own: frozenset[str]  # names of the student's functions, classes and attributes
     classes: frozenset[str]
+    may_change_others: bool  # whether attributes of anything but `self` are given a value
 
     @classmethod
     def of(cls, trees: list[ast.Module]) -> Names:
@@ -153,7 +154,12 @@ class Names:
                     libraries.setdefault(name, known)
         own = {name for node in nodes for name in _bound(node)}
         classes = frozenset(node.name for node in nodes if isinstance(node, ast.ClassDef))
-        return cls(libraries, frozenset(own), classes)
+        return cls(libraries, frozenset(own), classes, any(map(_changes_another, nodes)))
+
+    @property
+    def libraries_may_be_values(self) -> bool:
+        """Whether a library as a value is harmless: all that is done with it is to read attributes that are checked."""
+        return not self.may_change_others and not self.own & UNWATCHED_PARTS
 
     def path(self, node: ast.AST) -> str | None:
         """Return the path in a library that an expression stands for, such as `numpy.add.reduce`."""
@@ -183,6 +189,12 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.arg
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "register_buffer":
         yield from (one.value for one in node.args[:1] if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _changes_another(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load):
+        return False
+    return not (_is_name(node.value, "self") or _is_name(node.value, "cls"))
 
 
 class _Auditor(ast.NodeVisitor):
@@ -235,7 +247,7 @@ class _Auditor(ast.NodeVisitor):
                 self.flag(node, DUNDER)
         elif name.startswith("_") and (path is not None or name not in self.names.own | KNOWN_PRIVATE):
             self.flag(node, PRIVATE)
-        if name in NEVER_ATTRIBUTES:
+        if name in NEVER_ATTRIBUTES or (path is None and name in UNWATCHED_PARTS - self.names.own):
             self.flag(node, HATCH)
         self._check_path(node)
         if path is None:  # else everything in front is a part of that path
@@ -247,7 +259,8 @@ class _Auditor(ast.NodeVisitor):
         if path is None:
             return
         if path in MODULES:
-            self.flag(node, LIBRARY_AS_VALUE)
+            if not self.names.libraries_may_be_values:
+                self.flag(node, LIBRARY_AS_VALUE)
         elif path in NAME_TAKERS:
             self.flag(node, HATCH)
         elif not _may_use(path):
@@ -305,7 +318,7 @@ class _Auditor(ast.NodeVisitor):
             self._check_texts(node, node.args if path.endswith("attrgetter") else node.args[:1])
         else:
             self.visit(node.func)
-        if (path.rpartition(".")[2] or name) in DESCRIPTORS and not all(map(self._is_own_function, node.args)):
+        if (path.rpartition(".")[2] or name) in DESCRIPTORS and not all(map(self._is_own_function, node.args[:1])):
             self.flag(node, SPECIAL_METHOD)
         if path.startswith("numpy.") and any(keyword.arg == "call" for keyword in node.keywords):
             self.flag(node, UNWATCHED)  # NumPy would call it
@@ -319,10 +332,11 @@ class _Auditor(ast.NodeVisitor):
     def _check_special_call(self, node: ast.Call, name: str) -> None:
         owner = node.args[0] if node.args else None
         if name == "getattr":
-            self._check_texts(node, node.args[1:2])
+            if not (_is_name(owner, "self") and _begins_plainly(node.args[1:2])):
+                self._check_texts(node, node.args[1:2])
             path = self.names.path(owner) if owner is not None else None
             text = node.args[1] if len(node.args) > 1 else None
-            if path is not None and isinstance(text, ast.Constant) and not _may_use(f"{path}.{text.value}"):
+            if path is not None and isinstance(text, ast.Constant) and not _may_use(f"{path}.{text.value!s}"):
                 self.flag(node, UNWATCHED)
         elif name in ("setattr", "delattr"):
             if not (_is_name(owner, "self") or _is_name(owner, "cls")):
@@ -406,6 +420,16 @@ def _may_use(path: str) -> bool:
     modules = {".".join([root, *parts[:count]]) for count in range(1, len(parts) + 1)} & MODULES
     known = max(modules, key=len, default=root).split(".")
     return not any(part in UNWATCHED_PARTS for part in [root, *parts][len(known) :])
+
+
+def _begins_plainly(arguments: list[ast.expr]) -> bool:
+    """Whether a name that is put together begins with a visible part: `"visit_" + kind` is a method of one's own."""
+    first = arguments[0] if arguments else None
+    if isinstance(first, ast.BinOp):
+        first = first.left
+    elif isinstance(first, ast.JoinedStr) and first.values:
+        first = first.values[0]
+    return isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value[:1].isalpha()
 
 
 def _is_dunder(name: str) -> bool:

@@ -8,9 +8,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Modules that solutions need. Their functions are counted where they are called, or make a cost undecided.
-_PYTHON = """__future__ abc array bisect cmath collections collections.abc contextlib copy dataclasses datetime decimal
-    doctest enum fractions functools heapq io itertools json logging math numbers operator os os.path pathlib pprint random
-    statistics string sys textwrap time types typing typing_extensions unittest warnings"""
+_PYTHON = """__future__ abc array bisect cmath collections collections.abc contextlib copy dataclasses decimal
+    doctest enum fractions functools heapq inspect io itertools json logging math numbers operator os os.path pathlib
+    pprint random statistics string sys textwrap time types typing typing_extensions unittest warnings weakref"""
 _NUMPY = """numpy numpy.exceptions numpy.fft numpy.lib.array_utils numpy.lib.stride_tricks numpy.linalg numpy.ma
     numpy.polynomial numpy.random numpy.testing numpy.typing"""
 _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autograd.functional torch.backends
@@ -35,7 +35,9 @@ UNWATCHED_PARTS = _words(f"{_BEHIND} {_UNWATCHED}")
 # Of these modules, solutions need only some names.
 ONLY_THESE = {
     "doctest": _words("testmod"),
+    "inspect": _words("signature Signature Parameter BoundArguments getdoc cleandoc isfunction isclass ismethod"),
     "io": _words("StringIO BytesIO"),
+    "weakref": _words("WeakKeyDictionary WeakValueDictionary ref"),
     "os": _words("environ path getcwd sep linesep cpu_count name"),
     "sys": _words("""argv byteorder executable exit float_info getrecursionlimit getsizeof hash_info int_info
         maxsize path
@@ -59,13 +61,12 @@ DESCRIPTORS = frozenset({"property", "cached_property", "partialmethod", "single
 _ARITHMETIC = """add radd iadd sub rsub isub mul rmul imul matmul rmatmul imatmul truediv rtruediv itruediv floordiv
     rfloordiv mod rmod pow rpow ipow neg pos abs invert and rand or ror xor rxor lshift rshift lt le gt ge eq ne"""
 _OBJECTS = """init call repr str len getitem setitem delitem contains iter next reversed hash bool enter exit post_init
-    float int round format getattr array"""
+    float int round format getattr setattr delattr array get set set_name init_subclass new class_getitem"""
 # Special methods that a student may define: they are the student's own code, which counts itself.
 DUNDER_METHODS = frozenset(f"__{name}__" for name in f"{_ARITHMETIC} {_OBJECTS}".split())
+_READ = "annotations class code defaults dict doc func kwdefaults module name qualname self version wrapped"
 # Special attributes that a student may read or call.
-DUNDER_ATTRIBUTES = frozenset(
-    f"__{name}__" for name in f"{_ARITHMETIC} {_OBJECTS} class name qualname doc version dict".split()
-)
+DUNDER_ATTRIBUTES = frozenset(f"__{name}__" for name in f"{_ARITHMETIC} {_OBJECTS} {_READ}".split())
 # Special names that a student may give a value.
 _GIVEN = (
     "all annotations author constants copyright credits date doc email hash license match_args slots status version"

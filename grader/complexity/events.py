@@ -16,13 +16,13 @@ def events_of(samples: Samples, further: Sequence[tuple[Sizes, Sample]] = ()) ->
 
     A sum of products is listed only where it does the multiplications that the contract limits.
     """
-    large = [(sizes, samples.by_size[sizes]) for sizes in samples.contract.large]
+    large = [(sizes, samples.by_size[sizes]) for sizes in samples.contract.large if sizes in samples.by_size]
     calls = [(sample, large) for sample in samples.by_size.values()]
     calls += [(sample, [(sizes, sample)]) for sizes, sample in further]
     events: dict[str, int] = {}
     for sample, measured in calls:
         for name, at in sample.events.items():
-            if name != SUM or all(_sums_products(samples.contract, at, *one) for one in measured):
+            if name != SUM or (measured and all(_sums_products(samples.contract, at, *one) for one in measured)):
                 events.setdefault(name, at)
     return tuple(Event(samples.contract.function, name, samples.place(at)) for name, at in events.items())
 

@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.complexity.contract import METERS, Contract
+from grader.complexity.contract import METERS, Contract, CostLimit
 from grader.complexity.cost import Cost, Event
 from grader.complexity.events import events_of
 from grader.complexity.judging import cost_of, judge
 from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.samples import Sample, Samples
 from grader.complexity.sampling import Expected, Sampler
-from grader.core.errors import StudentEndedError, StudentError
+from grader.core.errors import StudentError
 from grader.sandbox.protocol.call_names import is_attention
 from grader.sandbox.session import Session
 
@@ -65,35 +65,39 @@ def _profile(sampler: Sampler) -> Profile:
     events = events_of(sampler.samples, [(further.sizes, sample) for sample in further.samples])
     if sampler.samples.wrong:
         message = "the results are wrong, so the cost does not count"  # a report must not show the right results
-        costs = [cost_of(samples, limit, polynomials[limit.meter], "fail", None, message) for limit in contract.limits]
+        costs = [
+            cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, message) for limit in contract.limits
+        ]
     else:
         costs = [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in contract.limits]
     return Profile(contract, tuple(costs), events, polynomials, exact, _lacking(samples, further), further.looping)
 
 
 def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:
-    """Return the profile of a function that did not get through all sizes.
+    """Return the profile of a function that did not get through all sizes: it earns nothing.
 
-    One that raises, exits or fails at the smallest sizes earns nothing. One that runs out of time or memory at the
-    large sizes is judged by the small ones: those can show that it costs too much, but not that it costs little enough.
+    A right solution gets through them with little time and memory. So this one costs too much, or it ends or hangs
+    where its cost would show. The small sizes may still show which.
     """
     contract = sampler.contract
     # Where it is graded, the report must not quote student code: that code has seen the hidden inputs.
     why = error if sampler.expected is None else error.public
-    exhausted = isinstance(error, StudentEndedError) and error.ending.kind in ("deadline", "memory")
     polynomials: dict[str, Polynomial] = {}
-    if exhausted and sampler.has_measured(sampler.lattice.points().values()):
+    if sampler.has_measured(sampler.lattice.points().values()):
         with contextlib.suppress(StudentError):
             polynomials = _polynomials(sampler.measure_all_small_sizes())
     message = f"NOT MEASURED at large sizes: {why}" if polynomials else f"NOT MEASURED: {why}"
     samples = sampler.samples
-    costs = []
-    for limit in contract.limits:
-        found = polynomials.get(limit.meter)
-        fails = found is None or bool(found.beyond(limit.bound))
-        costs.append(cost_of(samples, limit, found or "", "fail" if fails else "inconclusive", None, message))
-    events = events_of(samples) if sampler.has_measured(contract.large) else ()
-    return Profile(contract, tuple(costs), events, polynomials, {})
+    costs = tuple(
+        cost_of(samples, limit, _if_beyond(polynomials.get(limit.meter), limit), "fail", None, message)
+        for limit in contract.limits
+    )
+    return Profile(contract, costs, events_of(samples), polynomials, {})
+
+
+def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> Polynomial | str:
+    """Return a polynomial that shows why the large sizes failed."""
+    return polynomial if polynomial is not None and polynomial.beyond(limit.bound) else ""
 
 
 def _polynomials(samples: Samples) -> dict[str, Polynomial]:

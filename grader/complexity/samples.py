@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +9,12 @@ from typing import Any
 
 from grader.complexity.contract import METERS, Contract
 from grader.complexity.cost import CodeLine
+from grader.complexity.known_names import known_name
 from grader.complexity.polynomial import Lattice, Polynomial, Sizes
 from grader.core.safe_text import one_line
 
 PLACES = 1_000_000  # a place in the student's code is file · PLACES + line
 MAX_PLACES = 1_000  # the most lines that one function may reach; each line may have its own polynomial
-_NAME = re.compile(r"[\w.@ ]{1,60}")
 
 
 @dataclass(frozen=True)
@@ -108,5 +107,5 @@ def _numbers(table: object, key: type) -> dict[Any, int]:
 
 
 def _named(table: dict[str, int]) -> dict[str, int]:
-    """Replace names that no library function can have: the student chose them, so a report must not show them."""
-    return {name if _NAME.fullmatch(name) else "something of its own": at for name, at in table.items()}
+    """Replace names that are not in a library: the student chose them, so a report must not show them."""
+    return {known_name(name): at for name, at in table.items()}

@@ -34,6 +34,9 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.measurer import CostMeasurer, FunctionCosts
 
 
+MOST_FORBIDDEN = 5  # in a report; more would be a way to write into one's own feedback
+
+
 @dataclass(frozen=True)
 class GradingContext:
     """What the submissions of one run share."""
@@ -136,7 +139,7 @@ class SubmissionGrading:
             ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
             for one in measured
             for call in one.forbidden
-        )
+        )[:MOST_FORBIDDEN]
         score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
         diagnoses = self._diagnose(session, results, measured)
         return _Result("graded", score, "", results.checks, results.endings, costs, forbidden, diagnoses, times)

@@ -7,6 +7,13 @@ import re
 PREFIX = "torch."
 PACKAGE = "mylab"  # the package of a student's modules
 SUM = "the sum of a product of arrays"
+LONG_INTEGERS = "a product of long integers"
+UNKNOWN_OPERATOR = "an operator of a library type"
+OWN_PATH = "numpy.einsum with a path of its own"
+UNKNOWN = "something of its own"
+ATTENTION = "torch.scaled_dot_product_attention"
+# Names of calls that are not names of functions.
+OTHER_NAMES = frozenset({"@", SUM, LONG_INTEGERS, UNKNOWN_OPERATOR, OWN_PATH, UNKNOWN, "torch.jit"})
 _CALLED = re.compile(r"\baten::(\w+)")
 _ATTENTION = {
     "scaled_dot_product_attention",

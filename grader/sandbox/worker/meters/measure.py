@@ -1,6 +1,7 @@
 """Measurement of calls: the student's module is loaded again, rewritten to call a meter."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import sys
@@ -12,14 +13,14 @@ from typing import Any, ClassVar
 from grader.sandbox.protocol.recipe import make
 from grader.sandbox.worker.loader import StudentModules, compile_cell
 from grader.sandbox.worker.meters.meter import Meter
-from grader.sandbox.worker.meters.price_list import handler_of, price_of
+from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_of
 from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
 
 class MeteredModules(StudentModules):
     """A student's modules with hooks. Each file is rewritten once per worker."""
 
-    meter = Meter(price_of, handler_of)
+    meter = Meter(price_of, handler_of, may_call)
     compiled: ClassVar[dict[str, CodeType]] = {}
 
     def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
@@ -27,12 +28,21 @@ class MeteredModules(StudentModules):
             tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
             self.meter.files.append(filename)
             flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
-            hooked = rewrite(tree, len(self.meter.files) - 1)
-            self.compiled[filename] = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
+            hooked = rewrite(tree, len(self.meter.files) - 1, annotations=not _are_texts(tree, flags))
+            code = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)
+            self.meter.add_own_code(code)
+            self.compiled[filename] = code
         return self.compiled[filename]
 
     def injected(self) -> dict[str, Any]:
         return {METER: self.meter, SLICE: slice}
+
+
+def _are_texts(tree: ast.Module, flags: int) -> bool:
+    """Whether annotations are not evaluated in this file."""
+    imports = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__")
+    named = any(alias.name == "annotations" for node in imports for alias in node.names)
+    return named or bool(flags & __future__.annotations.compiler_flag)
 
 
 def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
@@ -54,7 +64,7 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
         with _watching(meter, tuple(args)):
             value = function(*args)
         # Copies: the next constructor may call hooks before the meter is reset.
-        counted = {"counts": meter.counts(), "unknown": dict(meter.unknown), "events": dict(meter.events)}
+        counted = {"counts": meter.counts(), "unknown": meter.hidden | meter.unknown, "events": dict(meter.events)}
         results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **counted})
     return {"files": meter.files, "calls": results}
 

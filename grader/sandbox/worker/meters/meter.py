@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import collections
 import functools
+import sys
 import types
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN_OPERATOR
 from grader.sandbox.worker.meters.arrays import name_of
 from grader.sandbox.worker.meters.counts import Counts
 from grader.sandbox.worker.meters.number_types import FLOATS, NUMBERS
@@ -25,6 +28,10 @@ STUDENT = "mylab"  # the package of a student's modules; a notebook is __main__
 STUDENT_MODULES = ("__main__", STUDENT)
 CONTAINERS = (list, tuple, str, bytes, bytearray, dict, set, frozenset, collections.deque)
 SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, collections.deque, type({}.values()))
+# Operators of these cost nothing: they build the types of annotations.
+PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(typing.Any)}
+PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
+LARGEST_INTEGER = 1 << 128
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
 
@@ -40,11 +47,21 @@ class Meter(Counts):
     Hooks and counts are one object: a hook runs for every operator, and one more attribute lookup would be slow.
     """
 
-    def __init__(self, price_of: PriceOf, handler_of: HandlerOf) -> None:
+    def __init__(self, price_of: PriceOf, handler_of: HandlerOf, may_call: Callable[[Any], bool]) -> None:
         super().__init__()
         self.price_of = price_of
         self.handler_of = handler_of
+        self.may_call = may_call  # whether a library function may call a function that it is given
         self.files: list[str] = []  # the student's files; a hook knows a file by its index here
+        self.own_code: dict[int, types.CodeType] = {}  # of the rewritten files, by id
+        self.hidden: dict[str, int] = {}  # functions that a library may call unseen, with the line; never reset
+
+    def add_own_code(self, code: types.CodeType) -> None:
+        """Remember code that counts itself, with the functions and classes inside it."""
+        self.own_code[id(code)] = code
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                self.add_own_code(inner)
 
     # hooks ------------------------------------------------------------------------------------------------
 
@@ -63,6 +80,9 @@ class Meter(Counts):
             if name in PRODUCTS and (type(a) in FLOATS or type(b) in FLOATS):
                 self.product_lines[at] += 1
                 self.scalar_lines[at] += 1
+            elif name in PRODUCTS and type(a) is int and abs(result := BINARY[name](a, b)) > LARGEST_INTEGER:
+                self.unpriced(at, LONG_INTEGERS)  # it can hold many products at once
+                return result
             return BINARY[name](a, b)
         self.at = at
         result = BINARY[name](a, b)
@@ -156,6 +176,7 @@ class Meter(Counts):
             result = handler(self, at, function, args, kwargs)
             self.made(at, result)
             return result
+        self._note_callbacks(at, function, (*args, *kwargs.values()))
         result = function(*args, **kwargs)
         price = self.price_of(function)
         try:
@@ -167,16 +188,18 @@ class Meter(Counts):
         self.made(at, result)
         return result
 
+    def decorator(self, at: int, decorator: Any) -> Any:
+        """Return a decorator that is called through the meter."""
+        return lambda decorated: self.call(at, decorator, decorated)
+
     # what hooks, prices and handlers share ----------------------------------------------------------------
 
     def is_own(self, function: Any) -> bool:
         """Whether this is the student's code, which is rewritten and counts itself, and not library code."""
         kind = type(function)
         if kind is types.FunctionType:
-            if function.__code__.co_filename in self.files or function.__code__.co_filename == __file__:
-                return True
-            inner = function.__dict__.get("__wrapped__")  # the student's function inside a library decorator
-            return inner is not None and self.is_own(inner)
+            code = function.__code__
+            return id(code) in self.own_code or code.co_filename == __file__
         if kind is types.MethodType or kind is staticmethod:
             return self.is_own(function.__func__)
         if isinstance(function, type):
@@ -184,6 +207,14 @@ class Meter(Counts):
         if _is_students(kind):
             return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
+
+    def _note_callbacks(self, at: int, function: Any, args: tuple[Any, ...]) -> None:
+        """Note functions of libraries that are given to another one, which may call them unseen, now or later."""
+        for one in args:
+            if not callable(one) or isinstance(one, type) or _is_students(type(one)) or self.is_own(one):
+                continue
+            if self.may_call(function):
+                self.hidden.setdefault(name_of(one), at)
 
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
         """Count an operator between two values, given its result."""
@@ -200,6 +231,13 @@ class Meter(Counts):
             self.made(at, result)
         elif isinstance(result, CONTAINERS):
             self.walked(at, len(result))
+        elif not (self._is_plain(a) and self._is_plain(b)):
+            self.unpriced(at, UNKNOWN_OPERATOR)
+
+    def _is_plain(self, value: Any) -> bool:
+        """Whether operators of this value count themselves, or cost nothing."""
+        kind = type(value)
+        return kind in PLAIN or isinstance(value, CONTAINERS) or _is_students(kind) or _is_tensor(value)
 
     def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
         """Count an operation on every entry. On numbers alone it is a single Python operation."""
@@ -273,6 +311,11 @@ class _AssignmentTarget:
 
 def _is_students(kind: type) -> bool:
     return kind.__module__.split(".")[0] in STUDENT_MODULES
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _is_data(operand: Any) -> bool:

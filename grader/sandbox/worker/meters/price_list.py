@@ -6,20 +6,26 @@ a measurement inconclusive, never wrong.
 
 from __future__ import annotations
 
+import abc
 import builtins
 import collections
 import contextlib
 import copy
+import dataclasses
 import decimal
 import fractions
 import functools
+import inspect
 import itertools
+import logging
 import math
 import operator
 import sys
 import time
 import types
+import typing
 import warnings
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,7 +84,7 @@ def price_of(function: Any) -> Price | None:
         name = function.__name__.strip("_")
         return prices.dunder if name in DUNDERS else free if name in _OBJECT else None
     if kind is np.vectorize:
-        return moved
+        return prices.vectorized
     if kind in _FREE_KINDS:
         return free
     if isinstance(function, type):
@@ -88,10 +94,19 @@ def price_of(function: Any) -> Price | None:
     if kind is types.MethodType and isinstance(function.__self__, tuple):
         return free  # a method of a namedtuple
     if kind is types.FunctionType or kind is types.MethodType:
-        return free if function.__module__ in _FREE_MODULES else None
+        return free if prices.file_of(function) in _FREE_FILES else None
     if kind.__module__ == "numpy.ma.core":  # the masked forms of ufuncs
         return elementwise
     return None
+
+
+def may_call(function: Any) -> bool:
+    """Whether a library function may call a function that it is given, unseen by the meter; torch is watched."""
+    if id(function) in _KEEPERS or (isinstance(function, type) and issubclass(function, BaseException)):
+        return False
+    if type(function) is types.BuiltinMethodType and type(function.__self__) in _KEEPING_OWNERS:
+        return False
+    return not ("torch" in sys.modules and prices.is_torch(function))
 
 
 def _method_handler(function: Any) -> Handler | None:
@@ -123,15 +138,17 @@ _FREE_TYPES = {
     *(np.dtype, np.errstate, np.finfo, np.iinfo, np.ndindex, np.ndenumerate, np.broadcast, np.nditer),
     *(int, float, bool, complex, range, slice, type, enumerate, zip, reversed),
     *(itertools.product, itertools.chain, itertools.count, itertools.cycle, itertools.repeat, itertools.islice),
-    *(itertools.zip_longest, itertools.combinations, itertools.permutations, itertools.pairwise, itertools.groupby),
-    *(functools.partial, operator.itemgetter, operator.attrgetter, collections.defaultdict, fractions.Fraction),
+    *(itertools.zip_longest, itertools.combinations, itertools.permutations, itertools.pairwise, itertools.compress),
+    *(functools.partial, operator.itemgetter, operator.attrgetter, fractions.Fraction),
     *(decimal.Decimal, memoryview, types.SimpleNamespace),
     *(contextlib.suppress, contextlib.nullcontext, warnings.catch_warnings),
 }
 _FREE_KINDS = {operator.itemgetter, operator.attrgetter, types.GenericAlias}
 _FREE_OWNERS: tuple[type, ...] = (np.generic, int, float, complex, dict, str, bytes, tuple, range, list, set, slice)
 _FREE_OWNERS += (frozenset, collections.deque, types.GeneratorType, np.nditer)
-_FREE_MODULES = {"logging", "warnings", "dataclasses", "typing", "functools"}
+_FREE_MODULES = (contextlib, dataclasses, functools, inspect, logging, typing, warnings, weakref)
+# By the file of their code: a decorator gives its function the name and the module of the student's.
+_FREE_FILES = {module.__file__ for module in _FREE_MODULES}
 _ARRAY_METHODS: dict[str, Price] = {
     name: price
     for price, names in {
@@ -161,7 +178,7 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
             zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
             geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
             asarray_chkfinite""",
-        read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put_along_axis copyto
+        read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put put_along_axis copyto
             putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin""",
         sorting: "sort argsort partition argpartition searchsorted lexsort unique",
         product: "dot inner matmul vecdot matvec vecmat",
@@ -215,10 +232,11 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
     for name in vars(math):
         if callable(function := getattr(math, name)) and not isinstance(function, type):
             yield function, {"prod": reduction, "sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
-    plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next iter print round divmod
+    plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next print round divmod
         ord chr bin hex __import__ type vars"""
     yield from ((getattr(builtins, name), free) for name in plain.split())
     yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache, itertools.tee))
+    yield itertools.chain.from_iterable, free
     yield from ((one, free) for one in (time.perf_counter, time.time, time.process_time, collections.namedtuple))
     yield from ((one, free) for one in (operator.index, operator.not_, operator.truth, operator.is_, warnings.warn))
     yield from ((one, free) for one in (contextlib.contextmanager, functools.singledispatch, functools.total_ordering))
@@ -236,10 +254,20 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     yield from ((one, handlers.to_text) for one in (str, repr, format))
     yield from ((one, handlers.copy_object) for one in (copy.copy, copy.deepcopy))
     yield sum, handlers.sum_up
+    yield from ((one, handlers.calls_on_demand) for one in (iter, itertools.groupby, collections.defaultdict))
     yield functools.reduce, handlers.reduce
     yield operator.getitem, handlers.get_item
     yield from ((one, handlers.runs_code) for one in (exec, eval, compile))
 
+
+# They keep or inspect a function that they are given, and never call it; `partial` is followed where it is called.
+_KEPT: tuple[Any, ...] = (callable, isinstance, issubclass, id, hash, print, type, hasattr, getattr, setattr)
+_KEPT += (functools.partial, functools.wraps, functools.lru_cache, functools.cache, functools.cached_property)
+_KEPT += (staticmethod, classmethod, property, operator.is_, warnings.warn, contextlib.contextmanager)
+_KEPT += (dataclasses.dataclass, typing.cast, typing.overload, typing.final, typing.runtime_checkable)
+_KEPT += (abc.abstractmethod,)
+_KEEPERS = {id(function): function for function in _KEPT}
+_KEEPING_OWNERS = (list, dict, set, collections.deque, collections.OrderedDict)
 
 # The functions are kept too: no other object can then get the same id.
 _PRICES = {id(function): (function, price) for function, price in (*_python_prices(), *_numpy_prices())}

@@ -8,12 +8,13 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.sandbox.protocol.call_names import PREFIX, SUM, attention_in
+from grader.sandbox.protocol.call_names import OWN_PATH, PREFIX, SUM, attention_in
 from grader.sandbox.worker.meters.arrays import arrays_in, name_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ DUNDERS = {
     **dict.fromkeys(("truediv", "rtruediv", "itruediv", "floordiv", "mod", "and", "or", "xor"), "/"),
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"), "/"),
 }
+_SPEC = find_spec("torch")
+_TORCH = str(_SPEC.origin).removesuffix("__init__.py") if _SPEC is not None else "no torch"
 CONVERSIONS = {"tolist", "numpy", "__array__"}
 REFLECTED = ("__rmul__", "__rpow__", "__rmatmul__", "__radd__", "__rsub__", "__rtruediv__")
 
@@ -67,11 +70,19 @@ def is_torch(function: Any) -> bool:
     module = getattr(function, "__module__", None)
     if type(module) is str and module.startswith("torch"):
         return True
+    if file_of(function).startswith(_TORCH):  # wrapped around a student's function by a decorator
+        return True
     owner = getattr(function, "__self__", None)
     if type(owner) is types.ModuleType:
         return owner.__name__.startswith("torch")
     owners = [one for one in (function, owner) if isinstance(one, type)]
     return any(map(_is_of_torch, (type(function), *([] if owner is None else [type(owner)]), *owners)))
+
+
+def file_of(function: Any) -> str:
+    """Return the file of a Python function's code; empty for anything else."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code.co_filename if type(code) is types.CodeType else ""
 
 
 @cache
@@ -104,6 +115,13 @@ def moved(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, resu
     """Functions that rearrange entries: free if the result is a view, else its size."""
     for array in arrays_in(result):
         meter.copied(at, array)
+
+
+def vectorized(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """np.vectorize: the function inside it counts itself, unless it was put there later."""
+    if not meter.is_own(function.pyfunc):
+        meter.unpriced(at, name_of(function.pyfunc))
+    moved(meter, at, function, args, kwargs, result)
 
 
 def read(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
@@ -146,7 +164,7 @@ def einsum(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, res
     operands = args[1:]
     if type(args[0]) is not str or (len(operands) > 2 and kwargs.get("optimize", False)):
         meter.event(at, name_of(function))
-        meter.unpriced(at, "numpy.einsum with a path of its own")
+        meter.unpriced(at, OWN_PATH)
         return
     size = _combinations(args[0], [np.shape(one) for one in operands])
     if len(operands) == 1:

@@ -42,9 +42,12 @@ _COMPARISONS = {
 _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
-def rewrite(tree: ast.Module, file: int) -> ast.Module:
-    """Return the tree with hooks; `file` is the index of this file or cell in the meter's list."""
-    tree = _Rewriter(file).visit(tree)
+def rewrite(tree: ast.Module, file: int, *, annotations: bool = True) -> ast.Module:
+    """Return the tree with hooks; `file` is the index of this file or cell in the meter's list.
+
+    Annotations get hooks, too, as Python evaluates them; `annotations` is false if they are only texts in this file.
+    """
+    tree = _Rewriter(file, annotations).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
@@ -54,8 +57,9 @@ def place(file: int, line: int) -> int:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, file: int) -> None:
+    def __init__(self, file: int, annotations: bool) -> None:
         self.file = file
+        self.annotations = annotations
         self.classes: list[str] = []
 
     def hook(self, name: str, node: Any, *args: ast.expr) -> ast.Call:
@@ -73,13 +77,19 @@ class _Rewriter(ast.NodeTransformer):
     # steps ----------------------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        returns, node.returns = node.returns, None
         self.generic_visit(node)
+        node.returns = self.annotation(returns)
         node.body = self.with_tick(node.body, node)
+        self.watch_decorators(node)
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        returns, node.returns = node.returns, None
         self.generic_visit(node)
+        node.returns = self.annotation(returns)
         node.body = self.with_tick(node.body, node)
+        self.watch_decorators(node)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
@@ -106,10 +116,18 @@ class _Rewriter(ast.NodeTransformer):
         self.classes.append(node.name)
         self.generic_visit(node)
         self.classes.pop()
+        self.watch_decorators(node)
         return node
 
-    # annotations and patterns cost nothing, so they get no hooks
+    def watch_decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        """Let the meter call the decorators: one of them may be a function of a library."""
+        node.decorator_list = [self.hook("decorator", one, one) for one in node.decorator_list]
+
+    def annotation(self, node: ast.expr | None) -> ast.expr | None:
+        return self.visit(node) if node is not None and self.annotations else node
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.annotation = self.annotation(node.annotation) or node.annotation
         node.target = self.visit(node.target)
         if node.value is not None:
             node.value = self.visit(node.value)
@@ -118,8 +136,12 @@ class _Rewriter(ast.NodeTransformer):
     def visit_arguments(self, node: ast.arguments) -> ast.AST:
         node.defaults = [self.visit(default) for default in node.defaults]
         node.kw_defaults = [default and self.visit(default) for default in node.kw_defaults]
+        for argument in (*node.posonlyargs, *node.args, node.vararg, *node.kwonlyargs, node.kwarg):
+            if argument is not None:
+                argument.annotation = self.annotation(argument.annotation)
         return node
 
+    # patterns cost nothing, so they get no hooks
     def visit_match_case(self, node: ast.match_case) -> ast.AST:
         node.guard = node.guard and self.visit(node.guard)
         node.body = [self.visit(statement) for statement in node.body]

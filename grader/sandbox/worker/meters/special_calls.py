@@ -30,6 +30,13 @@ def calls_its_argument(meter: Meter, at: int, function: Any, args: Args, kwargs:
     return result
 
 
+def calls_on_demand(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """`iter(f, end)`, groupby and defaultdict: the function that they are given is called later, when they are used."""
+    args = tuple(meter.watched(at, arg) if callable(arg) and not isinstance(arg, type) else arg for arg in args)
+    kwargs = kwargs | ({"key": meter.watched(at, kwargs["key"])} if kwargs.get("key") is not None else {})
+    return function(*args, **kwargs)
+
+
 def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
     """Builtins that go through their complete argument."""
     if kwargs.get("key") is not None:

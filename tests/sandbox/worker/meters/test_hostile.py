@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from grader.complexity.evasion import evasions
 from grader.complexity.samples import MAX_PLACES, MalformedSampleError, read_samples
 from grader.course.course import Course
 from tests.conftest import GradeSource
@@ -63,20 +62,3 @@ def test_forged_lines_earn_nothing(course: Course, grade_source: GradeSource) ->
     report = grade_source(source(course, forging + "    return true_softmax(x, axis)\n"))
     assert report.status == "graded"
     assert {cost.verdict for cost in report.costs if cost.function == "softmax"} == {"fail"}
-
-
-def test_evasions_are_found_in_deeply_nested_text() -> None:
-    deep = "x = " + "(" * 50_000 + "\n" + "-" * 200_000 + "1\n" + "a" + ".b" * 100_000
-    text = f"{deep}\n# import gc in a comment\nimport os, gc\nf = softmax.__code__\nname = 'attn_' + 'meter'\n"
-    files = {"softmax": {"file": "softmax.py", "cells": [text.encode()], "notebook": False}}
-    assert evasions(files) == {
-        "import os, gc": ("softmax.py", 5),
-        "__code__": ("softmax.py", 6),
-        "attn_": ("softmax.py", 7),
-    }
-
-
-def test_honest_code_has_no_evasions(course: Course) -> None:
-    for module in course.modules:
-        text = course.solution(module).read_text().encode()
-        assert evasions({module.slug: {"file": "f.py", "cells": [text], "notebook": False}}) == {}

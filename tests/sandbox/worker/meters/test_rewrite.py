@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.sandbox.worker.meters.meter import Meter
-from grader.sandbox.worker.meters.price_list import handler_of, price_of
+from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_of
 from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
 PRELUDE = "import numpy as np\nimport operator, functools, itertools, math\n"
@@ -177,7 +177,7 @@ def run(source: str, *, hooked: bool) -> Any:
     tree: Any = ast.parse(PRELUDE + source)
     names: dict[str, Any] = {"__name__": "__main__"}
     if hooked:
-        meter = Meter(price_of, handler_of)
+        meter = Meter(price_of, handler_of, may_call)
         meter.files.append("program.py")
         tree, names = rewrite(tree, 0), names | {METER: meter, SLICE: slice}
     exec(compile(tree, "program.py", "exec"), names)
@@ -191,7 +191,7 @@ def test_rewritten_code_gives_the_same_result(source: str) -> None:
 
 
 def counted(source: str, call: str) -> dict[str, int]:
-    meter = Meter(price_of, handler_of)
+    meter = Meter(price_of, handler_of, may_call)
     meter.files.append("program.py")
     names: dict[str, Any] = {"__name__": "__main__", METER: meter, SLICE: slice, "np": np}
     exec(compile(rewrite(ast.parse(PRELUDE + source), 0), "program.py", "exec"), names)
