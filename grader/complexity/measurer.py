@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
@@ -14,12 +15,13 @@ from grader.complexity.audit import Finding, audit
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
 from grader.complexity.profile import Profile, profile
+from grader.complexity.watched_checks import calls_in_checks
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
-from grader.sandbox.protocol.call_names import PREFIX, is_attention
+from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
-from grader.sandbox.session import Session
+from grader.sandbox.session import RecordedRequest, Session
 
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
 EXECUTING = ("exec", "eval", "compile")
@@ -70,6 +72,24 @@ class CostMeasurer:
         )
         costs = _fail_forbidden(_judge_further_calls(found), forbidden)
         return FunctionCosts(found, _undecided(costs, audit(session.program.files)), forbidden)
+
+    def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> Mapping[str, set[str]]:
+        """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""
+        return calls_in_checks(session, recorded) if self.forbidden else {}
+
+    def with_calls(
+        self, found: FunctionCosts, calls: Collection[str], files: Mapping[str, Mapping[str, Any]]
+    ) -> FunctionCosts:
+        """Fail the costs of a function that makes a forbidden call in a check, though not where it was measured."""
+        contract = found.profile.contract
+        forbidden = tuple(
+            Forbidden(Event(contract.function, call, definition(files, contract.target)), rule.why)
+            for call in sorted(calls)
+            if call != SUM and (rule := self.forbidden.get(kind_of(call))) and rule.holds_in(contract.target)
+        )
+        if found.forbidden or not forbidden:
+            return found
+        return replace(found, costs=_fail_forbidden(found.costs, forbidden), forbidden=forbidden)
 
     def unmeasured(self, contract: Contract) -> FunctionCosts:
         """Return failed costs for a function that was not measured, because its results are wrong or never come."""
@@ -162,6 +182,19 @@ def _undecided(costs: tuple[Cost, ...], findings: tuple[Finding, ...]) -> tuple[
         else cost
         for cost in costs
     )
+
+
+def definition(files: Mapping[str, Mapping[str, Any]], name: str) -> CodeLine:
+    """Return the line of a definition.
+
+    A report must not tell which line made a call in a check: code could choose the line by the hidden input.
+    """
+    for source in files.values():
+        for number, cell in enumerate(source["cells"], 1):
+            if found := re.search(rf"^(?:def|class)\s+{re.escape(name)}\b".encode(), cell, re.MULTILINE):
+                file = f"{source['file']}[{number}]" if source["notebook"] else source["file"]
+                return CodeLine(file, cell.count(b"\n", 0, found.start()) + 1)
+    return CodeLine("", 1)
 
 
 def kind_of(call: str) -> str:

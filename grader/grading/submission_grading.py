@@ -129,6 +129,8 @@ class SubmissionGrading:
             return self._not_importable(f"{error}", "")
         except UnsendableError as error:
             return self._not_importable(f"the submission is too large: it {error}", "")
+        if self.context.cost_measurer is not None and self.context.cost_measurer.forbidden:
+            session.recorded = []
         results = self.context.judge(Student(session, self.context.api))
         if any(check.earned is None for check in results.checks):
             return _Result("grader_fault", None, FAULT, results.checks, results.endings)
@@ -151,10 +153,14 @@ class SubmissionGrading:
             return ()
         skipped = results.not_worth_measuring
         session.close()  # measure in a worker that has not run the checks
-        return tuple(
+        recorded, session.recorded = session.recorded or [], None
+        measured = tuple(
             measurer.unmeasured(contract) if contract.target in skipped else measurer.of(session, contract)
             for contract in measurer.contracts
         )
+        calls = measurer.calls_in_checks(session, recorded)
+        files = session.program.files
+        return tuple(measurer.with_calls(one, calls.get(one.profile.contract.target, ()), files) for one in measured)
 
     def _measure_on_gpu(self, session: Session, results: CheckResults) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
         """Measure memory and time on the GPU, if there is one: costs, and times for the report."""

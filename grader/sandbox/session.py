@@ -50,6 +50,15 @@ class LiveWorker:
 
 
 @dataclass(frozen=True)
+class RecordedRequest:
+    """A request of a check, whose code it was for, and which worker it went to."""
+
+    generation: int
+    owner: str
+    message: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class _CheckStart:
     """The state of the session when a check began."""
 
@@ -75,6 +84,7 @@ class Session:
         self.generation = 0
         self.cpu_s: float | None = 0.0
         self.printed = ""
+        self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where they are made again
         self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
@@ -154,7 +164,10 @@ class Session:
             self.load()
         self._owners.add(owner)
         self._called.add(owner)
-        return self._exchange(self.with_earlier(message), call, owner)
+        message = self.with_earlier(message)
+        if self.recorded is not None:
+            self.recorded.append(RecordedRequest(self.generation, owner, message))
+        return self._exchange(message, call, owner)
 
     def with_earlier(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return a request together with the requests to carry out before it."""

@@ -61,7 +61,7 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
         if len(path) > 1:
             function = getattr(make(function, recipe), path[1])
         meter.reset(tuple(args))
-        with _watching(meter, tuple(args)):
+        with watching_torch(meter, tuple(args)):
             value = function(*args)
         # Copies: the next constructor may call hooks before the meter is reset.
         counted = {"counts": meter.counts(), "unknown": meter.hidden | meter.unknown, "events": dict(meter.events)}
@@ -69,7 +69,7 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
     return {"files": meter.files, "calls": results}
 
 
-def _watching(meter: Meter, args: tuple[Any, ...]) -> AbstractContextManager[None]:
+def watching_torch(meter: Meter, args: tuple[Any, ...]) -> AbstractContextManager[None]:
     """Count torch operations too, in a worker that has torch."""
     if "torch" not in sys.modules:
         return nullcontext()

@@ -178,8 +178,8 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
             zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
             geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
             asarray_chkfinite""",
-        read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put put_along_axis copyto
-            putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin""",
+        read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put put_along_axis
+            copyto putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin""",
         sorting: "sort argsort partition argpartition searchsorted lexsort unique",
         product: "dot inner matmul vecdot matvec vecmat",
         prices.flat_product: "vdot",
@@ -207,7 +207,21 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
     yield from ((one, prices.unmeasured_product) for one in (np.ma.dot, np.ma.inner, np.polyval, np.bincount))
     yield from ((one, moved) for one in (np.asmatrix, np.mask_indices))
     yield from ((one, read) for one in (np.ma.masked_invalid, np.ma.max, np.ma.min, np.ma.masked_less))
-    for name in ("array", "asarray", "masked_array", "masked_where", "masked_equal", "filled", "getmaskarray"):
+    for name in ("sum", "mean", "prod", "any", "all", "std", "var", "count"):
+        yield getattr(np.ma, name), reduction
+    for name in (
+        "where",
+        "zeros",
+        "ones",
+        "empty",
+        "array",
+        "asarray",
+        "masked_array",
+        "masked_where",
+        "masked_equal",
+        "filled",
+        "getmaskarray",
+    ):
         yield getattr(np.ma, name), moved
     yield np.average, prices.weighted
     for product_of_many in (np.linalg.multi_dot, np.linalg.matrix_power, np.cov, np.corrcoef):
