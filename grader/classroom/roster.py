@@ -25,7 +25,13 @@ _COLUMNS = {
 }
 _POINTS_POSSIBLE = "points possible"  # the second row of a Canvas export is not a student
 # File names in downloads from Moodle and Canvas: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
-_DOWNLOADS = (re.compile(r"(.+)_\d+_assignsubmission_"), re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE))
+# In the last two, the finder has taken the name from such a zip already.
+_DOWNLOADS = (
+    re.compile(r"(.+)_\d+_assignsubmission_"),
+    re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE),
+    re.compile(r"(.+) \(Moodle \d+\)$"),
+    re.compile(r".+ \(Canvas (\d+)\)$"),
+)
 
 
 class RosterError(Exception):

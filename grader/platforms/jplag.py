@@ -31,9 +31,11 @@ class JPlagFolder:
     problems: tuple[str, ...]
 
 
-def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path) -> JPlagFolder:
+def lay_out(
+    course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path, *, class_zip: bool = False
+) -> JPlagFolder:
     """Write a folder for each student below MODULE/submissions, and the stub to MODULE/base-code."""
-    found = find_submissions(course, paths, module, "latest", scratch)
+    found = find_submissions(course, paths, module, "latest", scratch, class_zip=class_zip)
     problems = [one_line(f"{where}: {why}") for where, why in found.refused]
     files: dict[str, int] = {}
     names: dict[str, dict[str, str]] = {}
