@@ -85,7 +85,7 @@ def grade(
     attn grade ana/softmax.py                  the file name names the module
     attn grade ana.py --module 01_softmax      or you name it
     attn grade hw.zip --student ana            or whose work it is
-    attn grade class.zip --class-zip           a zip with a folder or a zip for each student
+    attn grade class.zip --class-zip           a folder or zip in it per student
     attn grade class/ --to reports             a report for each, and grades.csv
     attn grade class/ --to reports --resume    go on after Ctrl-C or a crash
     attn grade class/ --json > reports.json    the same as one JSON array

@@ -190,7 +190,7 @@ def test_the_roster_adds_names_and_missing_students(grade: Grade, tmp_path: Path
     assert "01_tiny: nothing from Cy" in done.stdout
     rows = grades(out)
     assert rows["ana"]["name"] == '=HYPERLINK("x"), Ana'
-    assert rows["7"]["name"] == 'Ben\nB. "王" Ü'
+    assert rows["7"]["name"] == 'Ben\\nB. "王" Ü'
     assert (rows["7"]["section"], rows["7"]["submission"], rows["7"]["final"]) == ("B", "ben@uni.edu", "10")
     assert (rows["9"]["status"], rows["9"]["score"], rows["9"]["final"]) == ("missing", "", "")
     assert rows["who"]["name"] == ""
