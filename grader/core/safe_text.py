@@ -25,9 +25,9 @@ _JOINED_SCRIPTS = (
     *("DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA"),
     *("MYANMAR", "KHMER", "TIBETAN", "BALINESE", "JAVANESE", "SUNDANESE"),
 )
-# They choose the shape of the character before them: an emoji, a Chinese character, a letter without case.
+# They choose the shape of the character before them. Behind anything but a symbol or one of these, they only hide.
 _SELECTORS = re.compile("[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-_SHAPED = {"So", "Sm", "Lo", "Po", "Nd"}
+_SHAPED = ("CJK", "MONGOLIAN", "PHAGS-PA", "MYANMAR")
 
 
 def printable(text: str, limit: int = MAX_CHARACTERS) -> str:
@@ -80,7 +80,7 @@ def _is_safe(text: str, at: int, character: str) -> bool:
     if character in _INVISIBLE:
         return False
     if _SELECTORS.match(character):
-        return at > 0 and unicodedata.category(text[at - 1]) in _SHAPED
+        return at > 0 and _has_shapes(text[at - 1]) and not _SELECTORS.match(text[at - 1])
     return character in "\n\t" or unicodedata.category(character) not in _UNSAFE
 
 
@@ -88,3 +88,7 @@ def _is_joined(character: str) -> bool:
     """Whether a character is a letter or a mark of a script that is spelled with joiners."""
     in_word = unicodedata.category(character)[0] in "LM"
     return in_word and unicodedata.name(character, "").startswith(_JOINED_SCRIPTS)
+
+
+def _has_shapes(character: str) -> bool:
+    return unicodedata.category(character) in ("So", "Sm") or unicodedata.name(character, "").startswith(_SHAPED)
