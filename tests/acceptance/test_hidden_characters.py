@@ -239,6 +239,19 @@ def test_joiners_and_selectors_that_hide_are_shown(way: Callable[[str], str], te
     assert visible(way(text)) == way(text)
 
 
+def test_formgrader_shows_hidden_characters_in_code(tmp_path: Path) -> None:
+    pytest.importorskip("nbgrader")
+    from grader.platforms.nbgrader.exporter import plain_notebook
+
+    text = "".join(HIDDEN).replace("\n", "").replace("\t", "")
+    cells = [{"cell_type": kind, "source": f"a\r\n\tb{text}", "metadata": {}} for kind in ("code", "markdown", "raw")]
+    (tmp_path / "tiny.ipynb").write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": cells}))
+    shown = [cell.source for cell in plain_notebook(tmp_path / "tiny.ipynb", {}).cells]
+    assert len(shown) == 3
+    assert shown[0].startswith("a\n\tb\\u{1}")
+    assert [one for cell in shown for one in leaks(cell) if one not in ("0xa", "0x9")] == []
+
+
 def test_escaped_json_is_the_same_data() -> None:
     data = {character: [f"ä{character}ß", {"x": character * 2}] for character in HIDDEN}
     text = json_text(data)

@@ -275,3 +275,21 @@ class TestStats:
         path.write_bytes(path.read_bytes()[:100])
         broken = self.stats(tiny, out)
         assert (broken.returncode, "is not a complete report" in broken.stderr) == (2, True)
+
+
+def test_zip_of_a_class_is_graded_for_the_students_on_the_roster(grade: Grade, tmp_path: Path) -> None:
+    write(tmp_path, {"roster.csv": "Student,ID,SIS Login ID\nAna Silva,101,ana\nBen Okafor,102,ben\n"})
+    files = {"silvaana_101_5551_tiny.py": RIGHT, "okaforben_LATE_102_5560_tiny-1.py": SQUARE}
+    for name, options in (("submissions.zip", []), ("hw.zip", ["--class-zip"])):
+        with zipfile.ZipFile(tmp_path / name, "w") as file:
+            for member, text in files.items():
+                file.writestr(member, text)
+        out = tmp_path / f"out of {name}"
+        done = grade(tmp_path / name, *options, "--to", out, "--roster", tmp_path / "roster.csv")
+        assert done.returncode == 1, done.stderr
+        assert ("read as a class of 2 that Canvas exported" in done.stderr) == (not options)
+        rows = grades(out)
+        assert {who: (row["name"], row["score"] == "10") for who, row in rows.items()} == {
+            "101": ("Ana Silva", True),
+            "102": ("Ben Okafor", False),
+        }

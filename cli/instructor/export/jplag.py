@@ -24,7 +24,8 @@ from grader.platforms.output_folder import new_folder
 def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, class_zip: bool, as_json: bool) -> None:
     """Prepare submissions for JPlag, which looks for similar ones.
 
-    PATHS are the same as for `attn grade`: scripts, notebooks, zips, or folders <student>/<module>/<file>.
+    PATHS are the same as for `attn grade`: scripts, notebooks, zips, or folders <student>/<module>/<file>. The zip of a
+    class needs --class-zip.
 
     \b
     attn export jplag class/ --out similar -m softmax
