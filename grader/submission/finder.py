@@ -140,8 +140,8 @@ class _Finder:
         zips = [name for name in listing.work if name.suffix.lower() == ARCHIVE]
         if zips:
             return f"has {len(zips)} zip(s) inside ({_some(zips)})"
-        if export := likely_export(listing.names):
-            return f"has files that are named as in a class that {export.platform} exported ({_some(listing.names)})"
+        if export := likely_export(listing.work):
+            return f"has files that are named as in a class that {export.platform} exported ({_some(listing.work)})"
         found = [(name, *self.module(name)) for name in listing.work]
         best = {module.name: max(fit for _, other, fit in found if other is module) for _, module, _ in found if module}
         # One student's files are in one folder, apart from folders of modules, and have the names of modules.

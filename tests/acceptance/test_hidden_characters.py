@@ -94,7 +94,7 @@ def sinks(built: Course, tmp_path_factory: pytest.TempPathFactory) -> Sinks:
     found = Sinks()
 
     def run(name: str, *arguments: object, cwd: Path = course) -> None:
-        command = [EXECUTABLE, *map(os.fsencode, map(str, arguments))]
+        command = [os.fsencode(EXECUTABLE), *(os.fsencode(str(one)) for one in arguments)]
         done = subprocess.run(command, cwd=cwd, capture_output=True, check=False)
         assert done.returncode in (0, 1, 3) or name.startswith("refused"), (name, done.stderr)
         found.texts[f"{name}: stdout"] = done.stdout.decode()
@@ -244,7 +244,9 @@ def test_formgrader_shows_hidden_characters_in_code(tmp_path: Path) -> None:
     from grader.platforms.nbgrader.exporter import plain_notebook
 
     text = "".join(HIDDEN).replace("\n", "").replace("\t", "")
-    cells = [{"cell_type": kind, "source": f"a\r\n\tb{text}", "metadata": {}} for kind in ("code", "markdown", "raw")]
+    cells: list[dict[str, Any]] = [
+        {"cell_type": kind, "source": f"a\r\n\tb{text}", "metadata": {}} for kind in ("code", "markdown", "raw")
+    ]
     (tmp_path / "tiny.ipynb").write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": cells}))
     shown = [cell.source for cell in plain_notebook(tmp_path / "tiny.ipynb", {}).cells]
     assert len(shown) == 3
