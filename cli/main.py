@@ -139,7 +139,9 @@ def run() -> int:
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else 0 if left.code is None else EXIT_FAULT
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(_visible(shown.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("attn: interrupted; every file written is complete", err=True)
@@ -153,8 +155,15 @@ def _report_failure(error: Exception) -> int:
     from grader.course.module import CourseError  # here, so that `attn --help` does not import it
 
     if isinstance(error, CourseError | OSError):
-        click.echo(f"attn: {error}", err=True)
+        click.echo(f"attn: {_visible(str(error))}", err=True)
         return EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT
-    click.echo("".join(traceback.format_exception(error)), err=True)
+    click.echo(_visible("".join(traceback.format_exception(error))), err=True)
     click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)
     return EXIT_FAULT
+
+
+def _visible(text: str) -> str:
+    """Return an error message that is safe to print: it can name files of students."""
+    from grader.core.safe_text import visible  # here, so that `attn --help` does not import it
+
+    return visible(text)

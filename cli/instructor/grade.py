@@ -37,6 +37,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
+@click.option("--student", metavar="NAME", help="Everything at PATHS is the work of this student.")
+@click.option("--class-zip", is_flag=True, help="Each zip in PATHS is a class, not one student's work.")
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Keep reports and grades.csv here.")
 @click.option("--resume", is_flag=True, help="Continue in --to: grade only what is missing or out of date.")
 @click.option(
@@ -59,6 +61,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 def grade(
     paths: tuple[Path, ...],
     module_name: str | None,
+    student: str | None,
+    class_zip: bool,
     to: Path | None,
     resume: bool,
     jobs: int | None,
@@ -80,11 +84,17 @@ def grade(
     \b
     attn grade ana/softmax.py                  the file name names the module
     attn grade ana.py --module 01_softmax      or you name it
+    attn grade hw.zip --student ana            or whose work it is
+    attn grade class.zip --class-zip           a folder or zip in it per student
     attn grade class/ --to reports             a report for each, and grades.csv
     attn grade class/ --to reports --resume    go on after Ctrl-C or a crash
     attn grade class/ --json > reports.json    the same as one JSON array
     attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
     attn stats reports                         what does the class fail at?
+
+    A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
+    beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
+    refused. A zip inside a folder or a class zip is always one student's work.
 
     Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
     again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
@@ -106,6 +116,7 @@ def grade(
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
+    _check_owner(paths, student, class_zip=class_zip)
     given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
     rules = _rules(given, to, resume=resume)
     course = find_course(Path.cwd())
@@ -113,7 +124,9 @@ def grade(
     try:
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
-            found = find_submissions(course, paths, module, rules.policy, Path(scratch))
+            found = find_submissions(
+                course, paths, module, rules.policy, Path(scratch), student=student, class_zip=class_zip
+            )
             _tell(found, marking)
             if not found.handed_in:
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
@@ -135,6 +148,16 @@ def grade(
         click.echo(f"attn: {error}", err=True)
         sys.exit(3)
     sys.exit(3 if batch.unwritten else _exit_code(settled, refused=bool(found.refused)))
+
+
+def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: bool) -> None:
+    """Stop if it is not clear whose work this is."""
+    if student is not None and not student.strip():
+        raise click.UsageError("--student needs a name")
+    if class_zip and student is not None:
+        raise click.UsageError("--class-zip is for many students, --student for one: use only one of them")
+    if class_zip and not any(path.suffix.lower() == ".zip" for path in paths):
+        raise click.UsageError("--class-zip needs a zip among the PATHS")
 
 
 def _full(path: Path | None) -> str | None:
@@ -162,7 +185,9 @@ def _rules(given: Rules, to: Path | None, *, resume: bool) -> Rules:
 
 
 def _tell(found: FoundSubmissions, marking: Marking) -> None:
-    """Print what is skipped, and who is not on the roster."""
+    """Print what was read as a class, what is skipped, and who is not on the roster."""
+    for path, note in found.notes:
+        click.echo(one_line(f"attn: {path}: {note}", 1000), err=True)
     for path, reason in (*found.refused, *found.passed_over):
         click.echo(one_line(f"attn: skipped {path}: {reason}", 1000), err=True)
     students = {handed_in.student for handed_in in found.handed_in}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.platforms.nbgrader.course_dir import init_course_dir, require_nbgrader
 from grader.platforms.nbgrader.errors import CourseDirError
@@ -110,7 +111,7 @@ def sync(reports: Path, root: Path, db: str, as_json: bool) -> None:
         for one in sync_reports(find_course(Path.cwd()), reports, root, db=db):
             done.append(one)
             if one.problem:
-                click.echo(f"attn: {one.student}, {one.module}: {one.outcome}: {one.problem}", err=True)
+                click.echo(one_line(f"attn: {one.student}, {one.module}: {one.outcome}: {one.problem}", 1000), err=True)
     except CourseDirError as error:
         raise click.UsageError(str(error)) from None
     if as_json:

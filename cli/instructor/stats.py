@@ -11,6 +11,7 @@ from cli.ui.arguments import chosen
 from cli.ui.report_screens import misconception_lines, wrapped
 from grader.classroom.misconception_counts import MisconceptionCount
 from grader.classroom.stats import ModuleStats, StatsError, read_stats
+from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 
@@ -45,7 +46,7 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool
     except StatsError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
-        click.echo(json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False))
+        click.echo(json_text([one.as_json() for one in found]))
     else:
         if not (folder / "grades.csv").is_file():
             click.echo(f"attn: a grading run into {folder} did not finish: this is only a part of the class", err=True)

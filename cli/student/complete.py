@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from pathlib import Path
@@ -16,6 +15,7 @@ from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.report_screens import cost_word, own_screen
+from grader.core.json_record import json_text
 from grader.core.report import Report
 from grader.course.course import Course, find_course
 from grader.course.module import Module
@@ -60,7 +60,7 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     unlocked = [one.module.name for one in all_progress(course) if not one.missing and one.module.name in locked]
     if as_json:
         entry = {"module": module.name, "complete": done, "unlocked": unlocked, "report": report.as_json()}
-        click.echo(json.dumps(entry | {"costs": [_cost_json(cost) for cost in costs]}, indent=1, ensure_ascii=False))
+        click.echo(json_text(entry | {"costs": [_cost_json(cost) for cost in costs]}))
     else:
         click.echo(paint(_screen(module, report, costs, unlocked, done=done, last=module == course.modules[-1])))
     sys.exit(3 if report.score is None else 0 if done else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from cli.student.own_attention import module_with_attention, note_lines, traced, whose_option
 from cli.student.own_checks import tell_which_counts
+from grader.core.json_record import json_text
 from grader.course.course import find_course
 from grader.course.sentence import TOKENS
 from grader.workspace.trace import Trace, own_trace, remarks
@@ -52,7 +52,7 @@ def explain(token: str, module_name: str | None, as_json: bool) -> None:
     weights = trace.values("weights")
     notes = () if weights is None else remarks(weights, [query])
     if as_json:
-        click.echo(json.dumps(_as_json(trace, query, notes), indent=1, ensure_ascii=False))
+        click.echo(json_text(_as_json(trace, query, notes)))
     else:
         click.echo("\n".join([*_lines(trace, query), *note_lines(trace, module, notes, "the trace ends here")]))
     sys.exit(1 if trace.problem else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 
 from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
+from grader.core.json_record import json_text
 from grader.course.course import find_course
 from grader.course.hints import TIERS, read_hints
 from grader.course.module import Module
@@ -43,7 +43,7 @@ def hint(module_name: str | None, as_json: bool) -> None:
     function, text = found
     if as_json:
         entry = {"module": module.name, "function": function, "tier": TIERS[given.tier - 1], "hint": text}
-        click.echo(json.dumps(entry, indent=1, ensure_ascii=False))
+        click.echo(json_text(entry))
         return
     click.echo("\n".join(hint_lines(module, given, function, text)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,6 +14,7 @@ from grader.complexity.curves import growing
 from grader.complexity.plot import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
+from grader.core.json_record import json_text
 from grader.core.safe_text import printable
 from grader.core.versions import environment, gpu_name
 from grader.course.course import Course, find_course
@@ -71,7 +71,7 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
     except StudentError as error:
         _not_loaded(error)
     if as_json:
-        click.echo(json.dumps([_as_json(cost) for cost in found], indent=1, ensure_ascii=False))
+        click.echo(json_text([_as_json(cost) for cost in found]))
     if svg is not None:
         _draw(found, svg)
     sys.exit(0 if all(one.verdict == "pass" for cost in found for one in cost.measured.costs) else 1)
@@ -92,7 +92,7 @@ def _on_gpu(course: Course, module: Module, function: str | None, svg: Path | No
     machine = f"{gpu_name() or 'a GPU'}, torch {environment()['torch']}"
     if as_json:
         found = {"machine": machine, "points": [point.as_json() for point in points]}
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        click.echo(json_text(found))
     else:
         click.echo(printable("\n".join(gpu_screens.gpu_lines(points, machine))))
     if svg is not None:

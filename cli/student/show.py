@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from cli.student.own_attention import module_with_attention, note_lines, traced,
 from cli.student.own_checks import tell_which_counts
 from cli.ui.arguments import svg_file
 from grader.core.atomic_file import write_atomically
+from grader.core.json_record import json_text
 from grader.course.course import find_course
 from grader.course.sentence import TOKENS
 from grader.workspace.heatmap import short, svg_map
@@ -58,7 +58,7 @@ def show(module_name: str | None, causal: bool, svg: Path | None, as_json: bool)
     rows = [] if weights is None else weights.tolist()
     notes = () if weights is None else remarks(weights, range(len(TOKENS)), causal=causal)
     if as_json:
-        click.echo(json.dumps(_as_json(trace, rows, causal, notes), indent=1, ensure_ascii=False))
+        click.echo(json_text(_as_json(trace, rows, causal, notes)))
     else:
         lines = [*_lines(trace, rows, causal), *note_lines(trace, module, notes, "there is no map to show")]
         click.echo("\n".join(lines))

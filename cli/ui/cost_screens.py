@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cli.ui.report_screens import cost_word, without_word
 from grader.complexity.curves import Row, curve, doubling, growing, table
 from grader.complexity.plot import Curve, text_plot
+from grader.core.safe_text import visible
 
 if TYPE_CHECKING:
     from grader.complexity.contract import CostLimit
@@ -113,4 +114,4 @@ def _readable(size: float) -> str:
 
 def _wrapped(text: str, first: str) -> list[str]:
     """Return a text as lines for a narrow terminal; the first begins with `first`."""
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * (len(first) + 2))
+    return textwrap.wrap(visible(text), WIDTH, initial_indent=first, subsequent_indent=" " * (len(first) + 2))

@@ -7,7 +7,7 @@ import textwrap
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from grader.core.safe_text import one_line
+from grader.core.safe_text import one_line, visible
 from grader.core.times import show_length
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _check(check: CheckResult) -> list[str]:
 def wrapped(text: str, indent: str) -> str:
     """Return a text as lines for a narrow terminal, each behind the indent."""
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in visible(text).splitlines():
         indent = " " * len(indent) if lines else indent  # only the first line carries a bullet
         rest = " " * (len(indent) + 2)
         lines += textwrap.wrap(line, WIDTH, initial_indent=indent, subsequent_indent=rest) or [""]

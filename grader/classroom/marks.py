@@ -11,6 +11,7 @@ from grader.classroom.lateness import Deadlines
 from grader.classroom.roster import Person, Roster
 from grader.core.csv_table import csv_text
 from grader.core.report import Report
+from grader.core.safe_text import plain_name, visible_line
 from grader.submission.submission import SubmissionRef
 
 MISSING = "missing"
@@ -54,9 +55,7 @@ class Marking:
 
     def mark(self, handed_in: SubmissionRef, report: Report) -> Mark:
         """Return the mark of one report."""
-        # The name as it is, except for characters that a file cannot hold. The name in the report is for terminals.
-        name_for_file = handed_in.student.encode("utf-8", "replace").decode()
-        person = self.person(handed_in.student) or Person(name_for_file)
+        person = self.person(handed_in.student) or Person(_id_of(handed_in.student))
         names = dict.fromkeys((person.id, handed_in.student, *person.other_names))
         submitted_at = self.deadlines.handed_in_at(names, report.module, handed_in.piece.handed_in)
         due = self.deadlines.due_at(names, report.module)
@@ -105,6 +104,11 @@ def best_of(marks: Mapping[str, Mark]) -> str:
     An attempt that could not be graded comes first, because it may have been the best: the instructor must look at it.
     """
     return max(marks, key=lambda attempt: _rank(marks[attempt]))
+
+
+def _id_of(student: str) -> str:
+    """Return the id of a student who is not on the roster: their name, if it has nothing to escape or to confuse."""
+    return student if visible_line(student) == student and "\\" not in student else plain_name(student)
 
 
 def _rank(mark: Mark) -> tuple[bool, float, float]:

@@ -15,7 +15,7 @@ from grader.classroom.journal import JournalEntry, ReplacedReport, ReportKey, ap
 from grader.classroom.marks import Mark, marks_text
 from grader.classroom.provenance import Provenance
 from grader.core.atomic_file import write_atomically
-from grader.core.json_record import to_json
+from grader.core.json_record import json_text, to_json
 from grader.core.report import Report, file_name, report_from, report_text
 from grader.course.golden import sha256
 
@@ -157,7 +157,7 @@ class Results:
         if missing is not None:
             raise ResultsError(f"{missing} was removed while the class was graded. Run it again with --resume")
         for name, table in {**tables, "grades": [to_json(mark) for mark in marks]}.items():
-            write_atomically(self.folder / f"{name}.json", json.dumps(table, indent=1, ensure_ascii=False) + "\n")
+            write_atomically(self.folder / f"{name}.json", json_text(table) + "\n")
         write_atomically(self.folder / "grades.csv", marks_text(marks))
 
     def _begin(self) -> None:

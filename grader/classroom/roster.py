@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.core.csv_table import CsvError, read_csv
+from grader.core.safe_text import plain_name
 
 # The columns that we read, with the names that registrars and learning platforms give them.
 _COLUMNS = {
@@ -25,7 +26,13 @@ _COLUMNS = {
 }
 _POINTS_POSSIBLE = "points possible"  # the second row of a Canvas export is not a student
 # File names in downloads from Moodle and Canvas: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
-_DOWNLOADS = (re.compile(r"(.+)_\d+_assignsubmission_"), re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE))
+# In the last two, the finder has taken the name from such a zip already.
+_DOWNLOADS = (
+    re.compile(r"(.+)_\d+_assignsubmission_"),
+    re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE),
+    re.compile(r"(.+) \(Moodle \d+\)$"),
+    re.compile(r".+ \(Canvas (\d+)\)$"),
+)
 
 
 class RosterError(Exception):
@@ -66,7 +73,8 @@ class Roster:
     def find(self, student: str) -> Person | None:
         """Return the student with this id, or with this email address or name if only one student has it."""
         parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
-        return next((person for name in (student, *parts) if (person := self._by_name.get(normalize_name(name)))), None)
+        names = (student, plain_name(student), *parts)  # a class list that was used as a roster has the plain name
+        return next((person for name in names if (person := self._by_name.get(normalize_name(name)))), None)
 
 
 def normalize_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""CSV tables that keep every text unchanged and that no spreadsheet runs as a formula."""
+"""CSV tables that hide nothing and that no spreadsheet runs as a formula."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+
+from grader.core.safe_text import visible_line
 
 # Spreadsheets run a text as a formula if it begins with one of these characters, full-width forms and leading blanks
 # included. An apostrophe in front stops them. A text that already has one gets another, so that reading restores it.
@@ -24,7 +26,10 @@ class CsvError(Exception):
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """Return a table as CSV (RFC 4180). Every text is quoted, because spreadsheets guess types differently."""
+    """Return a table as CSV (RFC 4180). Every text is quoted, because spreadsheets guess types differently.
+
+    A text is one line, with an escape for everything that could hide or forge text. Other texts can be read back.
+    """
     file = io.StringIO(newline="")
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(header)
@@ -74,7 +79,8 @@ def _cell_value(value: Value) -> str | float:
         case bool():
             return "yes" if value else "no"
         case str():
-            return f"'{value}" if _RISKY.match(value) else value
+            shown = visible_line(value)
+            return f"'{shown}" if _RISKY.match(shown) else shown
     return int(value) if value == int(value) else round(value, 6)
 
 

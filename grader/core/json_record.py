@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 import reprlib
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from grader.core.safe_text import visible
 
 Record = TypeVar("Record")
 _Reader = Callable[[Any], Any]
@@ -22,6 +26,20 @@ _SIMPLE: dict[Any, frozenset[type]] = {
 }
 _COPIED = frozenset().union(*_SIMPLE.values())
 _KEY = "json"
+_NOT_ASCII = re.compile("[^ -~]")
+
+
+def json_text(data: Any, *, allow_nan: bool = True) -> str:
+    """Return data as JSON text that is safe to print: JSON's own escapes for characters that could hide or forge text.
+
+    A reader of the JSON gets exactly the same data.
+    """
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=allow_nan)
+    return "\n".join(map(_escaped, text.split("\n")))  # JSON has line ends only between its strings
+
+
+def _escaped(line: str) -> str:
+    return line if visible(line) == line else _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], line)
 
 
 def json_key(key: str | None) -> dict[str, str | None]:

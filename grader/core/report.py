@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from grader.core.errors import EndingKind
-from grader.core.json_record import from_json, json_key, to_json
+from grader.core.json_record import from_json, json_key, json_text, to_json
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
@@ -138,7 +137,7 @@ def report_from(data: Any) -> Report:
 
 def report_text(report: Report) -> str:
     """Return the report as the JSON text of its file."""
-    return json.dumps(report.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(report.as_json(), allow_nan=False) + "\n"
 
 
 def file_name(name: str) -> str:

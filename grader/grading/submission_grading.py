@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.complexity.gpu_speed import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
-from grader.core.safe_text import plain_name, printable
+from grader.core.safe_text import one_line, plain_name, printable
 from grader.core.versions import environment, gpu_name
 from grader.course.api import Api
 from grader.course.module import Module
@@ -138,7 +138,7 @@ class SubmissionGrading:
         on_gpu, times = self._measure_on_gpu(session, results)
         costs = tuple(map(_cost_result, (*(cost for one in measured for cost in one.costs), *on_gpu)))
         forbidden = tuple(
-            ForbiddenCall(call.event.target, printable(call.event.call), call.event.place.line, call.why)
+            ForbiddenCall(call.event.target, one_line(call.event.call), call.event.place.line, call.why)
             for one in measured
             for call in one.forbidden
         )[:MOST_FORBIDDEN]

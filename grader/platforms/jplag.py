@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.ipython_lines import without_magic
+from grader.core.json_record import json_text
 from grader.core.report import file_name
 from grader.core.safe_text import one_line, plain_name
 from grader.course.course import Course
@@ -31,9 +31,11 @@ class JPlagFolder:
     problems: tuple[str, ...]
 
 
-def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path) -> JPlagFolder:
+def lay_out(
+    course: Course, paths: Iterable[Path], module: Module | None, to: Path, scratch: Path, *, class_zip: bool = False
+) -> JPlagFolder:
     """Write a folder for each student below MODULE/submissions, and the stub to MODULE/base-code."""
-    found = find_submissions(course, paths, module, "latest", scratch)
+    found = find_submissions(course, paths, module, "latest", scratch, class_zip=class_zip)
     problems = [one_line(f"{where}: {why}") for where, why in found.refused]
     files: dict[str, int] = {}
     names: dict[str, dict[str, str]] = {}
@@ -55,7 +57,7 @@ def lay_out(course: Course, paths: Iterable[Path], module: Module | None, to: Pa
     for name in files:
         one = course.module(name)
         _write(to / name / BASE_CODE / f"{one.slug}.py", read_golden(one).stub)
-        _write(to / name / NAMES, json.dumps(names[name], indent=1, ensure_ascii=False) + "\n")
+        _write(to / name / NAMES, json_text(names[name]) + "\n")
     return JPlagFolder(files, tuple(problems))
 
 

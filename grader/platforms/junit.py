@@ -5,16 +5,14 @@ A failure is the student's fault, an error is the grader's fault, and a skipped 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from grader.classroom.marks import Mark
 from grader.core.report import Report
+from grader.core.safe_text import visible, visible_line
 from grader.platforms.items import Item, diagnosed, items_of
 
-# Characters that XML 1.0 does not allow, not even escaped.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 IMPORT = "the file can be loaded"
 GRADED = "the submission was graded"
 
@@ -48,7 +46,7 @@ def _suite(mark: Mark, report: Report) -> ElementTree.Element:
     suite.set("tests", str(len(cases)))
     suite.set("time", f"{report.timing.get('wall_s') or 0.0:.3f}")
     if diagnoses := "\n\n".join(dict.fromkeys(diagnosed(report))):
-        ElementTree.SubElement(suite, "system-out").text = _clean(diagnoses)
+        ElementTree.SubElement(suite, "system-out").text = visible(diagnoses)
     return suite
 
 
@@ -94,9 +92,10 @@ def _with_result(case: ElementTree.Element, tag: str, text: str, kind: str) -> E
     child = ElementTree.SubElement(case, tag, message=_clean(text.strip().partition("\n")[0]))
     if kind:
         child.set("type", kind)
-    child.text = _clean(text)
+    child.text = visible(text)
     return case
 
 
 def _clean(text: str) -> str:
-    return _ILLEGAL.sub("\ufffd", text)
+    """Return text that XML 1.0 allows, for an attribute."""
+    return visible_line(text)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import calendar
-import contextlib
 import errno
 import io
 import os
 import stat
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -39,6 +38,19 @@ class FileContent:
     path: PurePosixPath
     data: bytes
     modified: float
+
+
+@dataclass(frozen=True)
+class ZipListing:
+    """The names of the files in a zip, without litter. `sound` is false if names were left out as hostile."""
+
+    names: tuple[PurePosixPath, ...]
+    sound: bool
+
+    @property
+    def work(self) -> tuple[PurePosixPath, ...]:
+        """The names of the scripts, notebooks and archives."""
+        return tuple(name for name in self.names if name.suffix.lower() in _SIZE_LIMITS)
 
 
 def read_file(path: Path) -> FileContent:
@@ -132,28 +144,35 @@ def _zip_time(info: zipfile.ZipInfo) -> float:
         return 0.0
 
 
-def names_in(path: Path) -> list[PurePosixPath]:
-    """Return the names of the scripts, notebooks and archives in a zip, without hostile names."""
+def listing(path: Path) -> ZipListing:
+    """Return the names of the files in a zip, without reading them. A broken zip has none: reading it says why."""
     names = []
+    sound = True
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
-                with contextlib.suppress(UnreadableError):
-                    names.append(_safe_path(info))
+                try:
+                    name = _safe_path(info)
+                except UnreadableError:
+                    sound = False
+                    continue
+                if not info.is_dir() and not any(map(_ignored, name.parts)):
+                    names.append(name)
     except Exception:  # noqa: BLE001 - reading the zip later reports the problem
-        return []
-    return [name for name in names if name.suffix.lower() in _SIZE_LIMITS and not any(map(_ignored, name.parts))]
+        return ZipListing((), sound=False)
+    return ZipListing(tuple(names), sound)
 
 
-def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
-    """Unpack the zip of a class that a learning platform made. Return the members it left out, and why.
+def unpack(path: Path, folder: Path, place: Callable[[PurePosixPath], PurePosixPath | None]) -> list[tuple[str, str]]:
+    """Unpack the zip of a class. Return the members it left out, and why.
 
-    A hostile or broken member is left out. All others are unpacked.
+    A member goes where `place` says, or if that does not know it, where its own name says. A hostile or broken member
+    is left out. All others are unpacked.
     """
     left_out: list[tuple[str, str]] = []
     total = 0
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist()[: MAX_FILES * 100]:
+    with _opened(path) as archive:
+        for info in archive.infolist():
             try:
                 name = _safe_path(info)
                 if info.is_dir() or name.suffix.lower() not in _SIZE_LIMITS or any(map(_ignored, name.parts)):
@@ -163,10 +182,11 @@ def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
                 total += len(data)
                 if total > MAX_CLASS:
                     raise UnreadableError(f"would make the class larger than {MAX_CLASS >> 30} GB")
-                target = folder / name
+                target = folder / (place(name) or name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("xb") as unpacked:
                     unpacked.write(data)
+                os.utime(target, (_zip_time(info), _zip_time(info)))  # of two drafts, the later one counts
             except UnreadableError as error:
                 left_out.append((info.filename, str(error)))
             except OSError as error:
@@ -176,6 +196,19 @@ def unpack(path: Path, folder: Path) -> list[tuple[str, str]]:
             except Exception as error:  # noqa: BLE001 - broken data raises a dozen kinds of errors
                 left_out.append((info.filename, f"cannot be unpacked ({type(error).__name__})"))
     return left_out
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        archive = zipfile.ZipFile(path)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - broken zips raise a dozen kinds of errors
+        raise UnreadableError(f"cannot be read as a zip ({type(error).__name__})") from None
+    if len(archive.infolist()) > MAX_FILES * 100:
+        archive.close()
+        raise UnreadableError("has too many files")
+    return archive
 
 
 def _read_limited(file: IO[bytes], suffix: str, name: str) -> bytes:

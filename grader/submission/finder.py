@@ -12,23 +12,26 @@ from grader.core.times import TimeError, read_time
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.submission import archive
-from grader.submission.archive import ARCHIVE, NOTEBOOK, SCRIPT, UnreadableError
+from grader.submission.archive import ARCHIVE, NOTEBOOK, SCRIPT, UnreadableError, ZipListing
+from grader.submission.platform_export import PlatformExport, export_of, likely_export
 from grader.submission.released_cells import is_assignment
 from grader.submission.submission import Submission, SubmissionRef, SubmittedFile
 
 Policy = Literal["latest", "best"]
 UNKNOWN_MODULE = "cannot tell which module it is for. Use --module"
+SAY_WHICH = "If it is a class, add --class-zip. If it is one student's work, add --student NAME"
 SEVERAL_FOLDERS = "if these are attempts, use --policy. If they are students, grade the folder that contains them"
 SUBMITTED = "submitted"  # nbgrader's folder of submissions
 
 
 @dataclass(frozen=True)
 class FoundSubmissions:
-    """The submissions found at some paths. Refused and skipped files have a reason each."""
+    """The submissions found at some paths. Refused and skipped files have a reason each, read zips a note."""
 
     handed_in: tuple[SubmissionRef, ...]
     refused: tuple[tuple[str, str], ...]
     passed_over: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str], ...] = ()
 
     @property
     def submissions(self) -> tuple[Submission, ...]:
@@ -42,10 +45,13 @@ class _Finder:
     requested: Module | None
     scratch: Path | None
     single_path: bool  # whether the command line has only one path
+    owner: str | None  # whose work everything is
+    class_zip: bool  # whether every zip of the command line is a class
     root: int = 0
     files: list[SubmittedFile] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
         """Add one path of the command line: a folder, a zip, a script or a notebook."""
@@ -85,13 +91,14 @@ class _Finder:
             self.refused.append((str(folder), str(error)))
         students = {file.student for file in self.files[before:]}
         inside = sorted(path.name for path in folder.iterdir() if path.is_dir() and not _is_clutter(path))
-        if students & set(inside):  # a class: every student's folder should have a submission
+        if self.owner is None and students & set(inside):  # a class: every student's folder should have a submission
             for name in (name for name in inside if name not in students and not self.is_module(name)):
                 self.refused.append((str(folder / name), "has nothing to grade"))
 
     def add_file(self, path: Path, student: str, below: PurePosixPath, module: Module, fit: int) -> None:
         modified = _modified(path)
-        attempt = "/".join([part for part in below.parent.parts if not self.is_module(part)][1:])
+        folders = self.folders(below)
+        attempt = "/".join(folders if self.owner is not None else folders[1:])  # the first one is the student's own
         # In submitted/<student>/<assignment>/, timestamp.txt is nbgrader's. Elsewhere a student could have written it.
         nbgrader_time = _nbgrader_time(path) if len(below.parts) == 3 and path.parents[2].name == SUBMITTED else None
         handed_in = nbgrader_time if nbgrader_time is not None else self.arrival(path)
@@ -100,28 +107,66 @@ class _Finder:
             SubmittedFile(student, module, below, path, False, modified, handed_in, attempt, self.root, fit)
         )
 
+    def folders(self, below: PurePosixPath) -> list[str]:
+        """Return the folders of a file that are not a module's."""
+        return [part for part in below.parent.parts if not self.is_module(part)]
+
     def arrival(self, path: Path) -> float | None:
         """Return when a file was handed in: its modification time, or None if it was unpacked here."""
         unpacked = self.scratch is not None and path.is_relative_to(self.scratch)
         return None if unpacked else _modified(path)
 
     def add_zip(self, path: Path) -> None:
-        """Add a zip of the command line: one student's or, if it is the only path, perhaps a class."""
-        names = archive.names_in(path)
-        owners = {(module.name, self.student(name, "")) for name in names for module in [self.named(name)] if module}
-        zips = {self.student(name, "") for name in names if name.suffix.lower() == ARCHIVE}
-        if len(owners) <= len({name for name, _ in owners}) and len(zips) < 2:
-            self.add_archive(path, path.stem)
-        elif not self.single_path or self.scratch is None:
-            # Among several zips, each is one student's and must not act for others.
-            self.refused.append((str(path), "has the work of several students. Grade it on its own"))
+        """Add a zip of the command line: one student's, unless it is said, or beyond doubt, that it is a class."""
+        listing = archive.listing(path)
+        if self.owner is not None:
+            self.add_archive(path, self.owner)
+        elif self.class_zip:
+            self.add_class_zip(path, likely_export(listing.names))
+        elif not listing.sound:
+            self.add_archive(path, path.stem)  # reading it says what is wrong
+        elif self.single_path and (export := export_of(path.stem, listing.names)):
+            # Among several zips, each is one student's.
+            students = len(export.students(listing.names))
+            self.notes.append((str(path), f"read as a class of {students} that {export.platform} exported"))
+            self.add_class_zip(path, export)
+        elif doubt := self.doubt(listing):
+            self.refused.append((str(path), f"{doubt}. {SAY_WHICH}"))
         else:
-            folder = self.scratch / path.stem
-            folder.mkdir()
-            self.refused += [(f"{path}/{name}", reason) for name, reason in archive.unpack(path, folder)]
-            self.add_folder(folder)
-            for notes in (self.refused, self.passed_over):  # use the paths that the instructor knows
-                notes[:] = [(where.replace(str(folder), str(path)), reason) for where, reason in notes]
+            self.add_archive(path, path.stem)
+
+    def doubt(self, listing: ZipListing) -> str:
+        """Return why a zip may not be the work of one student; empty if there is no doubt."""
+        zips = [name for name in listing.work if name.suffix.lower() == ARCHIVE]
+        if zips:
+            return f"has {len(zips)} zip(s) inside ({_some(zips)})"
+        if export := likely_export(listing.work):
+            return f"has files that are named as in a class that {export.platform} exported ({_some(listing.work)})"
+        found = [(name, *self.module(name)) for name in listing.work]
+        best = {module.name: max(fit for _, other, fit in found if other is module) for _, module, _ in found if module}
+        # One student's files are in one folder, apart from folders of modules, and have the names of modules.
+        places = {
+            (*self.folders(name), "" if fit >= 2 else name.stem): name
+            for name, module, fit in found
+            if module and fit == best[module.name]
+        }
+        return f"has work in several places ({_some(sorted(places.values()))})" if len(places) > 1 else ""
+
+    def add_class_zip(self, path: Path, export: PlatformExport | None) -> None:
+        """Add the zip of a class. Each zip inside it is one student's work."""
+        if self.scratch is None:
+            raise ValueError("the zip of a class needs a folder to unpack it into")
+        folder = self.scratch / str(self.root) / path.stem
+        folder.mkdir(parents=True)
+        try:
+            left_out = archive.unpack(path, folder, export.place if export else lambda name: name)
+        except UnreadableError as error:
+            left_out = []
+            self.refused.append((str(path), str(error)))
+        self.refused += [(f"{path}/{name}", reason) for name, reason in left_out]
+        self.add_folder(folder)
+        for notes in (self.refused, self.passed_over):  # use the paths that the instructor knows
+            notes[:] = [(where.replace(str(folder), str(path)), reason) for where, reason in notes]
 
     def add_archive(self, path: Path, student: str) -> None:
         """Add one student's zip."""
@@ -167,13 +212,16 @@ class _Finder:
 
     def student(self, path: PurePosixPath, container: str) -> str:
         """Return whose file this is: the first folder that is not a module's, or else the file or its container."""
-        folders = [part for part in path.parent.parts if not self.is_module(part)]
-        if folders:
+        if self.owner is not None:
+            return self.owner
+        if folders := self.folders(path):
             return folders[0]
         return container if path.parent.parts or self.is_module(path.stem) else path.stem
 
     def student_of_file(self, path: Path) -> str:
         """Return whose file one path is: `ana/01_softmax/softmax.py`, `ana/softmax.py` or `ana.py`."""
+        if self.owner is not None:
+            return self.owner
         if not self.is_module(path.stem) or path.is_relative_to(self.course.root / "modules"):
             return path.stem
         return next((folder.name for folder in path.parents if not self.is_module(folder.name)), "") or path.stem
@@ -191,31 +239,39 @@ def find_submissions(
     module: Module | None = None,
     policy: Policy | None = None,
     scratch: Path | None = None,
+    *,
+    student: str | None = None,
+    class_zip: bool = False,
 ) -> FoundSubmissions:
     """Return the submissions at some paths. With `module`, only those for it, whatever the names of the files.
 
     Of several attempts by one student the latest counts. With the policy `best`, all are graded. Without a policy,
-    files that could belong to two people are refused. The zip of a class is unpacked into `scratch`.
+    files that could belong to two people are refused.
+
+    With `student`, everything is the work of that student. With `class_zip`, each zip among the paths is a class.
+    Otherwise a zip is a class only if it is the only path, there is a folder `scratch` to unpack it into, and beyond
+    doubt a platform exported it. A zip inside a folder or a zip is always one student's work.
     """
     paths = list(paths)
-    finder = _Finder(course, module, scratch, single_path=len(paths) == 1)
+    single_path = len(paths) == 1 and scratch is not None
+    finder = _Finder(course, module, scratch, single_path, student, class_zip)
     for finder.root, path in enumerate(paths):
         finder.add(path)
     students: dict[str, _FilesByModule] = {}
     for file in finder.files:
         students.setdefault(file.student, {}).setdefault(file.module.name, []).append(file)
     found: list[SubmissionRef] = []
-    for student, work in students.items():
+    for who, work in students.items():
         for name, files in work.items():
             if policy is None and (several := _several_folders(files)):
-                where = f"{student} has {name} in several folders ({', '.join(several[:4])})"
+                where = f"{who} has {name} in several folders ({', '.join(several[:4])})"
                 finder.refused.append((where, SEVERAL_FOLDERS))
                 continue
             attempts = _counting_files(files)
             counting = attempts if policy == "best" else [_latest(attempts)]
             for loser, winner in _superseded(files, counting):
                 # Within one class folder it is an older draft. Across two it may be two people with the same name.
-                apart = policy is None and loser.root != winner.root
+                apart = policy is None and student is None and loser.root != winner.root
                 reason = f"{winner.origin} counts for {loser.student} instead"
                 (finder.refused if apart else finder.passed_over).append((loser.origin, reason))
             if module is None or name == module.name:
@@ -225,7 +281,7 @@ def find_submissions(
                     for one, label in zip(counting, labels, strict=True)
                 ]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
-    return FoundSubmissions(tuple(found), tuple(finder.refused), tuple(finder.passed_over))
+    return FoundSubmissions(tuple(found), tuple(finder.refused), tuple(finder.passed_over), tuple(finder.notes))
 
 
 _FilesByModule = dict[str, list[SubmittedFile]]  # one student's files, by module
@@ -285,6 +341,11 @@ def _other_modules(file: SubmittedFile, work: _FilesByModule) -> tuple[Submitted
 
 def _same_attempt(one: SubmittedFile, other: SubmittedFile) -> bool:
     return (one.root, one.attempt) == (other.root, other.attempt)
+
+
+def _some(names: Iterable[PurePosixPath]) -> str:
+    first, second, *more = [*map(str, names), ""]
+    return ", ".join(filter(None, (first, second, "…" if any(more) else "")))
 
 
 def _is_script(file: SubmittedFile) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
 from grader.submission.submission import own_submission
 
+_LINE_END = re.compile(r"\r\n?|\n")  # as Python counts lines: a form feed ends none
+
 
 @dataclass(frozen=True)
 class OwnCost:
@@ -34,7 +37,7 @@ class OwnCost:
 
     def line(self, file: str, number: int) -> str:
         """Return a line of the student's own file."""
-        lines = self.source.get(file, "").splitlines()
+        lines = _LINE_END.split(self.source.get(file, ""))
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 

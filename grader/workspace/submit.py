@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from grader import __version__
 from grader.core.atomic_file import write_bytes_atomically
+from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import Course
 from grader.course.golden import sha256
@@ -230,7 +231,7 @@ def _zip_bytes(work: Sequence[FileToSubmit], manifest: Mapping[str, Any] | None)
             _add_to_zip(archive, piece.path, piece.data, piece.modified)
         if manifest is not None:
             newest = max((piece.modified for piece in work), default=0.0)
-            text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+            text = json_text(manifest) + "\n"
             _add_to_zip(archive, MANIFEST, text.encode(), newest)
     return buffer.getvalue()
 

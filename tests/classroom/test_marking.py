@@ -190,7 +190,7 @@ def test_the_roster_adds_names_and_missing_students(grade: Grade, tmp_path: Path
     assert "01_tiny: nothing from Cy" in done.stdout
     rows = grades(out)
     assert rows["ana"]["name"] == '=HYPERLINK("x"), Ana'
-    assert rows["7"]["name"] == 'Ben\nB. "王" Ü'
+    assert rows["7"]["name"] == 'Ben\\nB. "王" Ü'
     assert (rows["7"]["section"], rows["7"]["submission"], rows["7"]["final"]) == ("B", "ben@uni.edu", "10")
     assert (rows["9"]["status"], rows["9"]["score"], rows["9"]["final"]) == ("missing", "", "")
     assert rows["who"]["name"] == ""
@@ -275,3 +275,21 @@ class TestStats:
         path.write_bytes(path.read_bytes()[:100])
         broken = self.stats(tiny, out)
         assert (broken.returncode, "is not a complete report" in broken.stderr) == (2, True)
+
+
+def test_zip_of_a_class_is_graded_for_the_students_on_the_roster(grade: Grade, tmp_path: Path) -> None:
+    write(tmp_path, {"roster.csv": "Student,ID,SIS Login ID\nAna Silva,101,ana\nBen Okafor,102,ben\n"})
+    files = {"silvaana_101_5551_tiny.py": RIGHT, "okaforben_LATE_102_5560_tiny-1.py": SQUARE}
+    for name, options in (("submissions.zip", []), ("hw.zip", ["--class-zip"])):
+        with zipfile.ZipFile(tmp_path / name, "w") as file:
+            for member, text in files.items():
+                file.writestr(member, text)
+        out = tmp_path / f"out of {name}"
+        done = grade(tmp_path / name, *options, "--to", out, "--roster", tmp_path / "roster.csv")
+        assert done.returncode == 1, done.stderr
+        assert ("read as a class of 2 that Canvas exported" in done.stderr) == (not options)
+        rows = grades(out)
+        assert {who: (row["name"], row["score"] == "10") for who, row in rows.items()} == {
+            "101": ("Ana Silva", True),
+            "102": ("Ben Okafor", False),
+        }

@@ -1,4 +1,4 @@
-"""CSV tables: every text survives writing and reading, and no spreadsheet runs one as a formula."""
+"""CSV tables: every text of one line survives writing and reading, and no spreadsheet runs one as a formula."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ NAMES = [
     "Ana Silva",
     "Silva, Ana",
     'Ana "the mask" Silva',
-    "Ana\nSilva",
-    "Ana\r\nSilva",
     "Анна Ÿ 王小明 🙂 e\u0301",
     '=HYPERLINK("http://x","y")',
     "=1+1",
@@ -26,7 +24,7 @@ NAMES = [
     "'tis",
     "＝1+1",
     "a=1",
-    "a;b\tc",
+    "a;b",
     "007",
 ]
 
@@ -39,11 +37,14 @@ def test_every_name_survives_and_none_is_a_formula() -> None:
     assert [row["name"] for _, row in read_csv(text.encode())] == NAMES
 
 
-@pytest.mark.parametrize("name", ["\t=1+1", " =1+1", "\n=1", "\r-1"])
-def test_formula_after_blanks_is_escaped(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [(" =1+1", "' =1+1"), ("\t=1+1", "\\t=1+1"), ("\n=1", "\\n=1"), ("\r-1", "\\u{d}-1"), ("\u200b=1", "\\u{200b}=1")],
+)
+def test_formula_after_blanks_is_escaped(name: str, cell: str) -> None:
     text = csv_text(["name"], [[name]])
     (row,) = list(csv.reader(io.StringIO(text, newline="")))[1:]
-    assert row == [f"'{name}"]
+    assert row == [cell]
 
 
 def test_numbers_stay_numbers() -> None:

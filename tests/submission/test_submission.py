@@ -58,13 +58,6 @@ def only(found: FoundSubmissions) -> Submission:
     return submission
 
 
-def in_scratch(course: Course, *paths: Path) -> FoundSubmissions:
-    """Find submissions with a scratch folder, where the zip of a class can be unpacked."""
-    scratch = paths[0].parent / "scratch"
-    scratch.mkdir()
-    return find_submissions(course, paths, scratch=scratch)
-
-
 LAYOUTS = {
     "below submitted": ({"submitted/ana/ps1/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
     "student/module/file": ({"ana/01_softmax/softmax.py": CODE}, [("ana", "01_softmax", "softmax.py")]),
@@ -219,7 +212,7 @@ def test_notebook_is_read_as_code_cells(two_modules: Course, tmp_path: Path) -> 
 
 
 class TestZips:
-    """A zip belongs to one student, unless it clearly has a class."""
+    """A zip of one student. tests/submission/test_class_zip.py has the zips of classes."""
 
     def test_one_students_zip(self, two_modules: Course, tmp_path: Path) -> None:
         path = zipped(tmp_path / "ana.zip", {"work/01_softmax/softmax.py": CODE, "work/02_other/other.py": ""})
@@ -227,45 +220,6 @@ class TestZips:
             ("ana", "01_softmax", "softmax.py"),
             ("ana", "02_other", "other.py"),
         ]
-
-    def test_zip_of_a_class(self, two_modules: Course, tmp_path: Path) -> None:
-        path = zipped(tmp_path / "all.zip", {"ana/softmax.py": CODE, "ben/softmax.py": CODE})
-        assert [name for name, _, _ in summary(in_scratch(two_modules, path))] == ["ana", "ben"]
-
-    def test_bad_members_of_a_class_zip_are_refused_and_others_kept(self, two_modules: Course, tmp_path: Path) -> None:
-        inner = zip_bytes(lambda file: file.writestr("softmax.py", CODE))
-        names = ("ana/softmax.py", "ben/softmax.py", "eve/softmax (1).py")
-        path = zipped(tmp_path / "all.zip", dict.fromkeys(names, CODE))
-        with zipfile.ZipFile(path, "a") as file:
-            file.writestr("cy/hand in.zip", inner)
-            file.writestr("fay/../../x.py", CODE)
-            file.writestr("mallory/softmax.py", b"#" * (3 << 20))
-            file.writestr("ana/softmax.py/softmax.py", CODE)  # inside a file, as if it were a folder
-            file.writestr(f"gil/{'x' * 300}.py", CODE)
-        found = in_scratch(two_modules, path)
-        assert [name for name, _, _ in summary(found)] == ["ana", "ben", "cy"]
-        assert {one.piece.handed_in for one in found.handed_in} == {None}  # the time is unknown
-        reasons = {where.removeprefix(f"{path}/"): reason for where, reason in found.refused}
-        assert "points outside" in reasons["fay/../../x.py"]
-        assert "too large" in reasons["mallory/softmax.py"]
-        assert "nothing to grade" in reasons["eve"]
-        assert "cannot be unpacked" in reasons["ana/softmax.py/softmax.py"]
-        assert "cannot be unpacked" in reasons[f"gil/{'x' * 300}.py"]
-
-    def test_zip_of_zips_is_a_class(self, two_modules: Course, tmp_path: Path) -> None:
-        inner = zip_bytes(lambda file: file.writestr("softmax.py", CODE))
-        with zipfile.ZipFile(tmp_path / "all.zip", "w") as file:
-            for name in ("ana.zip", "ben.zip"):
-                file.writestr(name, inner)
-        assert [name for name, _, _ in summary(in_scratch(two_modules, tmp_path / "all.zip"))] == ["ana", "ben"]
-
-    def test_class_zip_among_several_zips_is_refused(self, two_modules: Course, tmp_path: Path) -> None:
-        ana = zipped(tmp_path / "ana.zip", {"ana/softmax.py": CODE, "ben/softmax.py": "evil = 1"})
-        ben = zipped(tmp_path / "ben.zip", {"softmax.py": CODE})
-        found = in_scratch(two_modules, ana, ben)
-        assert summary(found) == [("ben", "01_softmax", "softmax.py")]
-        assert found.submissions[0].sources["softmax"].cells == (CODE,)
-        assert found.refused == ((str(ana), "has the work of several students. Grade it on its own"),)
 
     def test_zip_without_dates_is_read(self, two_modules: Course, tmp_path: Path) -> None:
         data = bytearray(zip_bytes(lambda file: file.writestr("softmax.py", CODE)))
@@ -278,15 +232,6 @@ class TestZips:
     def test_helpers_in_other_folders_do_not_make_a_class(self, two_modules: Course, tmp_path: Path) -> None:
         path = zipped(tmp_path / "ana.zip", {"work/softmax.py": CODE, "data/prep.py": "", "old/notes.py": ""})
         assert summary(find_submissions(two_modules, [path])) == [("ana", "01_softmax", "softmax.py")]
-
-    def test_students_zip_cannot_act_for_another_student(self, two_modules: Course, tmp_path: Path) -> None:
-        write(tmp_path, {"ana/softmax.py": CODE, "eve/note.txt": ""})
-        evil = "def softmax(x): return 'evil'\n"
-        zipped(tmp_path / "eve" / "hw.zip", {"ana/softmax.py": evil, "eve/softmax.py": CODE})
-        for submission in find_submissions(two_modules, [tmp_path]).submissions:
-            assert submission.student in ("ana", "eve")
-            if submission.student == "ana":
-                assert submission.sources["softmax"].cells == (CODE,)
 
     def test_latest_is_by_time_handed_in_not_by_times_in_the_zip(self, two_modules: Course, tmp_path: Path) -> None:
         write(tmp_path, {"ana/softmax.py": CODE})
@@ -372,7 +317,7 @@ def test_hostile_zip_is_refused_and_other_files_are_not(
     assert words in eve.problem
     assert not eve.sources
     assert sorted(path for path in tmp_path.rglob("*")) == before  # nothing is unpacked to disk
-    alone = find_submissions(two_modules, [tmp_path / "eve.zip"])
+    alone = find_submissions(two_modules, [tmp_path / "eve.zip"], student="eve")
     assert words in alone.refused[0][1]
 
 

@@ -20,6 +20,7 @@ from cli.instructor.export.options import (
 )
 from cli.ui.arguments import chosen, modules_here
 from grader.core.atomic_file import write_atomically
+from grader.core.json_record import json_text
 from grader.core.report import file_name, report_from
 from grader.course.course import find_course
 from grader.platforms.class_list import ExportError
@@ -75,7 +76,7 @@ def result(report_file: Path, base64: bool) -> None:
     except ValueError as error:
         raise click.UsageError(f"{report_file} is not a report: {error}") from None
     made = runner_result(report)
-    click.echo(encoded(made) if base64 else json.dumps(made, indent=1, ensure_ascii=False))
+    click.echo(encoded(made) if base64 else json_text(made))
     sys.exit(3 if report.score is None else 0)
 
 
@@ -98,7 +99,7 @@ def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -
         found = class_of(reports, modules)
         with new_folder(out) as folder:
             for mark, report in found.reports():
-                text = json.dumps(runner_result(report), indent=1, ensure_ascii=False) + "\n"
+                text = json_text(runner_result(report)) + "\n"
                 write_atomically(folder / mark.module / f"{file_name(mark.submission)}.json", text)
                 count += 1
     except ExportError as error:

@@ -19,11 +19,13 @@ from grader.platforms.output_folder import new_folder
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", required=True, type=NEW_FOLDER, help="A new folder.")
 @click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
+@click.option("--class-zip", is_flag=True, help="Each zip in PATHS is a class, not one student's work.")
 @json_option
-def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, as_json: bool) -> None:
+def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, class_zip: bool, as_json: bool) -> None:
     """Prepare submissions for JPlag, which looks for similar ones.
 
-    PATHS are the same as for `attn grade`: scripts, notebooks, zips, or folders <student>/<module>/<file>.
+    PATHS are the same as for `attn grade`: scripts, notebooks, zips, or folders <student>/<module>/<file>. The zip of a
+    class needs --class-zip.
 
     \b
     attn export jplag class/ --out similar -m softmax
@@ -39,7 +41,7 @@ def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, as_json: 
     module = module_named(course, module_name) if module_name else None
     try:
         with new_folder(out) as folder, tempfile.TemporaryDirectory(prefix="attn-") as scratch:
-            laid = lay_out(course, paths, module, folder, Path(scratch))
+            laid = lay_out(course, paths, module, folder, Path(scratch), class_zip=class_zip)
             if not laid.files:
                 raise ExportError("there is nothing to prepare at " + ", ".join(map(str, paths)))
     except ExportError as error:

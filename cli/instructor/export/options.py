@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from cli.ui.arguments import chosen
+from grader.core.json_record import json_text
 from grader.course.course import find_course
 from grader.platforms.class_list import ClassList, read_class
 
@@ -36,7 +36,7 @@ def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: boo
     for problem in missing:
         click.echo(f"attn: {problem}", err=True)
     if as_json:
-        click.echo(json.dumps(made | {"problems": missing}, indent=1, ensure_ascii=False))
+        click.echo(json_text(made | {"problems": missing}))
     else:
         counts = [f"{value} {name}" for name, value in made.items() if isinstance(value, int)]
         counts += [f"{count} for {name}" for name, count in made.get("files", {}).items()]

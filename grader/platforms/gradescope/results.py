@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.atomic_file import write_atomically
+from grader.core.json_record import json_text
 from grader.core.report import CostResult, Report
 from grader.platforms.gradescope.evaluate import value_at
 from grader.platforms.items import Item, diagnosed, items_of
@@ -54,7 +54,7 @@ def failed(output: str, status: str) -> dict[str, Any]:
 
 def write_results(path: Path, data: Mapping[str, Any]) -> None:
     """Write results.json, completely or not at all."""
-    write_atomically(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_atomically(path, json_text(data, allow_nan=False) + "\n")
 
 
 def _test(item: Item, report: Report, options: GradescopeOptions) -> dict[str, Any]:

@@ -81,8 +81,8 @@ class AutogradeRun:
     def _handed_in(self, course: Course, module: Module, student: str) -> SubmissionRef:
         """Return a student's submission for a module, together with their other modules, as `attn grade` does."""
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, "."))
-        found = find_submissions(course, [folder], module)
-        if [one.student for one in found.handed_in] != [student]:
+        found = find_submissions(course, [folder], module, student=student)
+        if len(found.handed_in) != 1:
             raise AutogradeError(f"{folder} does not have exactly one submission of {student} for {module.name}")
         return found.handed_in[0]
 

@@ -16,6 +16,7 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook
 
+from grader.core.safe_text import visible
 from grader.course.notebook import NotebookError, grade_id, raw_cells, read_cells, source_of
 from grader.platforms.nbgrader.assignment import OPEN_STUB
 from grader.platforms.nbgrader.autograde import AutogradeRun
@@ -101,7 +102,7 @@ def _shown(cell: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
     """Return a cell with only its text taken from the student."""
     kind = cell.get("cell_type")
     try:
-        text = source_of(cell).encode("utf-8", "replace").decode()
+        text = visible(source_of(cell).replace("\r\n", "\n"))  # code must not read differently from what it does
     except NotebookError:
         text = ""
     released = known.get(grade_id(cell))

@@ -183,7 +183,7 @@ class _GradebookWriter:
         if entry is None or not self._place("submitted", student).is_dir():
             return False
         folder = self._place("submitted", student).parent
-        found = find_submissions(self.course, [folder], self.module).handed_in
+        found = find_submissions(self.course, [folder], self.module, student=student).handed_in
         return not any(submission_hash(one.read()) == entry.provenance.submission for one in found)
 
     def _notebook_to_show(self, report: Report, student: str) -> Any:

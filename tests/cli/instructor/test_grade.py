@@ -75,6 +75,37 @@ def test_usage_mistakes_exit_2(attn: Attn, arguments: list[str], words: str) -> 
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "has work in several places (ana/softmax.py, ben/softmax.py). If it is a class, add --class-zip."),
+        (["--class-zip", "--student", "ana"], "use only one of them"),
+        (["--student", " "], "--student needs a name"),
+    ],
+)
+def test_unclear_owner_exits_2(attn: Attn, tmp_path: Path, options: list[str], words: str) -> None:
+    with zipfile.ZipFile(tmp_path / "hw.zip", "w") as file:
+        for name in ("ana/softmax.py", "ben/softmax.py"):
+            file.writestr(name, "x = 1")
+    done = attn("grade", tmp_path / "hw.zip", *options)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_class_zip_needs_a_zip(attn: Attn, tmp_path: Path) -> None:
+    done = attn("grade", tmp_path, "--class-zip")
+    assert (done.returncode, "--class-zip needs a zip" in done.stderr) == (2, True)
+
+
+def test_student_option_names_the_student(attn: Attn, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "ben.zip", "w") as file:
+        file.writestr("ben/softmax.py", SOLUTION.read_text())
+        file.writestr("ben/old/softmax.py", SOLUTION.read_text())
+    done = attn("grade", tmp_path / "ben.zip", "--student", "ana", "--json")
+    assert [report["submission"] for report in json.loads(done.stdout)] == ["ana"]
+
+
 def test_an_empty_folder_is_nothing_to_grade(attn: Attn, tmp_path: Path) -> None:
     done = attn("grade", tmp_path)
     assert done.returncode == 2
