@@ -1,0 +1,50 @@
+"""A folder of submissions for one module, graded in one batch. The earlier modules of each are the course's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.module import Module
+from grader.course.notebook import read_cells
+from grader.grading.grade import grade
+from grader.sandbox.jail.limits import Limits
+from grader.submission.submission import Source, Submission
+
+
+def grade_folder(course: Course, folder: Path, limits: Limits | None = None) -> tuple[Report, ...]:
+    """Grade every script and notebook of a folder that is named after its module."""
+    module = course.module(folder.name)
+    paths = sorted(path for path in folder.iterdir() if path.suffix in (".py", ".ipynb"))
+    reports: list[Report] = []
+    submissions = [_submission(course, module, path) for path in paths]
+    grade(course, module, submissions, reports.append, limits, allow_unjailed=True)
+    assert [report.max_score for report in reports] == [module.points] * len(paths)
+    return tuple(reports)
+
+
+def lost_marks(reports: tuple[Report, ...]) -> dict[str, list[tuple[str, str]]]:
+    """Return what each submission lost and why. One that has full marks is left out."""
+    return {
+        report.submission: [("status", f"{report.status}: {report.message}")]
+        + [(check.name, check.message) for check in report.asked if check.outcome != "passed"]
+        + [(f"{cost.function}, {cost.meter}", cost.message) for cost in report.costs if cost.verdict != "pass"]
+        + [(call.call, call.why) for call in report.forbidden]
+        for report in reports
+        if (report.status, report.score) != ("graded", report.max_score)
+    }
+
+
+def _submission(course: Course, module: Module, path: Path) -> Submission:
+    earlier = {one.slug: course.solution(one).read_text() for one in course.modules if one.order < module.order}
+    files = {slug: Source(f"{slug}.py", (text,), notebook=False) for slug, text in earlier.items()}
+    files[module.slug] = _source(module, path)
+    return Submission(path.stem, module.name, files[module.slug].file, files)
+
+
+def _source(module: Module, path: Path) -> Source:
+    file = f"{module.slug}{path.suffix}"
+    if path.suffix == ".ipynb":
+        return Source(file, read_cells(path.read_bytes()), notebook=True)
+    return Source(file, (path.read_text(encoding="utf-8"),), notebook=False)

@@ -1,0 +1,35 @@
+"""Right submissions as students write them, the files of tests/data/honest/NN_slug/: full marks and no review."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.core.report import Report
+from grader.course.course import Course
+from tests.acceptance.graded_folder import grade_folder, lost_marks
+from tests.conftest import DATA
+
+HONEST = DATA / "honest"
+FEWEST = 10
+QUICK = "01_softmax"
+MODULES = [
+    folder.name if folder.name == QUICK else pytest.param(folder.name, marks=pytest.mark.exhaustive)
+    for folder in sorted(HONEST.iterdir())
+]
+
+
+def open_questions(report: Report) -> set[str]:
+    """Return what an instructor would have to decide."""
+    return {cost.message for cost in report.costs if cost.verdict == "inconclusive"}
+
+
+@pytest.mark.parametrize("module_name", MODULES)
+def test_an_honest_submission_gets_full_marks_without_review(course: Course, module_name: str) -> None:
+    reports = grade_folder(course, HONEST / module_name)
+    assert lost_marks(reports) == {}
+    assert [(one.submission, open_questions(one)) for one in reports if one.needs_review] == []
+    assert len(reports) >= FEWEST
+
+
+def test_every_module_has_its_honest_submissions(course: Course) -> None:
+    assert sorted(folder.name for folder in HONEST.iterdir()) == [module.name for module in course.modules]

@@ -1,0 +1,247 @@
+# %% [markdown]
+# # 03 · Attention in arrays
+#
+# This is the formula of module 02, written for whole arrays:
+#
+# $$\operatorname{attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# You may use all of NumPy: `@`, `einsum`, `swapaxes`, broadcasting. You may not use a Python loop over tokens: the
+# number of Python steps must not grow with the number of tokens or their width. (`explain` may loop to write its
+# text.) All functions take any number of leading dimensions, such as a batch, or a batch and heads.
+#
+# After each step there is a cell to try it. In a notebook, run that cell. As a script, `python attention.py` runs
+# all of them, up to the first step that is missing. `attn test attention` runs the visible checks.
+# The lesson is in `README.md`, next to this file.
+
+# %%
+from functools import lru_cache
+import numpy as np
+
+# %% [markdown]
+# ## Build 1: where queries, keys and values come from
+#
+# A token is one vector. Three matrices, which a network learns, turn it into three vectors.
+
+# %%
+_heads = {}  # d_k -> head: a head keeps nothing but its width, so it can be used again
+
+
+@lru_cache(maxsize=None)
+def root(n):
+    return float(np.sqrt(n))
+
+
+def flt(a, b=None):
+    t = np.result_type(a, a if b is None else b)
+    return t if t.kind == "f" else np.dtype(np.float64)
+
+
+def project_qkv(X, W_q, W_k, W_v):
+    def times(W):
+        return np.matmul(X, W, dtype=flt(X, W))
+
+    return times(W_q), times(W_k), times(W_v)
+
+# %%
+# Try project_qkv on the lesson's two tokens.
+if __name__ == "__main__":
+    X = np.array([[1, 0, 2], [0, 1, 1]])  # cat, sat
+    W_q = np.array([[1, 0], [0, 1], [0.5, 0]])
+    W_k = np.array([[0, 1], [1, 0], [0, 0.5]])
+    W_v = np.array([[0.5], [1], [0.25]])
+    queries, keys, values = project_qkv(X, W_q, W_k, W_v)
+    print("queries:", queries.tolist(), "keys:", keys.tolist(), "values:", values.tolist())
+    assert np.allclose(queries, [[2, 0], [0.5, 1]]), "the queries are X times W_q"
+    assert np.allclose(keys, [[0, 2], [1, 0.5]]), "the keys are X times W_k"
+    assert np.allclose(values, [[1], [1.25]]), "the values are X times W_v, here only one wide"
+
+# %% [markdown]
+# ## Build 2 to 7: attention, one method for each step
+#
+# The constructor is complete. It stores `d_k`, the width of queries and keys, for `scale_scores`. Write one method
+# at a time. The cells below the class try them in the same order. A method must not store anything for later calls.
+
+# %%
+class ScaledDotProductAttention:
+    def __init__(self, d_k):
+        self.d_k = d_k
+
+    def compute_scores(self, Q, K):
+        if Q.shape[-1] != K.shape[-1]:
+            raise ValueError(f"Q: {Q.shape}, K: {K.shape}, and the last sizes {Q.shape[-1]} and {K.shape[-1]} differ")
+        return np.matmul(Q, K.swapaxes(-1, -2), dtype=flt(Q, K))
+
+    def scale_scores(self, scores):
+        return np.divide(scores, root(self.d_k), dtype=flt(scores))
+
+    def compute_weights(self, scaled_scores, mask=None):
+        x = np.array(scaled_scores, dtype=flt(scaled_scores))
+        if mask is not None:
+            x[np.broadcast_to(mask, x.shape) == 0] = -np.inf
+        x -= x.max(-1, keepdims=True, initial=np.finfo(x.dtype).min)
+        np.exp(x, x)
+        s = x.sum(-1, keepdims=True)
+        s[s == 0] = 1
+        x /= s
+        return x
+
+    def compute_output(self, weights, V):
+        return np.matmul(weights, V, dtype=flt(weights, V))
+
+    def forward(self, Q, K, V, mask=None):
+        if K.shape[-2] != V.shape[-2]:
+            raise ValueError(f"K: {K.shape}, V: {V.shape}, and the lengths {K.shape[-2]} and {V.shape[-2]} differ")
+        weights = self.compute_weights(self.scale_scores(self.compute_scores(Q, K)), mask)
+        return self.compute_output(weights, V), weights
+
+    def explain(self, Q, K, V, tokens, query_idx=0):
+        q = Q[query_idx : query_idx + 1]
+        raw = self.compute_scores(q, K)
+        scaled = self.scale_scores(raw)
+        weights = self.compute_weights(scaled)
+        rows = {
+            "token": tokens,
+            "raw": [f"{x:.4f}" for x in raw[0]],
+            "scaled": [f"{x:.4f}" for x in scaled[0]],
+            "weight": [f"{x:.4f}" for x in weights[0]],
+            "output": [f"{x:.4f}" for x in self.compute_output(weights, V)[0]],
+        }
+        return "\n".join(f"{name:>7}: " + " | ".join(row) for name, row in rows.items())
+
+# %%
+# The lesson's sentence, for the cells below: a query, a key and a value for each token, and the raw scores
+if __name__ == "__main__":
+    tokens = ["The", "cat", "sat", "on", "mat"]
+    Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
+    V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+    raw = np.array([[0, 2, 1, 1, 1.5], [3, 0, 2, 1, 0.5], [1, 2, 2, 1, 1.5], [1, 1, 0, 2, 1], [1, 1, 1, 1, 1.5]])
+    head = ScaledDotProductAttention(d_k=4)
+
+# %%
+# Try compute_scores
+if __name__ == "__main__":
+    table = head.compute_scores(Q, K)
+    print("raw scores of The:", table[0])
+    assert np.allclose(table, raw), "row i belongs to query i and column j to key j; see the table in the lesson"
+    batch = head.compute_scores(np.stack([Q, 2 * Q]), np.stack([K, K]))
+    assert batch.shape == (2, 5, 5), f"two sentences of five tokens gave {batch.shape}"
+    assert np.allclose(batch, [raw, 2 * raw]), "each sentence of a batch has its own scores"
+
+# %%
+# Try scale_scores
+if __name__ == "__main__":
+    scaled = head.scale_scores(raw)
+    print("scaled scores of The:", scaled[0])
+    assert np.allclose(scaled[0], [0, 1, 0.5, 0.5, 0.75]), "d_k is 4, so scores are divided by 2"
+    assert np.allclose(ScaledDotProductAttention(64).scale_scores(raw), raw / 8), "with d_k = 64, by 8"
+
+# %%
+# Try compute_weights
+if __name__ == "__main__":
+    shares = head.compute_weights(raw / 2)
+    print("weights of The:", shares[0].round(4))
+    assert np.allclose(shares[0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "see the table in the lesson"
+    assert np.allclose(shares.sum(axis=-1), 1), "the weights of every query should sum to 1"
+    causal = head.compute_weights(raw / 2, np.tri(5))
+    print("causal weights of cat:", causal[1].round(4))
+    assert np.allclose(causal[1], [0.8176, 0.1824, 0, 0, 0], atol=1e-4), "cat sees The and itself"
+    assert np.allclose(head.compute_weights(raw / 2, np.zeros((5, 5))), 0), "with every key blocked: 0, not NaN"
+
+# %%
+# Try compute_output
+if __name__ == "__main__":
+    mixed = head.compute_output(np.array([[0.1095, 0.2976, 0.1805, 0.1805, 0.2318], [0, 0, 0, 0, 0]]), V)
+    print("output of The:", mixed[0].round(4))
+    assert np.allclose(mixed[0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "see the table in the lesson"
+    assert np.allclose(mixed[1], 0), "weights of 0 give an output of 0"
+
+# %%
+# Try forward
+if __name__ == "__main__":
+    result = head.forward(Q, K, V)
+    assert len(result) == 2, "forward returns the pair (output, weights)"
+    assert np.allclose(result[0][0], [0.2254, 0.4135, 0.2964, 0.2964], atol=1e-4), "the output comes first"
+    assert np.allclose(result[1][0], [0.1095, 0.2976, 0.1805, 0.1805, 0.2318], atol=1e-4), "and then the weights"
+    padding = np.array([[[1, 1, 1, 1, 1]], [[1, 1, 1, 0, 0]]])  # (2, 1, 5): one row of the mask for each sentence
+    padded = head.forward(np.stack([Q, Q]), np.stack([K, K]), np.stack([V, V]), padding)
+    print("The, when on and mat are only padding:", padded[1][1, 0].round(4))
+    assert np.allclose(padded[1][0], result[1]), "the mask of the first sentence blocks nothing"
+    assert np.allclose(padded[1][1, :, 3:], 0), "the mask of the second blocks its last two tokens"
+
+# %%
+# Try explain: follow one token
+if __name__ == "__main__":
+    trace = head.explain(Q, K, V, tokens, query_idx=1)
+    assert isinstance(trace, str), "explain should return its text, not print it"
+    print(trace)
+    assert all(token in trace for token in tokens), "the text should contain the name of every token"
+
+# %% [markdown]
+# ## Build 8: the same as one function
+#
+# Most libraries have attention as one function, which gets $d_k$ from the width of the queries.
+
+# %%
+def scaled_dot_product_attention(Q, K, V, mask=None):
+    d_k = Q.shape[-1]
+    if d_k not in _heads:
+        _heads[d_k] = ScaledDotProductAttention(d_k)
+    return _heads[d_k].forward(Q, K, V, mask)
+
+# %%
+# Try the function. A web page gave .382 .382 .236 for the first query, which is wrong.
+if __name__ == "__main__":
+    page_keys, page_values = np.array([[1, 0], [1, 1], [0, 1]]), np.array([[1, 0], [0, 2], [1, 1]])
+    result = scaled_dot_product_attention(np.eye(2), page_keys, page_values)
+    print("weights:", result[1][0].round(4), "output:", result[0][0].round(4))
+    assert np.allclose(result[1][0], [0.4011, 0.4011, 0.1978], atol=1e-4), "queries are 2 wide: divide by the root of 2"
+    assert np.allclose(result[0][0], [0.5989, 1.0], atol=1e-4), "mix the values in these proportions"
+
+# %% [markdown]
+# ## Use: an attention map
+#
+# There is one row for each query. The longer the bar, the larger the weight of that key. Then change something: pass
+# a mask, or `2 * Q`, or `Q` in place of `K`.
+
+# %%
+if __name__ == "__main__":
+    attention_map = scaled_dot_product_attention(Q, K, V)[1]
+    for token, row in zip(tokens, attention_map, strict=True):
+        print(f"{token:>4}", "  ".join(f"{key} {'#' * round(20 * w):<10}" for key, w in zip(tokens, row, strict=True)))
+
+# %% [markdown]
+# ## Use: what `it` looks at, and what the scale is for
+#
+# *The animal did not cross the street because it was tired.* Here is one query with three keys. After that: how large
+# are the scores of random vectors, and how large is the largest weight if you do not divide?
+
+# %%
+if __name__ == "__main__":
+    it = np.array([[3, 1]])
+    word_keys = np.array([[3, 1], [1, 4], [1.5, 0.5]])
+    word_values = np.array([[2, 1.5], [0.5, 0.3], [-0.5, 1.2]])
+    context, attended = scaled_dot_product_attention(it, word_keys, word_values)
+    for word, share in zip(["animal", "street", "because"], attended[0], strict=True):
+        print(f"{word:>8} {'#' * round(40 * share)} {share.round(2)}")
+    print("context of `it`:", context[0].round(2))
+
+    rng = np.random.default_rng(0)
+    for d_k in (4, 16, 64, 256):
+        wide = ScaledDotProductAttention(d_k)
+        random_scores = wide.compute_scores(rng.normal(size=(1000, d_k)), rng.normal(size=(10, d_k)))
+        unscaled = wide.compute_weights(random_scores).max(axis=-1).mean()
+        divided = wide.compute_weights(wide.scale_scores(random_scores)).max(axis=-1).mean()
+        print(f"d_k = {d_k}: the variance of a score is {random_scores.var().round()};", end=" ")
+        print(f"the largest of ten weights is {unscaled.round(2)} unscaled, {divided.round(2)} scaled, on average")
+
+# %% [markdown]
+# ## Reflect
+#
+# What is the variance of a raw score for $d_k = 512$, if the entries of queries and keys are independent with mean 0
+# and variance 1? And how many bytes does one matrix of scores need, in float32, for 8192 queries and 8192 keys?
+# Replace each `None` (or write the answers below).
+
+# %%
+REFLECT_SCORE_VARIANCE_DK512 = 512
+REFLECT_SCORE_BYTES_FLOAT32_N8192 = 268435456
