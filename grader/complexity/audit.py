@@ -272,7 +272,7 @@ class _Auditor(ast.NodeVisitor):
         of_class = isinstance(owner, ast.Attribute) and owner.attr == "__class__"
         if self.names.path(owner) is not None or of_type or of_class:
             self.flag(node, CHANGED_LIBRARY)
-        elif _is_dunder(node.attr):
+        elif _is_dunder(node.attr) and node.attr != "__doc__":
             self.flag(node, DUNDER)
 
     def _check_bound(self, node: ast.AST, name: str) -> None:

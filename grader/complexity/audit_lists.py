@@ -8,9 +8,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Modules that solutions need. Their functions are counted where they are called, or make a cost undecided.
-_PYTHON = """__future__ abc array bisect cmath collections collections.abc contextlib copy dataclasses decimal
+_PYTHON = """__future__ abc argparse array bisect cmath collections collections.abc contextlib copy dataclasses decimal
     doctest enum fractions functools heapq inspect io itertools json logging math numbers operator os os.path pathlib
-    pprint random statistics string sys textwrap time types typing typing_extensions unittest warnings weakref"""
+    pprint random statistics string sys textwrap threading time timeit types typing typing_extensions unittest warnings
+    weakref"""
 _NUMPY = """numpy numpy.exceptions numpy.fft numpy.lib.array_utils numpy.lib.stride_tricks numpy.linalg numpy.ma
     numpy.polynomial numpy.random numpy.testing numpy.typing"""
 _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autograd.functional torch.backends
@@ -37,6 +38,7 @@ ONLY_THESE = {
     "doctest": _words("testmod"),
     "inspect": _words("signature Signature Parameter BoundArguments getdoc cleandoc isfunction isclass ismethod"),
     "io": _words("StringIO BytesIO"),
+    "threading": _words("Lock RLock"),
     "weakref": _words("WeakKeyDictionary WeakValueDictionary ref"),
     "os": _words("environ path getcwd sep linesep cpu_count name"),
     "sys": _words("""argv byteorder executable exit float_info getrecursionlimit getsizeof hash_info int_info

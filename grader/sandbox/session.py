@@ -207,7 +207,8 @@ class Session:
         if self._worker is None:
             raise RuntimeError("there is no worker")
         channel = self._worker.channel
-        patience = Deadline(self.limits, self._worker.process.pid)
+        limits = self.limits.for_import if call == IMPORT else self.limits
+        patience = Deadline(limits, self._worker.process.pid)
         self._serial += 1
         started = time.monotonic()
         try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __tracebackhide__ = True  # pytest shows the student's failure, not our proxy
 
 _PROCESS_CPU_CLOCK = 2
 CPU_SECONDS = 900  # for a worker's complete life: the kernel enforces this if we fail to
+IMPORT_FACTOR = 3
 GPU_HOST_BYTES = 8 << 30  # the memory limit with a GPU, whose driver needs a large part of it
 MEMORY_BYTES = 1 << 30  # what a worker may use in addition to its zygote
 MEMORY_VARIABLE = "ATTNLAB_WORKER_MB"  # a smaller limit, in MiB, for containers with little memory
@@ -26,6 +27,11 @@ class Limits:
     session_s: float = 300.0
     # How often a function may end its worker. After that, its remaining checks are not run.
     endings: int = 2
+
+    @property
+    def for_import(self) -> Limits:
+        """The limits of loading a submission: a notebook also runs the lesson's own cells, which may train a model."""
+        return replace(self, cpu_s=IMPORT_FACTOR * self.cpu_s)
 
 
 # The first call on a GPU loads kernels: this takes seconds of CPU time, and waits for the driver.

@@ -117,6 +117,8 @@ class Meter(Counts):
     def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply an operator in place, as in `a += b`."""
         self.at = at
+        if result_is_extended(name, a):  # `row += [x]` costs what it adds, not what is there already
+            return IN_PLACE[name](a, self.counted(at, b))
         result = IN_PLACE[name](a, b)
         self.operated(at, name, a, b, result)
         return result
@@ -307,6 +309,11 @@ class _AssignmentTarget:
     def __delitem__(self, index: Any) -> None:
         self.meter.walked(self.at, len(self.owner))
         del self.owner[index]
+
+
+def result_is_extended(name: str, owner: Any) -> bool:
+    """Whether an operator in place only adds to a container."""
+    return (name == "+" and type(owner) in (list, collections.deque)) or (name == "|" and type(owner) in (dict, set))
 
 
 def _is_students(kind: type) -> bool:

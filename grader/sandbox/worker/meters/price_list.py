@@ -7,6 +7,9 @@ a measurement inconclusive, never wrong.
 from __future__ import annotations
 
 import abc
+import argparse
+import array
+import bisect
 import builtins
 import collections
 import contextlib
@@ -15,12 +18,18 @@ import dataclasses
 import decimal
 import fractions
 import functools
+import heapq
 import inspect
+import io
 import itertools
 import logging
 import math
 import operator
+import pprint
+import string
 import sys
+import textwrap
+import threading
 import time
 import types
 import typing
@@ -141,12 +150,25 @@ _FREE_TYPES = {
     *(itertools.zip_longest, itertools.combinations, itertools.permutations, itertools.pairwise, itertools.compress),
     *(functools.partial, operator.itemgetter, operator.attrgetter, fractions.Fraction),
     *(decimal.Decimal, memoryview, types.SimpleNamespace),
-    *(contextlib.suppress, contextlib.nullcontext, warnings.catch_warnings),
+    *(contextlib.suppress, contextlib.nullcontext, contextlib.ExitStack, warnings.catch_warnings, io.StringIO),
+    *(array.array, collections.ChainMap, collections.UserDict, types.MappingProxyType),
 }
 _FREE_KINDS = {operator.itemgetter, operator.attrgetter, types.GenericAlias}
 _FREE_OWNERS: tuple[type, ...] = (np.generic, int, float, complex, dict, str, bytes, tuple, range, list, set, slice)
-_FREE_OWNERS += (frozenset, collections.deque, types.GeneratorType, np.nditer)
-_FREE_MODULES = (contextlib, dataclasses, functools, inspect, logging, typing, warnings, weakref)
+_FREE_OWNERS += (frozenset, collections.deque, types.GeneratorType, np.nditer, io.StringIO, array.array)
+_FREE_MODULES: tuple[types.ModuleType, ...] = (
+    argparse,
+    contextlib,
+    dataclasses,
+    functools,
+    inspect,
+    logging,
+    pprint,
+    string,
+    textwrap,
+    typing,
+)
+_FREE_MODULES += (warnings, weakref)
 # By the file of their code: a decorator gives its function the name and the module of the student's.
 _FREE_FILES = {module.__file__ for module in _FREE_MODULES}
 _ARRAY_METHODS: dict[str, Price] = {
@@ -251,6 +273,11 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
     yield from ((getattr(builtins, name), free) for name in plain.split())
     yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache, itertools.tee))
     yield itertools.chain.from_iterable, free
+    yield from ((one, free) for one in (threading.Lock, threading.RLock, time.perf_counter_ns, time.monotonic, ascii))
+    yield from ((one, sorting) for one in (heapq.nlargest, heapq.nsmallest, heapq.heapify))
+    yield from (
+        (one, free) for one in (heapq.heappush, heapq.heappop, bisect.bisect, bisect.bisect_left, bisect.insort)
+    )
     yield from ((one, free) for one in (time.perf_counter, time.time, time.process_time, collections.namedtuple))
     yield from ((one, free) for one in (operator.index, operator.not_, operator.truth, operator.is_, warnings.warn))
     yield from ((one, free) for one in (contextlib.contextmanager, functools.singledispatch, functools.total_ordering))

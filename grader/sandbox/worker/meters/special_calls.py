@@ -55,7 +55,7 @@ def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
 def walk_all(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
     """Methods that go through their object and every argument: union, fromkeys, copy."""
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, dict | set | frozenset | tuple | str | bytes):
+    if isinstance(owner, dict | set | frozenset | tuple | str | bytes) and function.__name__ != "update":
         meter.walked(at, len(owner))
     args = tuple(
         meter.counted(at, arg) if isinstance(arg, Iterable) and not isinstance(arg, str) else arg for arg in args
@@ -128,6 +128,8 @@ def list_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
         args = (meter.counted(at, args[0]), *args[1:])
     elif name == "pop" and args:
         meter.walked(at, max(0, len(owner) - args[0] if args[0] >= 0 else -args[0]))
+    elif name == "insert" and args and type(args[0]) is int:
+        meter.walked(at, max(0, len(owner) - args[0] if args[0] >= 0 else -args[0]))  # what it moves
     elif name != "pop":
         meter.walked(at, len(owner))
     if kwargs.get("key") is not None:
