@@ -40,9 +40,9 @@ class Summary:
         """The reasons why a submission does not have full marks, in words."""
         if self.status != "graded":
             return (one_line(f"{self.status.replace('_', ' ')}: {self.message}"),)
-        remarks = [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
+        remarks = [self._undecided] if self.needs_review else []
+        remarks += [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
         remarks += [f"{len(self.too_expensive)} of {self.costs} costs too high"] if self.too_expensive else []
-        remarks += [self._undecided] if self.needs_review else []
         return (*remarks, *self.endings)
 
     @property
