@@ -52,7 +52,8 @@ def of(work: Decision = "open", code: Decision = "open", comment: str = "") -> D
 
 
 def scores(report: Report) -> dict[str, float | None]:
-    return {one.name: one.earned for one in (*report.checks, *report.costs)}
+    checks = {check.name: check.earned for check in report.checks}
+    return checks | {cost.name: cost.earned for cost in report.costs}
 
 
 def test_the_report_starts_with_the_sum_of_its_points() -> None:
