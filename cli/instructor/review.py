@@ -70,6 +70,8 @@ def review(
     modules = [one.name for one in chosen(find_course(Path.cwd()), (module,))] if module else []
     if comment is not None and action not in ("accept", "reject"):
         raise click.UsageError("--comment belongs to --accept or --reject")
+    if as_json and action is not None:
+        raise click.UsageError(f"--json is for the list; --{action} prints what changed")
     try:
         found = [one for one in read_reviews(reports, modules) if student is None or one.is_of(student)]
         if action is not None:
@@ -81,8 +83,8 @@ def review(
     if as_json:
         click.echo(json.dumps(_json(shown, target, every=every), indent=1, ensure_ascii=False))
     else:
-        click.echo("\n".join(review_lines(shown, reports, undecided_rule(reports), every=every)))
-    sys.exit(int(any(one.report.needs_review for one in shown)))
+        click.echo("\n".join(review_lines(shown, reports, undecided_rule(reports), target, every=every)))
+    sys.exit(int(any(one.is_open(target) for one in shown)))
 
 
 def _decide(

@@ -13,25 +13,28 @@ from grader.core.report import Report
 from grader.core.review import ReviewItem, Undecided
 from grader.core.safe_text import one_line
 
+NOT_WRITTEN = "The report does not have your last decision, or the last --undecided, yet"
 COMMENT = '"why"'
 _WHAT = {"cost": "cost", "code": "code", "check": "checks"}
 
 
-def review_lines(found: Sequence[Reviewed], folder: Path, undecided: Undecided, *, every: bool) -> list[str]:
+def review_lines(
+    found: Sequence[Reviewed], folder: Path, undecided: Undecided, target: str | None, *, every: bool
+) -> list[str]:
     """Return the undecided items by student, each with the command that decides it; with `every`, all items."""
     lines: list[str] = []
     for one in found:
-        items = [item for item in merged(one.items()) if every or item.is_open]
-        if not items and not one.report.needs_review:
+        items = [item for item in merged(one.items(target)) if every or item.is_open]
+        if not items and one.report.reviews:
             continue
         who = f"{one.student} ({one_line(one.name)})" if one.name else one.student
         lines.append(f"{who} · {one.module} · {score_text(one.report)}")
         lines += [] if items else [wrapped(f"written by an older AttnLab, which does not list items. {RESUME}", "  ")]
-        lines += [] if one.written else [wrapped(f"A decision is not in the report yet. {RESUME}", "  ")]
+        lines += [] if one.written else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
         for item in items:
             lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item)]
         lines.append("")
-    return [*lines, *_summary(found, undecided)]
+    return [*lines, *_summary(found, undecided, target)]
 
 
 def merged(items: Iterable[ReviewItem]) -> list[ReviewItem]:
@@ -94,11 +97,11 @@ def _command(folder: Path, one: Reviewed, item: ReviewItem) -> list[str]:
     return [f"    {command} --accept --comment {COMMENT}", f"    {command} --reject --comment {COMMENT}"]
 
 
-def _summary(found: Sequence[Reviewed], undecided: Undecided) -> list[str]:
-    still = [one for one in found if one.report.needs_review]
+def _summary(found: Sequence[Reviewed], undecided: Undecided, target: str | None) -> list[str]:
+    still = [one for one in found if one.is_open(target)]
     if not still:
         return ["Nothing is undecided."]
-    points = round(sum(one.report.undecided_points for one in still), 6)
+    points = round(sum(one.undecided_points(target) for one in still), 6)
     reports = "1 report" if len(still) == 1 else f"{len(still)} reports"
     until = "They count until you decide." if undecided == "count" else "They do not count until you accept them."
     return [f"{points:g} points in {reports} are not decided. {until}"]

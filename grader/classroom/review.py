@@ -46,6 +46,16 @@ class Reviewed:
         """Return the items, of all targets or of one."""
         return tuple(item for item in self.report.reviews if target in (None, item.target))
 
+    def is_open(self, target: str | None = None) -> bool:
+        """Whether something is still undecided, in all targets or in one."""
+        return any(item.is_open for item in self.items(target)) or (not self.report.reviews and target is None)
+
+    def undecided_points(self, target: str | None = None) -> float:
+        """Return the points that are still undecided, of all targets or of one."""
+        if target is None:
+            return self.report.undecided_points
+        return sum(item.points for item in self.items(target) if item.is_open)
+
     def is_of(self, student: str) -> bool:
         """Whether it belongs to a student, named as in the submission or by an id."""
         return student in (self.student, self.id)

@@ -15,8 +15,8 @@ Undecided = Literal["count", "withhold"]  # whether undecided points count until
 class ReviewItem:
     """One thing that a person must decide. `target` is a function or class, or empty for the complete submission.
 
-    `parts` names the checks and costs whose points depend on it, and `points` is their sum. A cost is named as in
-    `cost_name`. `code` is the text of the line.
+    `parts` names the checks and costs whose points depend on it, and `points` is their sum. A cost is named like
+    `softmax work`. `code` is the text of the line.
     """
 
     target: str
@@ -29,6 +29,10 @@ class ReviewItem:
     comment: str = ""
     parts: tuple[str, ...] = ()
     code: str = ""
+
+    def __post_init__(self) -> None:
+        if self.points and not self.parts:  # a decision about it could neither give nor take its points
+            raise ValueError(f"a review item of {self.points:g} points must name the checks or costs that have them")
 
     @property
     def is_open(self) -> bool:

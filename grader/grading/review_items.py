@@ -34,7 +34,7 @@ def _of_costs(submission: Submission, costs: Iterable[Cost]) -> Iterator[ReviewI
             target=cost.target,
             what="cost",
             file=place.file if place else plain_name(submission.file),
-            line=cost.place.line if cost.place else None,
+            line=place.line if place else None,
             reason=printable(cost.message),
             points=round(cost.points, 6),
             parts=(cost_name(cost.function, cost.meter),),

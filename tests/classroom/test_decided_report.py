@@ -118,6 +118,12 @@ def test_what_failed_by_itself_is_never_given_points(before: Decision) -> None:
     assert found.costs == REPORT.costs
 
 
+def test_points_without_the_parts_that_have_them_are_refused() -> None:
+    assert replace(CODE, points=0.0, parts=()).parts == ()
+    with pytest.raises(ValueError, match="must name the checks or costs"):
+        replace(CODE, parts=())
+
+
 def test_a_report_without_a_score_gets_none() -> None:
     fault = replace(REPORT, score=None, status="grader_fault")
     assert decided(fault, of("accepted", "accepted"), "count") == fault

@@ -22,7 +22,7 @@ from grader.classroom.results import Results, ResultsError
 from grader.core.review import ReviewItem
 from tests.classroom.test_decided_report import REPORT
 
-ITEM = ReviewItem("softmax", "cost", "softmax.py", 6, "calls svd", 3.0)
+ITEM = ReviewItem("softmax", "cost", "softmax.py", 6, "calls svd", 3.0, parts=("softmax work",))
 RECORD = DecisionRecord("ana", "01_softmax", "softmax", "cost", "calls svd", "c0de", "accepted", "fine", "2026-11-16")
 
 

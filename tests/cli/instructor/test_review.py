@@ -170,7 +170,7 @@ def test_a_run_that_was_killed_after_the_decision_is_completed(folder: Path, att
     )
     with Results(folder / "reports") as results:
         results.save(results.decisions.with_records([record]))
-    assert "A decision is not in the report yet" in review(folder, "--all").output
+    assert "The report does not have your last decision" in review(folder, "--all").output
     with_resume = shutil.copytree(folder, folder.with_name("resumed"))
     attn("grade", with_resume / "class", "--to", with_resume / "reports", "--resume")
     assert review(folder, "-s", "ana", "--reject", "--comment", "no").exit_code == 0
@@ -213,6 +213,7 @@ def test_a_changed_report_is_not_decided(folder: Path) -> None:
         (["-s", "nobody", "--accept"], "nothing of nobody is undecided"),
         (["-s", "ana", "--undo"], "nothing of ana is decided"),
         (["-s", "ana", "--target", "log_softmax", "--accept"], "nothing of ana is undecided"),
+        (["-s", "ana", "--accept", "--json"], "--json is for the list"),
         (["-m", "sotfmax"], "Did you mean softmax?"),
     ],
 )
@@ -248,6 +249,8 @@ def test_two_targets_must_be_told_apart(folder: Path, attn: Attn) -> None:
     assert "choose one with --module and --target: ana 01_softmax softmax; ana 01_softmax log_softmax" in done.output
     assert "--target log_softmax --accept" in review(folder).output
     assert review(folder, "-s", "ana", "--target", "log_softmax", "--accept").exit_code == 0
+    assert review(folder, "-s", "ana", "--target", "log_softmax").output == "Nothing is undecided.\n"
+    assert "3 points in 1 report" in review(folder, "-s", "ana", "--target", "softmax").output
     assert review(folder, "-s", "ana", "--accept").exit_code == 0  # one is left
     assert not report(folder)["needs_review"]
 
