@@ -41,6 +41,7 @@ COMMANDS = {
     # instructors
     "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
     "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
+    "review": ("cli.instructor.review", "List what grading could not decide, and decide it."),
     "doctor": ("cli.instructor.doctor", "Show how well this machine jails other people's code."),
     "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
     "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
@@ -103,6 +104,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class, hidden checks included
       attn stats reports         which checks fail, which misconceptions?
+      attn review reports        what could not be decided? decide it
       attn release --bundle softmax --to week1
       attn course init ../attention             a course for nbgrader
       attn release softmax --to ../attention    an assignment in it

@@ -34,6 +34,17 @@ DATA = ROOT / "tests" / "data"
 # Short enough for a test that hangs on purpose, long enough for normal code on a slow machine.
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
 
+# Right, but the cost of svd is unknown, so the costs of softmax are undecided.
+UNDECIDED = """\
+import numpy as np
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    np.linalg.svd(np.ones((2, 2)))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+
 StudentOf = Callable[..., Student]
 GradeSource = Callable[..., Report]
 

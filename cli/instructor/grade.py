@@ -20,6 +20,7 @@ from grader.classroom.marks import Marking
 from grader.classroom.results import Results, ResultsError
 from grader.classroom.roster import normalize_name
 from grader.classroom.rules import Rules, RulesError, read_rules, write_rules
+from grader.core.review import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.grading.pool import NoProcessError, usable_cores
@@ -54,6 +55,11 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @click.option("--grace", metavar="TIME", help="Not late until this much time after the due date, such as 15m.")
 @click.option(
+    "--undecided",
+    type=click.Choice(["count", "withhold"]),
+    help="Whether points that are not decided yet count until you decide; by default they do. See attn review.",
+)
+@click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also run the checks that need a GPU."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
@@ -73,6 +79,7 @@ def grade(
     times: Path | None,
     late_penalty: str | None,
     grace: str | None,
+    undecided: Undecided | None,
     device: Literal["cpu", "cuda"],
     as_json: bool,
     allow_unjailed: bool,
@@ -91,6 +98,7 @@ def grade(
     attn grade class/ --json > reports.json    the same as one JSON array
     attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
     attn stats reports                         what does the class fail at?
+    attn review reports                        what could not be decided?
 
     A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
     beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
@@ -117,7 +125,7 @@ def grade(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
     _check_owner(paths, student, class_zip=class_zip)
-    given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace)
+    given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace, undecided)
     rules = _rules(given, to, resume=resume)
     course = find_course(Path.cwd())
     module = module_named(course, module_name) if module_name else None
@@ -132,7 +140,8 @@ def grade(
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
             with _folder(to) as folder, Results(folder) as results:
                 write_rules(rules, folder)
-                batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda")
+                count = rules.undecided or "count"
+                batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda", undecided=count)
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
                 settled = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
@@ -274,6 +283,9 @@ def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
         text = "from a run that did not finish: not in grades.csv until you repeat that run with --resume"
         click.echo(f"attn: {len(left_out)} report(s) in {to}/ are {text} ({names})", err=True)
+    if provisional := sum(bool(summary.undecided_points) for summary in settled.summaries):
+        scores = "1 score is" if provisional == 1 else f"{provisional} scores are"
+        click.echo(f"attn: {scores} provisional. To see what is undecided, run: attn review {to}", err=True)
     click.echo(f"one report per submission, grades.csv and the misconceptions of the class are in {to}/", err=True)
 
 

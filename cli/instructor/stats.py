@@ -36,8 +36,8 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool
     attn stats reports -m softmax   one module
     attn stats reports --json       every check with its rate, for your own plots
 
-    Look at a submission yourself if it could not be imported or graded, if it ended its process, or if its costs could
-    not be decided. Rates are shares of the submissions that could be imported.
+    Look at a submission yourself if it could not be imported or graded, if it ended its process, or if something
+    could not be decided (`attn review`). Rates are shares of the submissions that could be imported.
     """
     course = find_course(Path.cwd())
     wanted = [module.name for module in chosen(course, modules)] if modules else []

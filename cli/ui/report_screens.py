@@ -64,6 +64,8 @@ def class_table(settled: BatchResult) -> str:
     submissions = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
     summary = f"{submissions}: {full} with full marks, {len(reports) - full - undecided} with less"
     summary += f", {undecided} not graded" if undecided else ""
+    provisional = sum(bool(one.undecided_points) for one in reports)
+    summary += f", {provisional} of them provisional" if provisional else ""
     tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
     summary = f"{summary} (sandbox: {tiers})"
     return "\n".join([*lines, "", *misconception_lines(settled.shared), *_missing(settled.marks), summary])
@@ -175,8 +177,9 @@ def report_screen(report: Report) -> str:
     if report.message:
         lines += [wrapped(report.message, "  "), ""]
     if report.status in ("graded", "grader_fault"):
-        lines += [*_checks(report.checks), *_costs(report), *_diagnoses(report), ""]
-    lines.append(f"score {_score(report)} ({report.status}, sandbox: {report.sandbox})")
+        lines += [*_checks(report.checks), *_costs(report), *_diagnoses(report), *_undecided(report), ""]
+    provisional = "provisional, " if report.undecided_points else ""
+    lines.append(f"score {_score(report)} ({provisional}{report.status}, sandbox: {report.sandbox})")
     return "\n".join(lines)
 
 
@@ -202,6 +205,16 @@ def _costs(report: Report) -> list[str]:
         lines.append(wrapped(text, " " * 15))
     called = [f"{call.target} calls {call.call} in line {call.line}: {call.why}" for call in report.forbidden]
     return lines + [wrapped(text, "  NOT ALLOWED  ") for text in called]
+
+
+def _undecided(report: Report) -> list[str]:
+    """Return what the instructor must still decide, unless it is a cost: then the cost itself says so."""
+    found = [item for item in report.reviews if item.is_open and item.what != "cost"]
+    lines = ["not decided"] if found else []
+    for item in found:
+        where = f"{item.file}:{item.line}" if item.line else item.file
+        lines.append(wrapped(f"{item.target or 'the complete submission'} ({where}): {item.reason}", "  "))
+    return lines
 
 
 def _diagnoses(report: Report) -> list[str]:

@@ -15,6 +15,7 @@ from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results, ResultsError
 from grader.core.json_record import to_json
 from grader.core.report import Report
+from grader.core.review import Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
@@ -45,6 +46,7 @@ class Batch:
     results: Results
     marking: Marking = field(default_factory=Marking)
     gpu: bool = False
+    undecided: Undecided = "count"
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
     _summaries: dict[ReportKey, Summary] = field(default_factory=dict)
     _marks: dict[ReportKey, Mark] = field(default_factory=dict)
@@ -56,9 +58,13 @@ class Batch:
         """Keep the existing reports that grading again would not change; return how many there are."""
         for handed_in in self.work:
             key = _key(handed_in)
-            report = self.results.kept(key, self._provenance.of(handed_in.read()))
+            provenance = self._provenance.of(handed_in.read())
+            report = self.results.kept(key, provenance)
             if report is not None:
-                self._note(key, handed_in, report)
+                now = self.results.decided(key, report, provenance.submission, self.undecided)
+                if now != report:  # a run was killed after a decision, or --undecided is another
+                    self.results.write(key, now, provenance)
+                self._note(key, handed_in, now)
         return len(self._summaries)
 
     def grade(self, jobs: int, *, allow_unjailed: bool = False) -> Generator[Graded]:
@@ -75,13 +81,15 @@ class Batch:
 
     def _write(self, graded: Graded) -> None:
         key = _key(graded.handed_in)
+        provenance = self._provenance.of(graded.submission)
+        report = self.results.decided(key, graded.report, provenance.submission, self.undecided)
         try:
-            self.results.write(key, graded.report, self._provenance.of(graded.submission))
+            self.results.write(key, report, provenance)
         except OSError as error:
             if error.errno in _FATAL_ERRORS:
                 raise
-            self.unwritten[key] = graded.report, str(error)
-        self._note(key, graded.handed_in, graded.report)
+            self.unwritten[key] = report, str(error)
+        self._note(key, graded.handed_in, report)
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""

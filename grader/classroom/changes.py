@@ -49,8 +49,23 @@ def change_between(
         why.append(f"the sandbox changed from {before.sandbox} to {after.sandbox}")
     if before.status != after.status:
         why.append(f"{before.status.replace('_', ' ')} before, {after.status.replace('_', ' ')} now")
+    why += _review_changes(before, after)
     parts = tuple(_changed_items(_outcomes(before), _outcomes(after)))
     return GradeChange(after.module, after.submission, before.score, after.score, tuple(why), parts)
+
+
+def _review_changes(before: Report, after: Report) -> Iterator[str]:
+    """Yield what became different through decisions and --undecided, where the same thing is undecided in both."""
+    decisions = {(item.target, item.what, item.reason): item.decision for item in before.reviews}
+    for item in after.reviews:
+        if decisions.get((item.target, item.what, item.reason), item.decision) != item.decision:
+            yield "a decision was made, changed, or does not hold for this code"
+            break
+    earned = {cost.name: cost.earned for cost in before.costs if cost.verdict == "inconclusive"}
+    if any(
+        cost.verdict == "inconclusive" and earned.get(cost.name, cost.earned) != cost.earned for cost in after.costs
+    ):
+        yield "undecided points count differently (--undecided)"
 
 
 def _changed_items(before: dict[str, tuple[str, float]], after: dict[str, tuple[str, float]]) -> Iterator[ChangedItem]:
@@ -64,5 +79,5 @@ def _changed_items(before: dict[str, tuple[str, float]], after: dict[str, tuple[
 def _outcomes(report: Report) -> dict[str, tuple[str, float]]:
     """Return the outcome and the points of every check and cost, by name."""
     checks = {check.name: (check.outcome.replace("_", " "), check.earned or 0.0) for check in report.checks}
-    costs = {f"{cost.function} {cost.meter}": (f"cost {cost.verdict}", cost.earned) for cost in report.costs}
+    costs = {cost.name: (f"cost {cost.verdict}", cost.earned) for cost in report.costs}
     return checks | costs

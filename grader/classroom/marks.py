@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from grader.classroom.lateness import Deadlines
+from grader.classroom.lateness import Deadlines, Penalty
 from grader.classroom.roster import Person, Roster
 from grader.core.csv_table import csv_text
 from grader.core.report import Report
@@ -37,6 +37,7 @@ class Mark:
     attempt: str
     attempts: int
     needs_review: bool
+    provisional: bool = False  # whether points in the score, or withheld from it, are not decided yet
 
 
 HEADER = tuple(field.name for field in dataclasses.fields(Mark))
@@ -79,6 +80,7 @@ class Marking:
             attempt=handed_in.attempt,
             attempts=handed_in.attempts,
             needs_review=report.needs_review,
+            provisional=bool(report.undecided_points),
         )
 
     def named(self, mark: Mark) -> Mark:
@@ -96,6 +98,22 @@ class Marking:
             Mark(p.id, p.name, p.section, "", module, MISSING, None, max_score, "", "", 0.0, 0.0, None, "", 0, False)
             for p in absent
         ]
+
+
+def rescored(mark: Mark, report: Report, rule: Penalty | None) -> Mark:
+    """Return a mark with the score of its report after a decision. `rule` is the late penalty of the last run."""
+    penalty = mark.penalty
+    if rule and mark.late_s and mark.penalty >= (mark.score or 0.0):  # the old score was too small for all of it
+        penalty = rule.points(timedelta(seconds=mark.late_s), report.max_score)
+    penalty = min(penalty, report.score or 0.0)
+    return dataclasses.replace(
+        mark,
+        score=report.score,
+        penalty=penalty,
+        final=None if report.score is None else round(report.score - penalty, 6),
+        needs_review=report.needs_review,
+        provisional=bool(report.undecided_points),
+    )
 
 
 def best_of(marks: Mapping[str, Mark]) -> str:

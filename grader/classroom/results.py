@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from grader.classroom.changes import GradeChange, change_between
+from grader.classroom.decided_report import decided
+from grader.classroom.decisions import Decisions, DecisionsError, read_decisions, write_decisions
 from grader.classroom.journal import JournalEntry, ReplacedReport, ReportKey, append, read_journal
 from grader.classroom.marks import Mark, marks_text
 from grader.classroom.provenance import Provenance
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text, to_json
 from grader.core.report import Report, file_name, report_from, report_text
+from grader.core.review import Undecided
 from grader.course.golden import sha256
 
 JOURNAL = "journal.jsonl"
@@ -47,6 +50,11 @@ class Results:
                     )
                     raise ResultsError(f"{problem}. Name another folder, or move this one away")
         self._lock = _lock(folder)
+        try:
+            self.decisions = read_decisions(folder)
+        except DecisionsError as error:
+            self._lock.close()
+            raise ResultsError(str(error)) from None
         self.remarked: list[tuple[Mark, Mark]] = []  # before and after: the final mark changed, the report did not
         # A run writes the class list last. If it is missing, the last run did not finish and is continued here.
         self._settled = all((folder / name).is_file() for name in LISTS)
@@ -79,6 +87,15 @@ class Results:
         report = _parse(data)
         return report if report is not None and report.score is not None else None
 
+    def decided(self, key: ReportKey, report: Report, submission: str, undecided: Undecided) -> Report:
+        """Return a report of some code with the decisions that hold for it."""
+        return decided(report, lambda item: self.decisions.decide(key.student, key.module, submission, item), undecided)
+
+    def save(self, decisions: Decisions) -> None:
+        """Save the decisions; reports do not have them yet."""
+        write_decisions(self.folder, decisions)
+        self.decisions = decisions
+
     def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
         """Write a report to its place. The report it replaces is kept in `earlier/` if it is different."""
         self._begin()
@@ -94,6 +111,21 @@ class Results:
                 replaced = ReplacedReport(entry.provenance if entry else None, by_hand)
         write_atomically(self._place(key), text)
         self._append(JournalEntry(key, sha256(text.encode()), provenance, replaced, None))
+
+    def revise(self, key: ReportKey, report: Report, mark: Mark | None) -> None:
+        """Replace a report and its mark after a decision. This is not grading again, so no earlier version is kept."""
+        text = report_text(report)
+        write_atomically(self._place(key), text)
+        self._append(dataclasses.replace(self._entries[key], report=sha256(text.encode()), mark=mark))
+
+    def intact(self, key: ReportKey) -> Report | None:
+        """Return a report that is complete and has not been changed since it was written."""
+        data = self._read(key) or b""
+        return _parse(data) if sha256(data) == self._entries[key].report else None
+
+    def entries(self, module: str, student: str) -> list[JournalEntry]:
+        """Return what is known of a student's reports for a module: the one that counts, and those of attempts."""
+        return [entry for key, entry in self._entries.items() if (key.module, key.student) == (module, student)]
 
     def mark(self, key: ReportKey, mark: Mark) -> None:
         """Save the mark of a report."""
@@ -156,9 +188,18 @@ class Results:
             missing = self.folder / JOURNAL
         if missing is not None:
             raise ResultsError(f"{missing} was removed while the class was graded. Run it again with --resume")
-        for name, table in {**tables, "grades": [to_json(mark) for mark in marks]}.items():
-            write_atomically(self.folder / f"{name}.json", json_text(table) + "\n")
-        write_atomically(self.folder / "grades.csv", marks_text(marks))
+        for name, table in tables.items():
+            self._write_json(name, table)
+        self.write_class_list(marks)
+
+    def write_class_list(self, marks: Iterable[Mark]) -> None:
+        """Write the class list as JSON and, last of all, as CSV."""
+        found = list(marks)
+        self._write_json("grades", [to_json(mark) for mark in found])
+        write_atomically(self.folder / "grades.csv", marks_text(found))
+
+    def _write_json(self, name: str, table: Any) -> None:
+        write_atomically(self.folder / f"{name}.json", json_text(table) + "\n")
 
     def _begin(self) -> None:
         """Begin a new round if the last one was finished: forget its changes and move its lists to `earlier/`.
@@ -179,17 +220,20 @@ class Results:
         self._entries[entry.key] = entry
 
     def _place(self, key: ReportKey, folder: Path | None = None) -> Path:
-        """Return the path of a report. Of several attempts only the one that counts has the student's name."""
-        root = folder or self.folder
-        if not key.attempt:
-            return root / key.module / f"{file_name(key.student)}.json"
-        return root / ATTEMPTS / key.module / file_name(key.student) / f"{file_name(key.attempt)}.json"
+        return report_path(folder or self.folder, key)
 
     def _read(self, key: ReportKey) -> bytes | None:
         try:
             return self._place(key).read_bytes()
         except (FileNotFoundError, IsADirectoryError):
             return None
+
+
+def report_path(folder: Path, key: ReportKey) -> Path:
+    """Return the path of a report. Of several attempts only the one that counts has the student's name."""
+    if not key.attempt:
+        return folder / key.module / f"{file_name(key.student)}.json"
+    return folder / ATTEMPTS / key.module / file_name(key.student) / f"{file_name(key.attempt)}.json"
 
 
 def _without_timing(data: bytes) -> Any:

@@ -13,6 +13,7 @@ from grader.classroom.marks import Marking
 from grader.classroom.roster import RosterError, read_roster
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import from_json, to_json
+from grader.core.review import Undecided
 from grader.core.times import TimeError, read_length
 from grader.course.course import Course
 from grader.submission.finder import Policy
@@ -35,6 +36,7 @@ class Rules:
     times: str | None = None
     late_penalty: str | None = None
     grace: str | None = None
+    undecided: Undecided | None = None
 
     def as_options(self) -> dict[str, str]:
         """Return the rules that are set, as options of the command line."""

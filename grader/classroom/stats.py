@@ -125,7 +125,7 @@ def _count(rates: dict[str, CheckRate], report: Report) -> None:
         failed = checked and check.outcome != "passed"
         rates[check.name] = _add(rate, failed=failed, checked=checked)
     for cost in report.costs:
-        name = f"{cost.function} {cost.meter}"
+        name = cost.name
         rate = rates.get(name) or CheckRate(name, "cost", cost.target, f"at most {cost.law}", 0, 0)
         rates[name] = _add(rate, failed=cost.verdict == "fail", checked=checked)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from grader.core.errors import EndingKind
 from grader.core.json_record import from_json, json_key, json_text, to_json
+from grader.core.review import ReviewItem
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
@@ -47,6 +48,16 @@ class CostResult:
     earned: float
     line: int | None
     message: str
+
+    @property
+    def name(self) -> str:
+        """Its name among the checks and costs of a report."""
+        return cost_name(self.function, self.meter)
+
+
+def cost_name(function: str, meter: str) -> str:
+    """Return the name of a cost, such as `softmax work`."""
+    return f"{function} {meter}"
 
 
 @dataclass(frozen=True)
@@ -101,15 +112,18 @@ class Report:
     sandbox: Literal["strict", "contained", "none"]
     environment: dict[str, str | None]
     timing: dict[str, float | None]
+    reviews: tuple[ReviewItem, ...] = ()  # in the JSON after `forbidden`
     # For the student's own screen. Never in the JSON, where it could differ from run to run.
     printed: str = field(default="", metadata=json_key(None))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, in the order of the published schema."""
         data: dict[str, Any] = {"schema": SCHEMA}
-        for key, value in to_json(self).items():
-            if key == "endings":  # the schema has it between `forbidden` and `endings`
-                data["needs_review"] = self.needs_review
+        fields = to_json(self)
+        reviews = fields.pop("reviews")
+        for key, value in fields.items():
+            if key == "endings":  # the schema has both between `forbidden` and `endings`
+                data |= {"reviews": reviews, "needs_review": self.needs_review}
             data[key] = value
         return data
 
@@ -120,8 +134,17 @@ class Report:
 
     @property
     def needs_review(self) -> bool:
-        """Whether the instructor should review it: an undecided cost keeps its points only until then."""
-        return any(cost.verdict == "inconclusive" for cost in self.costs)
+        """Whether the instructor must still decide something."""
+        return any(item.is_open for item in self.reviews) or any(cost.verdict == "inconclusive" for cost in self.costs)
+
+    @property
+    def undecided_points(self) -> float:
+        """The points that depend on something that the instructor must still decide."""
+        if self.score is None:
+            return 0.0
+        if not self.reviews:  # also a report from before there were reviews
+            return round(sum(cost.points for cost in self.costs if cost.verdict == "inconclusive"), 6)
+        return round(sum(item.points for item in self.reviews if item.is_open), 6)
 
 
 # Windows reserves these names for devices, with any extension.

@@ -28,6 +28,7 @@ class Summary:
     endings: tuple[str, ...]  # how workers ended early
     misconceptions: tuple[str, ...]
     needs_review: bool
+    undecided_points: float = 0.0
 
     @property
     def is_full(self) -> bool:
@@ -39,9 +40,9 @@ class Summary:
         """The reasons why a submission does not have full marks, in words."""
         if self.status != "graded":
             return (one_line(f"{self.status.replace('_', ' ')}: {self.message}"),)
-        remarks = [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
+        remarks = [self._undecided] if self.needs_review else []
+        remarks += [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
         remarks += [f"{len(self.too_expensive)} of {self.costs} costs too high"] if self.too_expensive else []
-        remarks += ["costs need review"] if self.needs_review else []
         return (*remarks, *self.endings)
 
     @property
@@ -49,8 +50,13 @@ class Summary:
         """Why the instructor should look at this submission; empty if there is no need."""
         if self.status != "graded":
             return self.remarks[0]
-        reasons = ["costs that could not be decided"] if self.needs_review else []
+        reasons = [self._undecided] if self.needs_review else []
         return "; ".join([*reasons, *self.endings])
+
+    @property
+    def _undecided(self) -> str:
+        points = "1 point" if self.undecided_points == 1 else f"{self.undecided_points:g} points"
+        return f"provisional: {points} not decided yet" if self.undecided_points else "needs review"
 
 
 def summary_of(report: Report) -> Summary:
@@ -67,10 +73,9 @@ def summary_of(report: Report) -> Summary:
         checks=len(report.asked),
         failed=tuple(sys.intern(check.name) for check in report.asked if check.outcome != "passed"),
         costs=len(report.costs),
-        too_expensive=tuple(
-            sys.intern(f"{cost.function} {cost.meter}") for cost in report.costs if cost.verdict == "fail"
-        ),
+        too_expensive=tuple(sys.intern(cost.name) for cost in report.costs if cost.verdict == "fail"),
         endings=tuple(dict.fromkeys(ENDING_WORDS[ending.kind] for ending in report.endings)),
         misconceptions=tuple(dict.fromkeys(map(sys.intern, named))),
         needs_review=report.needs_review,
+        undecided_points=report.undecided_points,
     )

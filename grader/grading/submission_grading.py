@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from grader.complexity.gpu_speed import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
+from grader.core.review import ReviewItem
 from grader.core.safe_text import one_line, plain_name, printable
 from grader.core.versions import environment, gpu_name
 from grader.course.api import Api
@@ -19,6 +20,7 @@ from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.check_outcome import FAULT, CheckResults, result_of
 from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
+from grader.grading.review_items import review_items
 from grader.grading.suite import Judge
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
@@ -76,6 +78,7 @@ class _Result:
     costs: tuple[CostResult, ...] = ()
     forbidden: tuple[ForbiddenCall, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
+    reviews: tuple[ReviewItem, ...] = ()
     times: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -136,7 +139,8 @@ class SubmissionGrading:
             return _Result("grader_fault", None, FAULT, results.checks, results.endings)
         measured = self._measure(session, results)
         on_gpu, times = self._measure_on_gpu(session, results)
-        costs = tuple(map(_cost_result, (*(cost for one in measured for cost in one.costs), *on_gpu)))
+        all_costs = (*(cost for one in measured for cost in one.costs), *on_gpu)
+        costs = tuple(map(_cost_result, all_costs))
         forbidden = tuple(
             ForbiddenCall(call.event.target, one_line(call.event.call), call.event.place.line, call.why)
             for one in measured
@@ -144,7 +148,9 @@ class SubmissionGrading:
         )[:MOST_FORBIDDEN]
         score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
         diagnoses = self._diagnose(session, results, measured)
-        return _Result("graded", score, "", results.checks, results.endings, costs, forbidden, diagnoses, times)
+        reviews = review_items(self.submission, all_costs)
+        parts = (results.checks, results.endings, costs, forbidden, diagnoses, reviews)
+        return _Result("graded", score, "", *parts, times)
 
     def _measure(self, session: Session, results: CheckResults) -> tuple[FunctionCosts, ...]:
         """Measure every function that has a contract, unless it ended its process or passes no check."""
@@ -219,6 +225,7 @@ class SubmissionGrading:
             checks=result.checks,
             costs=result.costs,
             forbidden=result.forbidden,
+            reviews=result.reviews,
             endings=result.endings,
             diagnoses=result.diagnoses,
             sandbox=self.context.workers.tier,

@@ -38,20 +38,24 @@ _OUTCOMES: dict[str, ItemOutcome] = {
 
 def items_of(report: Report) -> tuple[Item, ...]:
     """Return the checks of a report, then its costs, without the text that is only for the instructor."""
-    return (*map(_check, report.asked), *map(_cost, report.costs))
+    undecided = {part for item in report.reviews if item.is_open for part in item.parts}
+    checks = (_check(check, needs_review=check.name in undecided) for check in report.asked)
+    return (*checks, *map(_cost, report.costs))
 
 
-def _check(check: CheckResult) -> Item:
+def _check(check: CheckResult, *, needs_review: bool) -> Item:
     title = f"{check.target}: {check.property}"
     outcome = _OUTCOMES[check.outcome]
     kind: Kind = "visible" if check.suite == "visible" else "hidden"  # GPU checks are hidden too
-    return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, check.message.strip())
+    review = _review_text(check.earned) if needs_review else ""
+    text = "\n".join(filter(None, (check.message.strip(), review)))
+    return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, text, needs_review)
 
 
 def _cost(cost: CostResult) -> Item:
     undecided = cost.verdict == "inconclusive"
     counted = f"counted {cost.measured or 'nothing'}, where {cost.law} is allowed"
-    review = "Not decided yet: you keep the points until your course staff has looked at it." if undecided else ""
+    review = _review_text(cost.earned) if undecided else ""
     lines = [counted, cost.message, review]
     if cost.verdict == "fail" and cost.line:
         lines.append(f"See line {cost.line}.")
@@ -66,6 +70,12 @@ def _cost(cost: CostResult) -> Item:
         text="\n".join(line for line in lines if line),
         needs_review=undecided,
     )
+
+
+def _review_text(earned: float | None) -> str:
+    if earned:
+        return "Not decided yet: you keep the points until your course staff has looked at it."
+    return "Not decided yet: you get the points once your course staff has looked at it and accepted it."
 
 
 def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:

@@ -31,6 +31,7 @@ MARK: dict[str, Any] = {
     "attempt": "try1",
     "attempts": 2,
     "needs_review": False,
+    "provisional": True,
 }
 ENVIRONMENT = '{"python": "3.12.3", "numpy": "2.4.6", "gpu": null}'
 BASIS = f'{{"submission": "40", "checks": "12", "grader": "68", "environment": {ENVIRONMENT}}}'
@@ -52,7 +53,8 @@ RULES = """\
  "extensions": null,
  "times": null,
  "late_penalty": "10%/day",
- "grace": null
+ "grace": null,
+ "undecided": "withhold"
 }
 """
 REPORT: dict[str, Any] = {
@@ -92,6 +94,20 @@ REPORT: dict[str, Any] = {
         }
     ],
     "forbidden": [{"target": "softmax", "call": "scipy.special.softmax", "line": 3, "why": "write it yourself"}],
+    "reviews": [
+        {
+            "target": "softmax",
+            "what": "cost",
+            "file": "softmax.py",
+            "line": 6,
+            "reason": "its cost is unknown",
+            "points": 1.0,
+            "decision": "open",
+            "comment": "",
+            "parts": ["softmax work"],
+            "code": "np.linalg.svd(x)",
+        }
+    ],
     "needs_review": True,
     "endings": [{"kind": "exit", "during": "softmax_of_the_shared_example"}],
     "diagnoses": [{"target": "softmax", "misconception": None, "message": "it ends the process", "line": 7}],
@@ -123,6 +139,7 @@ def test_a_journal_line_is_written_again_as_it_was(tmp_path: Path, line: str) ->
         ('"score": 46', '"score": "46"'),
         ('"needs_review": false', '"needs_review": 0'),
         (', "needs_review": false', ""),
+        ('"provisional": true', '"provisional": 1'),
     ],
 )
 def test_a_journal_line_with_a_damaged_field_is_refused(tmp_path: Path, old: str, new: str) -> None:
@@ -152,6 +169,19 @@ def test_rules_that_cannot_be_read_are_no_rules(tmp_path: Path, text: str) -> No
 def test_a_report_is_written_again_as_it_was() -> None:
     text = json.dumps(REPORT, indent=1, ensure_ascii=False) + "\n"
     assert report_text(report_from(json.loads(text))) == text
+
+
+def test_a_report_without_reviews_can_still_be_read() -> None:
+    report = report_from({key: value for key, value in REPORT.items() if key != "reviews"})
+    assert (report.reviews, report.needs_review, report.undecided_points) == ((), True, 1.0)
+
+
+def test_files_from_before_there_were_reviews_can_still_be_read(tmp_path: Path) -> None:
+    assert not from_json(Mark, {key: value for key, value in MARK.items() if key != "provisional"}).provisional
+    (tmp_path / FILE).write_text(RULES.replace(',\n "undecided": "withhold"', ""))
+    assert read_rules(tmp_path) == Rules(
+        "/home/x/class.csv", "best", ("2026-10-01", "masks=2026-10-02"), None, None, "10%/day"
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,12 @@ from grader.core.summary import summary_of
 from tests.conftest import GradeSource, tier_here
 
 SCHEMA_1 = {
-    "": "schema module submission file status score max_score message checks costs forbidden needs_review endings "
-    "diagnoses sandbox environment timing",
+    "": "schema module submission file status score max_score message checks costs forbidden reviews needs_review "
+    "endings diagnoses sandbox environment timing",
     "checks": "name suite target points earned outcome property message detail",
     "costs": "target function meter law measured verdict points earned line message",
     "forbidden": "target call line why",
+    "reviews": "target what file line reason points decision comment parts code",
     "endings": "kind during",
     "environment": "python numpy torch attnlab",
     "timing": "wall_s cpu_s",

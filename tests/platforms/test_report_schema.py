@@ -9,8 +9,9 @@ import jsonschema
 import pytest
 
 from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
+from grader.core.review import ReviewItem
 from tests.cli.conftest import Attn
-from tests.conftest import ROOT
+from tests.conftest import ROOT, UNDECIDED, GradeSource
 from tests.platforms.conftest import Graded, Validate
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -30,6 +31,12 @@ def test_reports_with_costs_endings_and_diagnoses_are_valid(attn: Attn, valid_re
     for report in found:
         valid_report(report)
     assert all(any(report[part] for report in found) for part in ("costs", "diagnoses", "endings"))
+
+
+def test_a_report_with_something_undecided_is_valid(grade_source: GradeSource, valid_report: Validate) -> None:
+    report = grade_source(UNDECIDED)
+    assert report.reviews
+    valid_report(report.as_json())
 
 
 def test_a_students_own_report_is_valid(attn: Attn, valid_report: Validate) -> None:
@@ -60,6 +67,7 @@ def test_a_wrong_report_is_not_valid(
         ("check", CheckResult, {"asserted"}),
         ("cost", CostResult, set()),
         ("forbidden", ForbiddenCall, set()),
+        ("review", ReviewItem, set()),
         ("ending", EndingRecord, set()),
         ("diagnosis", Diagnosis, {"function"}),
     ],

@@ -27,7 +27,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print what w
 def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
     """Return the class list of some modules, which may be given by name, slug or number."""
     names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
-    return read_class(reports, names)
+    found = read_class(reports, names)
+    if provisional := sum(mark.provisional for mark in found.marks):
+        text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"
+        click.echo(f"attn: {text} {reports}", err=True)
+    return found
 
 
 def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:

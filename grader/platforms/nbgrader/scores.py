@@ -20,7 +20,7 @@ class TargetScore:
     earned: float
     points: float | None  # None if the submission could not be loaded, because then the costs were not measured
     comment: str
-    review: bool  # whether the instructor should look at it, because a cost could not be decided
+    review: bool  # whether the instructor should look at it, because something could not be decided
 
 
 def scores_of(report: Report) -> tuple[TargetScore, ...]:
@@ -38,7 +38,10 @@ def _score(report: Report, target: str) -> TargetScore:
     parts = [one for one in _parts(report) if one.target == target]
     earned = round(sum(one.earned or 0.0 for one in parts), 6)
     points = round(sum(one.points for one in parts), 6)
-    review = any(cost.verdict == "inconclusive" for cost in report.costs if cost.target == target)
+    undecided = {part for item in report.reviews if item.is_open for part in item.parts}
+    review = any(one.name in undecided for one in parts) or any(
+        cost.verdict == "inconclusive" for cost in report.costs if cost.target == target
+    )
     if report.status == "not_importable":
         comment = _comment("This could not be loaded, so nothing in it was graded.", [report.message])
         return TargetScore(target, earned, None, comment, review)

@@ -1,0 +1,190 @@
+"""The review of a class: what its grading left undecided, and decisions about that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classroom.decided_report import decided
+from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError, read_decisions
+from grader.classroom.journal import JournalEntry, ReportKey, read_journal
+from grader.classroom.lateness import LateError, Penalty, read_penalty
+from grader.classroom.marks import Mark, rescored
+from grader.classroom.results import JOURNAL, Results, report_path
+from grader.classroom.rules import Rules, read_rules
+from grader.core.json_record import from_json
+from grader.core.report import Report, report_from
+from grader.core.review import ReviewItem, Undecided, Verdict
+
+RESUME = "Run the same `attn grade` again with --resume"
+
+
+class ReviewError(Exception):
+    """A review that is not possible, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A report with something to review. A report of an older AttnLab does not list its items.
+
+    `report` has the decisions that hold, and `written` says whether its file has them too. `earlier` has the decisions
+    about the same items in other code of the student, which do not hold any more.
+    """
+
+    student: str
+    module: str
+    id: str
+    name: str
+    submission: str
+    report: Report
+    written: bool
+    earlier: tuple[tuple[ReviewItem, DecisionRecord], ...]
+
+    def items(self, target: str | None = None) -> tuple[ReviewItem, ...]:
+        """Return the items, of all targets or of one."""
+        return tuple(item for item in self.report.reviews if target in (None, item.target))
+
+    def is_open(self, target: str | None = None) -> bool:
+        """Whether something is still undecided, in all targets or in one."""
+        return any(item.is_open for item in self.items(target)) or (not self.report.reviews and target is None)
+
+    def undecided_points(self, target: str | None = None) -> float:
+        """Return the points that are still undecided, of all targets or of one."""
+        if target is None:
+            return self.report.undecided_points
+        return sum(item.points for item in self.items(target) if item.is_open)
+
+    def is_of(self, student: str) -> bool:
+        """Whether it belongs to a student, named as in the submission or by an id."""
+        return student in (self.student, self.id)
+
+
+@dataclass(frozen=True)
+class ScoreChange:
+    """What a decision did to the score of a student."""
+
+    student: str
+    module: str
+    before: float | None
+    after: float | None
+    max_score: float
+    has_attempts: bool  # several attempts were graded: which one counts may change
+
+
+def undecided_rule(folder: Path) -> Undecided:
+    """Return whether undecided points count in a results folder, as the last grading into it said."""
+    return read_rules(folder).undecided or "count"
+
+
+def read_reviews(folder: Path, modules: Collection[str] = ()) -> list[Reviewed]:
+    """Return every report with something that is or was undecided, in all or some modules."""
+    if not (folder / JOURNAL).is_file():
+        raise ReviewError(f"there are no reports in {folder}. To write them, run: attn grade class/ --to {folder}")
+    try:
+        decisions = read_decisions(folder)
+    except DecisionsError as error:
+        raise ReviewError(str(error)) from None
+    undecided = undecided_rule(folder)
+    entries, _ = read_journal(folder / JOURNAL)
+    found = []
+    for key in sorted(entries):
+        if key.attempt or (modules and key.module not in modules):
+            continue
+        report = _read(report_path(folder, key))
+        if report is not None and (report.reviews or report.needs_review):
+            found.append(_reviewed(entries[key], report, decisions, undecided))
+    return found
+
+
+def _read(path: Path) -> Report | None:
+    """Return a report; None if it was removed."""
+    try:
+        return report_from(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        raise ReviewError(f"{path} is not a complete report. {RESUME}") from None
+
+
+def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecided: Undecided) -> Reviewed:
+    key, submission = entry.key, entry.provenance.submission
+    now = decided(report, lambda item: decisions.decide(key.student, key.module, submission, item), undecided)
+    earlier = tuple(
+        (item, record)
+        for item in now.reviews
+        if item.is_open and (record := decisions.find_earlier(key.student, key.module, submission, item))
+    )
+    mark = entry.mark
+    who = (mark.id, mark.name) if mark else (key.student, "")
+    return Reviewed(key.student, key.module, *who, submission, now, now == report, earlier)
+
+
+def decide(
+    folder: Path, one: Reviewed, items: Sequence[ReviewItem], verdict: Verdict | None, comment: str, when: str
+) -> ScoreChange:
+    """Decide some items of a report, or with None reopen them. Decisions are saved first, then report and class list.
+
+    After a crash in between, the same decision again or `attn grade --resume` completes it.
+    """
+    about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
+    with Results(folder) as results:
+        marks = _class_list(folder)
+        reports = _reports(results, one)
+        if verdict is None:
+            results.save(results.decisions.without(one for one in results.decisions.records if one.about in about))
+        else:
+            records = (DecisionRecord(*what, verdict, comment, when) for what in about)
+            results.save(results.decisions.with_records(records))
+        return _revise(results, marks, reports)
+
+
+def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report]]:
+    """Return the reports of the reviewed code: the one that counts first, then those of attempts."""
+    entries = sorted(results.entries(one.module, one.student), key=lambda entry: entry.key)
+    found = []
+    for entry in entries:
+        if entry.provenance.submission == one.submission:
+            report = results.intact(entry.key)
+            if report is None:
+                raise ReviewError(f"{report_path(results.folder, entry.key)} is missing or was changed. {RESUME}")
+            found.append((entry, report))
+    if not found or found[0][0].key.attempt:
+        raise ReviewError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
+    return found
+
+
+def _revise(results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]) -> ScoreChange:
+    """Write the decisions into the reports and into the class list."""
+    rules = read_rules(results.folder)
+    rule = _penalty(rules)
+    changes = []
+    for entry, report in reports:
+        key = entry.key
+        now = results.decided(key, report, entry.provenance.submission, rules.undecided or "count")
+        results.revise(key, now, rescored(entry.mark, now, rule) if entry.mark else None)
+        changes.append(ScoreChange(key.student, key.module, report.score, now.score, now.max_score, len(reports) > 1))
+        if not key.attempt:
+            marks = [rescored(mark, now, rule) if _is_mark_of(mark, key) else mark for mark in marks]
+    results.write_class_list(marks)
+    return changes[0]
+
+
+def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
+    return (mark.module, mark.submission) == (key.module, key.student)
+
+
+def _class_list(folder: Path) -> list[Mark]:
+    try:
+        return [from_json(Mark, one) for one in json.loads((folder / "grades.json").read_bytes())]
+    except (OSError, ValueError):
+        problem = f"{folder} has no class list, because the grading did not finish"
+        raise ReviewError(f"{problem}. {RESUME}, then decide") from None
+
+
+def _penalty(rules: Rules) -> Penalty | None:
+    try:
+        return read_penalty(rules.late_penalty) if rules.late_penalty else None
+    except LateError:
+        return None
