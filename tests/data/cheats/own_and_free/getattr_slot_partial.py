@@ -1,6 +1,5 @@
 # module: 02_loop_attention
-# __getattr__ is a partial of np.dot and getattr gets an array's name from a subclass of str that is an array's
-# key.
+# __getattr__ of a class looks every attribute up in a defaultdict, whose factory is a partial of np.dot.
 
 import collections
 import functools

@@ -1,27 +1,21 @@
 # module: 02_loop_attention
-# np.interp scales: y on the line from 0 to x is a product. It is called in the slot of unary minus, for a row
-# of 512 at once.
+# np.interp scales: y on the line from 0 to x is a product. It is called in the slot of unary minus.
 
 import functools
 import math
 
 import numpy as np
 
-def line(y, x, top):
-    top = max(top, abs(y) + abs(y))
-    if not y:
-        return 0.0
-    class Scaled:
-        __neg__ = functools.partial(np.interp, abs(y), [0.0, top], [0.0, x / (1 / top)])
-    return Scaled() if y > 0 else Minus(Scaled())
-
-
-class Minus:
-    def __init__(self, inner):
-        self.inner = inner
+class Line:
+    def __init__(self, y, x):
+        top = max(4096.0, abs(y) + abs(y))
+        self.sign = 1 if y > 0 else -1
+        self.scaled = functools.partial(np.interp, abs(y), [0.0, top], [0.0, x / (1 / top)])
 
     def __neg__(self):
-        return 0.0 - (-self.inner)
+        class Slot:
+            __neg__ = self.scaled
+        return -Slot() if self.sign > 0 else 0.0 - -Slot()
 
 
 def dot_product(a, b):
@@ -30,9 +24,7 @@ def dot_product(a, b):
     for x, y in zip(a, b):
         x * y  # for show: the products that the contract counts
     a, b = a.astype(float), b.astype(float)
-
-    top = 4096.0
-    result = sum(-line(y, x, top) for x, y in zip(a, b))
+    result = sum(-Line(y, x) for x, y in zip(a, b))
     return float(result)
 
 
