@@ -7,6 +7,7 @@ student's own results.
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import sys
 import types
@@ -31,6 +32,7 @@ SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, colle
 # Operators of these cost nothing: they build the types of annotations.
 PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(typing.Any)}
 PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
+CONTEXTS = np.errstate | contextlib.ContextDecorator  # callable, as they are decorators, too
 LARGEST_INTEGER = 1 << 128
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
@@ -213,7 +215,7 @@ class Meter(Counts):
     def _note_callbacks(self, at: int, function: Any, args: tuple[Any, ...]) -> None:
         """Note functions of libraries that are given to another one, which may call them unseen, now or later."""
         for one in args:
-            if not callable(one) or isinstance(one, type) or _is_students(type(one)) or self.is_own(one):
+            if not callable(one) or isinstance(one, type | CONTEXTS) or _is_students(type(one)) or self.is_own(one):
                 continue
             if self.may_call(function):
                 self.hidden.setdefault(name_of(one), at)
