@@ -1,35 +1,53 @@
-"""The calls of the checks, made again with meters: code must not behave only where it is measured."""
+"""The calls of the checks, made again while they are watched: code must not behave only where it is measured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.worker.meters.measure import MeteredModules, watching_torch
+from grader.sandbox.worker.loader import StudentModules
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.operations import OPERATIONS
 from grader.sandbox.worker.seeding import seed_everything
 
 
 def watch(files: Mapping[str, Any], main: str, requests: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """Load the module with meters and carry out the requests; return the names of the calls that each one made.
+    """Load the module again and carry out the requests; return the names of the library calls that each one made.
 
     Everything is as it was when the checks made them: the same order, the same random numbers, the same handles.
     """
     seed_everything(0)
     objects = StudentObjects()
-    objects.modules = modules = MeteredModules(files)
-    modules.load(main)
-    made: list[list[str]] = []
-    for request in requests:
-        modules.meter.reset()
-        with watching_torch(modules.meter, ()):
+    found: list[list[str]] = []
+    with _watched(files, objects) as names:
+        assert objects.modules is not None
+        objects.modules.load(main)
+        for request in requests:
+            names.clear()
             _carry_out(objects, request)
-        made.append([*modules.meter.events])
-    return made
+            found.append([*names])
+    return found
+
+
+@contextmanager
+def _watched(files: Mapping[str, Any], objects: StudentObjects) -> Iterator[dict[str, Any]]:
+    """Watch the calls inside a `with` block: those of torch by a mode, those of NumPy by the meters' hooks."""
+    if "torch" not in sys.modules:
+        from grader.sandbox.worker.meters.measure import MeteredModules
+
+        objects.modules = metered = MeteredModules(files)
+        metered.meter.reset()
+        yield metered.meter.events
+        return
+    from grader.sandbox.worker.meters.torch_names import TorchNames
+
+    objects.modules = StudentModules(files)
+    with TorchNames() as mode:
+        yield mode.names
 
 
 def _carry_out(objects: StudentObjects, request: dict[str, Any]) -> None:
