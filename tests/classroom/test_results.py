@@ -178,7 +178,13 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(damage, id=name, marks=pytest.mark.exhaustive if name == "emptied" else ())
+        for name, damage in DAMAGES.items()
+    ],
+)
 def test_a_damaged_report_is_graded_again(
     grade: Grade, handed_in: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
@@ -270,6 +276,7 @@ def test_a_failed_run_leaves_the_earlier_class_list(grade: Grade, handed_in: Pat
     assert (out / "grades.csv").read_text() == before
 
 
+@pytest.mark.exhaustive
 def test_a_restarted_regrade_without_resume_reports_all_changes(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:

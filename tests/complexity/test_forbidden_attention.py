@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from functools import cache
 
 import pytest
 
-from grader.complexity.measurer import FunctionCosts, cost_measurer
-from grader.course.course import Course
+from grader.complexity.measurer import CostMeasurer, FunctionCosts, cost_measurer
+from grader.course.course import Course, read_course
 from grader.course.load_solution import load_reference
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
+from tests.conftest import ROOT
 
 MODULE = "05_torch_attention"
 HEAD = """
@@ -114,16 +116,21 @@ CALLS = {
 }
 
 
+@cache  # so that the reference's results are computed once
+def measurer() -> CostMeasurer:
+    course = read_course(ROOT)
+    return cost_measurer(course.module(MODULE), "a salt", load_reference(course, course.module(MODULE)))
+
+
 def measure(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
     """Measure the module's class with this expression in its forward."""
     module = course.module(MODULE)
     source = textwrap.dedent(HEAD).replace("CALL", expression)
     files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
-    measurer = cost_measurer(module, "a salt", load_reference(course, module))
-    (contract,) = (one for one in measurer.contracts if one.function == "ScaledDotProductAttention.forward")
+    (contract,) = (one for one in measurer().contracts if one.function == "ScaledDotProductAttention.forward")
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:
-        return measurer.of(session, contract)
+        return measurer().of(session, contract)
     finally:
         session.close()
 

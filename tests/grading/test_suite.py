@@ -282,6 +282,7 @@ class TestPlainPytest:
         assert "No module named 'nothing_like_it'" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_projects_own_pytest_run_never_collects_hidden_suites() -> None:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
 from grader.core.review import ReviewItem
 from tests.cli.conftest import Attn
-from tests.conftest import ROOT, UNDECIDED, GradeSource
+from tests.conftest import ROOT, UNDECIDED, GradeSource, write
 from tests.platforms.conftest import Graded, Validate
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -25,8 +26,9 @@ def test_reports_of_every_status_are_valid(graded: Graded, valid_report: Validat
     valid_report(report)
 
 
-def test_reports_with_costs_endings_and_diagnoses_are_valid(attn: Attn, valid_report: Validate) -> None:
-    done = attn("grade", *(ROOT / "examples" / "class" / name for name in ("ben", "farah", "goran")), "--json")
+def test_reports_with_costs_endings_and_diagnoses_are_valid(attn: Attn, valid_report: Validate, tmp_path: Path) -> None:
+    ending = write(tmp_path / "gil", {"softmax.py": "import os\n\n\ndef softmax(x, axis=-1):\n    os._exit(1)\n"})
+    done = attn("grade", *(ROOT / "examples" / "class" / name for name in ("ben", "farah")), ending, "--json")
     found = json.loads(done.stdout)
     for report in found:
         valid_report(report)

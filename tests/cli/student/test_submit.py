@@ -234,7 +234,8 @@ def test_an_update_keeps_the_students_work_with_its_time(attn: Attn, bundle: Pat
         assert after[str(FOLDER / name)] == before[str(FOLDER / name)]
     assert (bundle / FOLDER / "softmax.py.new").read_text() == STUB + "\n# a newer stub\n"
     assert "changed, not tested yet" in attn("status", cwd=bundle).stdout  # by the new checks
-    graded = attn("grade", bundle, "--json", cwd=ROOT)
+    graded = attn("grade", bundle / FOLDER, "--json", cwd=ROOT)
+    assert graded.returncode == 0, graded.stderr
     assert "softmax.py.new" not in graded.stdout + graded.stderr
     edit(bundle / FOLDER / "softmax.py.new", lambda text: text + "notes = 1\n")
     edit(bundle / FOLDER / "golden.json", lambda text: text.replace("a newer stub", "an older one"))

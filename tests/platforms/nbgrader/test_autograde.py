@@ -235,6 +235,7 @@ def test_an_earlier_module_of_the_same_student_can_be_imported(course_dir: Path,
     assert scores(course_dir)["ana"] == FULL
 
 
+@pytest.mark.exhaustive
 def test_other_assignments_are_not_run(course_dir: Path, notebook: Notebook, nbgrader: Nbgrader) -> None:
     source = course_dir / "source" / "extra"
     source.mkdir()

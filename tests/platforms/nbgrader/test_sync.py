@@ -106,6 +106,7 @@ def test_a_sync_gives_the_same_gradebook_as_nbgrader_autograde(
     assert contents(root)["carl"]["penalty"] == pytest.approx(13.8)
 
 
+@pytest.mark.exhaustive
 def test_formgrader_export_and_feedback_work_after_a_sync(copied: tuple[Path, Path], nbgrader: Nbgrader) -> None:
     root, reports = copied
     assert attn("gradebook", "sync", reports, "--course", root).returncode == 0
@@ -198,6 +199,7 @@ def test_a_second_sync_completes_an_interrupted_one(
     assert scores(root) == {one: read(reports, one).score for one in STUDENTS}
 
 
+@pytest.mark.exhaustive
 def test_a_second_sync_completes_a_killed_one(copied: tuple[Path, Path]) -> None:
     root, reports = copied
     report = read(reports, "ana")

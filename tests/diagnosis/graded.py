@@ -1,0 +1,38 @@
+"""What the tests of names share: submissions with a mistake, and the names in their reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.module import Module, read_text
+from grader.grading.grade import run_grading
+from grader.grading.suite import Suite
+from grader.submission.submission import Submission
+from tests.diagnosis.naming import overlays, submission_of
+
+MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "05_torch_attention"]
+MODULES += ["06_multi_head_attention", "07_gpu_path"]
+# The proof of the course says the same of every fingerprint; these grade each submission in full.
+GRADED = [MODULES[0], *(pytest.param(name, marks=pytest.mark.exhaustive) for name in MODULES[1:])]
+
+
+def graded(suite: Suite, submissions: list[Submission]) -> list[Report]:
+    reports: list[Report] = []
+    run_grading(suite, submissions, reports.append, allow_unjailed=True)
+    return reports
+
+
+def names(report: Report) -> list[str]:
+    return [one.misconception for one in report.diagnoses if one.misconception]
+
+
+def appended(course: Course, module: Module, kind: str) -> dict[str, Submission]:
+    solution = read_text(course.solution(module))
+    found = {
+        title: submission_of(course, module, f"{solution}\n\n{code}") for title, code in overlays(kind, module.name)
+    }
+    return {title: replace(one, student=title) for title, one in found.items()}

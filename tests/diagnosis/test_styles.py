@@ -1,0 +1,30 @@
+"""A mistake gets the same name in every style, and an unknown mistake gets none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.course.course import Course
+from grader.grading.grade import full_suite
+from tests.diagnosis.graded import GRADED, appended, graded, names
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_one_mistake_gets_the_same_name_in_every_style(course: Course, name: str) -> None:
+    module = course.module(name)
+    suite = replace(full_suite(course, module), measured=False)
+    reports = graded(suite, list(appended(course, module, "styles").values()))
+    assert {one.submission: names(one) for one in reports} == {
+        one.submission: [one.submission.split()[0]] for one in reports
+    }
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_an_unknown_mistake_gets_no_name(course: Course, name: str) -> None:
+    module = course.module(name)
+    suite = replace(full_suite(course, module), measured=False)
+    reports = graded(suite, list(appended(course, module, "unknown").values()))
+    assert {one.submission: names(one) for one in reports if names(one)} == {}
+    assert [one.submission for one in reports if all(check.outcome == "passed" for check in one.checks)] == []
