@@ -17,12 +17,15 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
+from cli.main import run
 from grader.course.course import Course
 from grader.platforms.nbgrader.course_dir import CONFIG, init_course_dir
 from grader.platforms.nbgrader.release import read_config, release_modules
+from tests.conftest import ROOT
 from tests.platforms.nbgrader.students import MODULE, Notebook
 
 Nbgrader = Callable[..., "subprocess.CompletedProcess[str]"]
+AttnHere = Callable[..., tuple[int, str, str]]  # the exit status, and what was printed on the two streams
 
 
 @pytest.fixture(scope="session")
@@ -94,3 +97,16 @@ def reconfigure(root: Path, old: str, new: str) -> None:
     text = (root / CONFIG).read_text()
     assert old in text
     (root / CONFIG).write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def attn_here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> AttnHere:
+    """Run `attn` in this process, for mistakes that it refuses at once: another one would import nbgrader again."""
+
+    def run_here(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setattr(sys, "argv", ["attn", *arguments])
+        status = run()
+        return status, *capsys.readouterr()
+
+    return run_here

@@ -16,6 +16,7 @@ from grader.platforms.nbgrader.course_dir import CONFIG, require_nbgrader
 from grader.platforms.nbgrader.errors import CourseDirError
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
+from tests.platforms.nbgrader.conftest import AttnHere
 
 
 def attn(*arguments: object, cwd: Path = ROOT, path: str = os.defpath) -> subprocess.CompletedProcess[str]:
@@ -59,10 +60,10 @@ def test_a_course_directory_is_made_completely_or_not_at_all(tmp_path: Path) -> 
         (["release", "sotfmax", "--to", "nowhere"], "Did you mean softmax?"),
     ],
 )
-def test_usage_mistakes_exit_2(arguments: list[str], words: str) -> None:
-    done = attn(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
+def test_usage_mistakes_exit_2(attn_here: AttnHere, arguments: list[str], words: str) -> None:
+    status, out, err = attn_here(*arguments)
+    assert (status, out) == (2, "")
+    assert words in err
     assert not (ROOT / "nowhere").exists()
 
 

@@ -21,7 +21,7 @@ from grader.platforms.nbgrader.release import release_modules
 from grader.platforms.nbgrader.sync import Synced, sync
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
-from tests.platforms.nbgrader.conftest import Nbgrader, autograde, gradebook, reconfigure, scores
+from tests.platforms.nbgrader.conftest import AttnHere, Nbgrader, autograde, gradebook, reconfigure, scores
 from tests.platforms.nbgrader.students import MODULE, NO_MAXIMUM, RIGHT, Notebook, hand_in
 
 DUE = "2026-08-10 00:00 UTC"
@@ -284,11 +284,14 @@ def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, P
         (["nowhere", "--course", "{root}"], "does not exist"),
     ],
 )
-def test_usage_mistakes_exit_2(graded: tuple[Path, Path], arguments: list[str], words: str) -> None:
+def test_usage_mistakes_exit_2(
+    graded: tuple[Path, Path], attn_here: AttnHere, arguments: list[str], words: str
+) -> None:
     root, reports = graded
-    done = attn("gradebook", "sync", *(one.format(root=root, reports=reports) for one in arguments))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in done.stderr
+    given = [one.format(root=root, reports=reports) for one in arguments]
+    status, out, err = attn_here("gradebook", "sync", *given)
+    assert (status, out) == (2, "")
+    assert words in err
 
 
 def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tuple[Path, Path], course: Course) -> None:
