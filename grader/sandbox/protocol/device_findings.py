@@ -50,6 +50,7 @@ class DeviceCall:
     devices: tuple[str, ...]
     findings: tuple[DeviceFinding, ...]
     copies: tuple[DeviceCopy, ...]
+    unwatched: tuple[DeviceFinding, ...]
     raised: StudentRaisedError | None = None
 
 
@@ -84,7 +85,9 @@ def read_device_call(
         raise MalformedFindingsError
     findings = tuple(_finding(one, files) for one in _list(answer["findings"]))
     copies = tuple(_copy(one, files) for one in _list(answer["copies"]))
-    return DeviceCall(value, tuple(devices), findings, copies, raised)
+    mistakes = tuple(one for one in findings if one.kind != "unwatched")
+    unwatched = tuple(one for one in findings if one.kind == "unwatched")
+    return DeviceCall(value, tuple(devices), mistakes, copies, unwatched, raised)
 
 
 def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
