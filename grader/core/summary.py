@@ -41,7 +41,7 @@ class Summary:
             return (one_line(f"{self.status.replace('_', ' ')}: {self.message}"),)
         remarks = [f"{len(self.failed)} of {self.checks} checks not passed"] if self.failed else []
         remarks += [f"{len(self.too_expensive)} of {self.costs} costs too high"] if self.too_expensive else []
-        remarks += ["costs need review"] if self.needs_review else []
+        remarks += ["needs review"] if self.needs_review else []
         return (*remarks, *self.endings)
 
     @property
@@ -49,7 +49,7 @@ class Summary:
         """Why the instructor should look at this submission; empty if there is no need."""
         if self.status != "graded":
             return self.remarks[0]
-        reasons = ["costs that could not be decided"] if self.needs_review else []
+        reasons = ["results that could not be decided"] if self.needs_review else []
         return "; ".join([*reasons, *self.endings])
 
 

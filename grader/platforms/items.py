@@ -45,7 +45,9 @@ def _check(check: CheckResult) -> Item:
     title = f"{check.target}: {check.property}"
     outcome = _OUTCOMES[check.outcome]
     kind: Kind = "visible" if check.suite == "visible" else "hidden"  # GPU checks are hidden too
-    return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, check.message.strip())
+    text = check.message.strip() or check.undecided
+    review = bool(check.undecided)
+    return Item(check.name, title, kind, check.target, check.points, check.earned, outcome, text, review)
 
 
 def _cost(cost: CostResult) -> Item:

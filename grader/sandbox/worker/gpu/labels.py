@@ -19,7 +19,13 @@ GPU = torch.device("cuda", 0)
 MADE = "made"  # an origin: made on the CPU by the student's code
 BACK = "back"  # an origin: copied from the GPU
 # Types of tensors whose code is torch's own. The modes are off while a student's subclass answers.
-PLAIN = {torch.Tensor, torch.nn.Parameter, torch.nn.Buffer, torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer}
+PLAIN = {
+    torch.Tensor,
+    torch.nn.Parameter,
+    torch.nn.Buffer,
+    torch.nn.UninitializedParameter,
+    torch.nn.UninitializedBuffer,
+}
 FileLine = tuple[str, int]
 NOWHERE: FileLine = ("", 0)
 _is_wrapped, _unwrapped = torch._C._functorch.is_functorch_wrapped_tensor, torch._C._functorch.get_unwrapped
