@@ -106,22 +106,28 @@ class Watching:
 
     def step(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any]:
         """Note the line if a mode is off now, or a thread runs."""
-        if event in ("opcode", "line"):
-            place = frame.f_code.co_filename, frame.f_lineno
+        if event == "opcode" or event == "line":  # noqa: PLR1714 - every opcode comes here
             if not self.is_on():
-                self.simulated.unwatched("watching_off", place)
+                self.simulated.unwatched("watching_off", (frame.f_code.co_filename, frame.f_lineno))
             if _threads() > self.threads:
-                self.simulated.unwatched("thread", place)
+                self.simulated.unwatched("thread", (frame.f_code.co_filename, frame.f_lineno))
         return self.step
 
     def is_on(self) -> bool:
         """Whether both modes see what the running code does."""
         if _all_disabled() or _excluded(_python_key) or not self.functions_on():
             return False
-        return any(_operation_at(n) is self.operations for n in range(_operations()))
+        last = _operations() - 1
+        if last >= 0 and _operation_at(last) is self.operations:
+            return True
+        return any(_operation_at(n) is self.operations for n in range(last))
 
     def functions_on(self) -> bool:
-        return any(_function_at(n) is self.functions for n in range(_functions()))
+        """Whether the function mode is on: mostly it is the last one."""
+        last = _functions() - 1
+        if last >= 0 and _function_at(last) is self.functions:
+            return True
+        return any(_function_at(n) is self.functions for n in range(last))
 
 
 _listening: list[bool] = []
