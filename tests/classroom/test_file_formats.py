@@ -75,6 +75,7 @@ REPORT: dict[str, Any] = {
             "property": "it gives the weights of the lesson",
             "message": "…",
             "detail": "",
+            "undecided": "",
         }
     ],
     "costs": [

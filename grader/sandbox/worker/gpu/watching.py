@@ -106,7 +106,7 @@ class Watching:
 
     def step(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any]:
         """Note the line if a mode is off now, or a thread runs."""
-        if event == "opcode" or event == "line":  # noqa: PLR1714 - every opcode comes here
+        if event == "opcode" or event == "line":
             if not self.is_on():
                 self.simulated.unwatched("watching_off", (frame.f_code.co_filename, frame.f_lineno))
             if _threads() > self.threads:
