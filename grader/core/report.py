@@ -19,7 +19,10 @@ SuiteName = Literal["visible", "hidden", "gpu"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of one submission. `earned` is None if a grader fault left it undecided."""
+    """One check of one submission. `earned` is None after a grader fault.
+
+    `undecided` says why an instructor must check a result that passed. It keeps its points until then.
+    """
 
     name: str
     suite: SuiteName
@@ -32,6 +35,7 @@ class CheckResult:
     detail: str
     # Failed by the check's own judgement, not by an exception in student code.
     asserted: bool = field(default=False, metadata=json_key(None))
+    undecided: str = ""
 
 
 @dataclass(frozen=True)

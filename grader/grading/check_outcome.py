@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.core.errors import StudentError, StudentGoneError, StudentRaisedError
 from grader.core.report import CheckOutcome, CheckResult, EndingRecord
 from grader.core.safe_text import printable
 from grader.grading.checks import Check
+from grader.sandbox.protocol.device_findings import DeviceCall
 
 FAULT = "a fault of the grader, not of your code"
 FAULT_LINES = 8
+MAX_LISTED = 5
 _EXPRESSION = re.compile(r"(?<=.)\nassert .*", re.DOTALL)
 
 
@@ -37,10 +40,11 @@ class CheckResults:
         return self.ended | {check.target for check in self.checks} - passing
 
 
-def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
+def judge_check(check: Check, problem: BaseException | None, device_calls: Sequence[DeviceCall] = ()) -> CheckResult:
     """Return the result of a check that raised `problem`, or that passed if `problem` is None."""
     if problem is None:
-        return replace(result_of(check, "passed", "", ""), earned=check.points)
+        undecided = why_undecided(device_calls)
+        return replace(result_of(check, "passed", "", ""), earned=check.points, undecided=undecided)
     if isinstance(problem, _of_pytest("skip")):
         text = f"not run: {problem}"
         return result_of(check, "not_run", text, text)
@@ -53,6 +57,13 @@ def judge_check(check: Check, problem: BaseException | None) -> CheckResult:
     fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
     result = result_of(check, "grader_fault", FAULT, fault)
     return replace(result, earned=None)
+
+
+def why_undecided(calls: Sequence[DeviceCall]) -> str:
+    """Say what the simulated GPU could not follow in the calls of a check that passed; empty if there is nothing."""
+    found = dict.fromkeys((one.line, one.what) for call in calls for one in call.unwatched)
+    said = [f"line {line}: {what}" if line else what for line, what in found]
+    return f"An instructor must check. On the simulated GPU, {'; '.join(said[:MAX_LISTED])}." if said else ""
 
 
 def is_students_failure(problem: BaseException) -> bool:

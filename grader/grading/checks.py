@@ -78,23 +78,30 @@ def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check
         points=float(points),
         property=text,
         needs=worth.needs,
-        oracle=any(name.startswith(ORACLES) for name in test.fixtures) or _uses_an_oracle(test.function),
+        oracle=_compares(test),
     )
 
 
-def _uses_an_oracle(function: FunctionType, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a test, or a helper it calls in the same file, uses a function called `oracle...`.
+def _compares(test: Test) -> bool:
+    """Whether a test only compares with a complete answer: a function called `oracle...` is a second way to it.
 
-    This is the name that authors give to a second way to compute the complete answer.
+    A check of devices is about a property, too: it compares only so that nobody returns zeros on a GPU.
     """
+    if any(name.startswith(ORACLES) for name in test.fixtures):
+        return True
+    return _uses(test.function, "oracle") and not _uses(test.function, "assert_disciplined")
+
+
+def _uses(function: FunctionType, start: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a test, or a helper it calls in the same file, uses a name that starts like this."""
     for name in _names(function.__code__):
-        if name.startswith("oracle"):
+        if name.startswith(start):
             return True
         helper = function.__globals__.get(name)
         if not isinstance(helper, FunctionType) or name in seen:
             continue
         same_file = helper.__code__.co_filename == function.__code__.co_filename
-        if same_file and _uses_an_oracle(helper, seen | {name}):
+        if same_file and _uses(helper, start, seen | {name}):
             return True
     return False
 

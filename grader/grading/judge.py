@@ -10,6 +10,7 @@ from grader.core.report import CheckResult, EndingRecord
 from grader.grading.check_outcome import CheckResults, could_be_contaminated, judge_check, result_of
 from grader.grading.checks import Check
 from grader.sandbox.jail.spawner import WorkerLostError
+from grader.sandbox.session import Session
 from grader.sandbox.student import Student
 
 NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
@@ -31,21 +32,35 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             results[check.name] = result_of(check, "not_run", NEEDS_GPU, NEEDS_GPU)
             continue
         session.begin_check(check.name)
-        problem = run(student)
+        problem = _run(run, student, session)
         if problem is not None and could_be_contaminated(problem) and session.start_afresh():
-            problem = run(student)
+            problem = _run(run, student, session)
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
             # The machine may have caused the wait, so it counts only if it happens twice.
-            problem = run(student)
+            problem = _run(run, student, session)
             retry = not (isinstance(problem, StudentEndedError) and problem.waited)
         if isinstance(problem, WorkerLostError):
             raise problem
         if isinstance(problem, StudentError) and problem.ending is not None:
             endings.append(EndingRecord(problem.ending.kind, check.name))
-        results[check.name] = judge_check(check, problem)
+        results[check.name] = judge_check(check, problem, session.device_calls)
+        session.device_calls = []  # they keep a student's arrays alive
         if problem is not None:
             traceback.clear_frames(problem.__traceback__)  # otherwise it keeps a student's largest arrays alive
     return CheckResults(tuple(results.values()), tuple(endings))
+
+
+def _run(run: RunCheck, student: Student, session: Session) -> BaseException | None:
+    """Run a check once. One that passes without a look at a value from a GPU is a fault of its author."""
+    session.device_calls = []
+    problem = run(student)
+    if problem is None and not all(call.is_compared for call in session.device_calls):
+        return NotComparedError("the check passes, but never looks at the value of a call on a GPU")
+    return problem
+
+
+class NotComparedError(Exception):
+    """A check that would pass a function that returns zeros on a GPU."""
 
 
 def raised_by(action: Callable[[], object]) -> BaseException | None:

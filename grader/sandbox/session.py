@@ -13,6 +13,7 @@ from grader.sandbox.endings import classify
 from grader.sandbox.jail.limits import Deadline, DeadlineError, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.protocol.channel import POLL_SECONDS, Channel, ClosedError
+from grader.sandbox.protocol.device_findings import DeviceCall
 from grader.sandbox.protocol.replies import MalformedError, error_of, names, raised, reply_parts
 from grader.sandbox.protocol.wire import ProtocolError
 
@@ -31,6 +32,15 @@ class Program:
     files: Mapping[str, Mapping[str, Any]]
     main: str
     names: tuple[str, ...]
+
+    @property
+    def lines(self) -> Mapping[str, int]:
+        """The number of lines of every file. A notebook has `file[number]` for each cell."""
+        return {
+            f"{one['file']}[{number}]" if one["notebook"] else one["file"]: len(cell.splitlines())
+            for one in self.files.values()
+            for number, cell in enumerate(one["cells"], 1)
+        }
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,7 @@ class Session:
         self.printed = ""
         self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where they are made again
         self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
+        self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
@@ -106,6 +117,7 @@ class Session:
         self._check = _CheckStart(frozenset(self._owners), self._endings.copy(), self.printed)
         self._called = set()
         self._earlier = []  # requests that the previous check made and never needed
+        self.device_calls = []
 
     def start_afresh(self) -> bool:
         """Undo the check and end its worker, if other functions ran in that worker before; False if none did.

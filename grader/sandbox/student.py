@@ -128,6 +128,8 @@ class Handle:
     def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> DeviceCall:
         """Call with every tensor on a simulated GPU, except in the arguments that `elsewhere` names.
 
+        The check must compare the value, for example with `assert_disciplined`: one that passes without it is a fault.
+
         An argument is named by its position, from 0, or its keyword. A torch module moves to the GPU before it is
         called. With `gpu=False`, the simulated machine has no GPU.
         """
@@ -182,13 +184,13 @@ class Handle:
             if not isinstance(error, StudentRaisedError):
                 raise error
             raised = error
-        files = {one["file"] for one in self._session.program.files.values()}
         try:
-            call = read_device_call(answer, self._local(answer.get("value")), raised, files)
+            call = read_device_call(answer, self._local(answer.get("value")), raised, self._session.program.lines)
         except MalformedFindingsError:
             raise self._malformed() from None
         if raised is not None and not call.findings:
             raise raised
+        self._session.device_calls.append(call)
         return call
 
     def parameters(self) -> dict[str, Any]:

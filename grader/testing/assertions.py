@@ -19,6 +19,8 @@ __tracebackhide__ = True  # pytest shows the message to a student, not the code 
 # Right softmax weights, computed in any style, sum to 1 within a few thousand rounding errors of their dtype.
 ROW_SUM_GAP = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
+MAX_OTHERS = 4  # lines with findings that a message names besides the first
+
 
 def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, *, of: str = "") -> None:
     """Fail unless the student's value is the expected one. `of` names the value in the message."""
@@ -64,15 +66,22 @@ def assert_unmodified(call: Call, *originals: Any) -> None:
         assert found is None, f"argument {position + 1} was modified: {found}"
 
 
-def assert_disciplined(found: DeviceCall, *, device: str | None = None, non_blocking: bool = False) -> None:
-    """Fail if a call mixed devices, made the CPU wait for the GPU, or returned a result on the wrong device.
+def assert_disciplined(
+    found: DeviceCall,
+    expected: Any,
+    tolerance: Tolerance | None = None,
+    *,
+    device: str | None = None,
+    non_blocking: bool = False,
+) -> None:
+    """Fail if a call mixed devices, made the CPU wait for the GPU, or returned something else than expected.
 
     The message names the line. With `device` ("cpu" or "cuda"), every tensor of the result must be there. With
     `non_blocking`, no copy to the GPU may make the CPU wait.
     """
     for finding in found.findings[:1]:  # only the first: it often causes the later ones
         others = sorted({one.line for one in found.findings if one.line not in (0, finding.line)})
-        more = f" Look at line {_listed(others)}, too." if others else ""
+        more = f" Look at line {_listed(others[:MAX_OTHERS])}, too." if others else ""
         raise AssertionError(f"{_place(finding)}{finding.what}. {STEPS[finding.kind]}{more}")
     if device is not None:
         strays = sum(one.partition(":")[0] != device for one in found.devices)
@@ -80,6 +89,7 @@ def assert_disciplined(found: DeviceCall, *, device: str | None = None, non_bloc
     if non_blocking:
         waiting = [copy for copy in found.copies if not copy.non_blocking]
         assert not waiting, f"{_place(waiting[0])}the CPU waits for this copy. Copy with non_blocking=True."
+    assert_close(found.value, expected, tolerance, of="the result" if device is None else f"the result on {device}")
 
 
 def assert_raises(kind: type[Exception], call: Callable[[], Any], *numbers: float) -> None:

@@ -77,6 +77,7 @@ REPORT: dict[str, Any] = {
             "property": "it gives the weights of the lesson",
             "message": "…",
             "detail": "",
+            "undecided": "",
         }
     ],
     "costs": [

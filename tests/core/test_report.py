@@ -15,7 +15,7 @@ from grader.classroom.journal import ReportKey
 from grader.classroom.provenance import Provenance
 from grader.classroom.results import Results
 from grader.core.atomic_file import write_atomically
-from grader.core.report import Report, file_name, report_text
+from grader.core.report import CheckResult, Report, file_name, report_from, report_text
 from grader.core.safe_text import one_line, plain_name, printable
 from grader.core.summary import summary_of
 from tests.conftest import GradeSource, tier_here
@@ -23,7 +23,7 @@ from tests.conftest import GradeSource, tier_here
 SCHEMA_1 = {
     "": "schema module submission file status score max_score message checks costs forbidden reviews needs_review "
     "endings diagnoses sandbox environment timing",
-    "checks": "name suite target points earned outcome property message detail",
+    "checks": "name suite target points earned outcome property message detail undecided",
     "costs": "target function meter law measured verdict points earned line message",
     "forbidden": "target call line why",
     "reviews": "target what file line reason points decision comment parts code",
@@ -65,6 +65,15 @@ def test_json_has_the_keys_of_schema_1(grade_source: GradeSource) -> None:
     assert data["endings"][0] == {"kind": "exit", "during": "softmax_of_the_shared_example"}
     assert list(data["environment"]) == SCHEMA_1["environment"].split()
     assert list(data["timing"]) == SCHEMA_1["timing"].split()
+
+
+def test_undecided_check_asks_for_review_and_old_reports_have_none(report: Report) -> None:
+    check = CheckResult("it", "hidden", "f", 2.0, 2.0, "passed", "it holds", "", "", undecided="a thread runs")
+    assert dataclasses.replace(report, checks=(check,)).needs_review
+    data = dataclasses.replace(report, checks=(dataclasses.replace(check, undecided=""),)).as_json()
+    assert data["needs_review"] is False
+    del data["checks"][0]["undecided"]
+    assert report_from(data).checks[0].undecided == ""
 
 
 def test_score_is_the_sum_of_earned_points(grade_source: GradeSource) -> None:

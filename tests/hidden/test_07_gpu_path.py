@@ -1,14 +1,13 @@
 """Hidden suite of 07_gpu_path. Oracles: a float64 softmax by logaddexp in NumPy, and PyTorch's gradients of a formula.
 
-Checks of devices use a simulated GPU. Checks of numbers use plain calls on the CPU. A submission can pass either group
-without the other.
+Checks of devices use a simulated GPU and compare the numbers there, too. The others use plain calls on the CPU.
 """
 
 import numpy as np
 import torch
 
 from grader import testing
-from grader.core.compare import describe
+from grader.core.compare import EXACT, describe
 from grader.core.errors import StudentRaisedError
 from grader.testing import (
     Tolerance,
@@ -400,51 +399,62 @@ def matrices(rng):
     return inputs_of(rng, (), 3, 4, 4, 2)
 
 
-def assert_lives_with_its_input(function, rng, **kwargs):
-    """Fail unless calls on a GPU, with a mask there and without one, stay there and never make the CPU wait."""
+def both(q, k, v, mask=None):
+    """Return output and weights, as attention_on_device gives them."""
+    return oracle_attention(q, k, v, mask)
+
+
+def causal_output(q, k, v, mask=None):
+    """Return the output alone with is_causal, as fused_attention gives it."""
+    causal = triangle(q.shape[-2], k.shape[-2])
+    return oracle_attention(q, k, v, causal if mask is None else causal * (mask != 0))[0]
+
+
+def assert_lives_with_its_input(function, rng, oracle, tolerance=SINGLE):
+    """Fail unless calls on a GPU, with a mask there and without one, are right there and never make the CPU wait."""
     q, k, v = matrices(rng)
-    mask = open_mask(rng, 3, 4)
-    calls = [arguments(q, k, v, **kwargs), arguments(q, k, v, mask=mask.float(), **kwargs)]
-    for found in function.on_device_many(calls):
-        assert_disciplined(found, device="cuda")
-        assert found.devices, "no tensor was returned"
+    masks = [None, open_mask(rng, 3, 4).float()]
+    calls = [arguments(q, k, v), arguments(q, k, v, mask=masks[1])]
+    for found, mask in zip(function.on_device_many(calls), masks, strict=True):
+        assert_disciplined(found, oracle(q, k, v, mask), tolerance, device="cuda")
 
 
-def assert_moves_a_mask(function, rng, **kwargs):
+def assert_moves_a_mask(function, rng, oracle, tolerance=SINGLE, **kwargs):
     """Fail unless a mask on the CPU is moved to the GPU once."""
     q, k, v = matrices(rng)
     masks = [open_mask(rng, 3, 4), open_mask(rng, 3, 4).bool()]
     calls = [arguments(q, k, v, mask=mask, **kwargs) for mask in masks]
-    for found in function.on_device_many(calls, elsewhere=("mask",)):
-        assert_disciplined(found, device="cuda")
-        assert found.devices, "no tensor was returned"
+    for found, mask in zip(function.on_device_many(calls, elsewhere=("mask",)), masks, strict=True):
+        assert_disciplined(found, oracle(q, k, v, mask), tolerance, device="cuda")
         assert len([copy for copy in found.copies if copy.line]) <= 4, "tensors are copied to the GPU too often"
 
 
-def assert_stays_on_the_cpu(function, rng, **kwargs):
+def assert_stays_on_the_cpu(function, rng, oracle, tolerance=SINGLE, **kwargs):
     """Fail unless a call with CPU tensors stays on the CPU, on a machine with a GPU and on one without."""
     q, k, v = matrices(rng)
     mask = open_mask(rng, 3, 4)
-    function.on_device(q, k, v, mask=mask, **kwargs)  # a call on the GPU must not change the next one
+    expected = oracle(q, k, v, mask)
+    found = function.on_device(q, k, v, mask=mask, **kwargs)  # a call on the GPU must not change the next one
+    if found.value is not None or found.raised is None:  # other checks say what is wrong on the GPU
+        assert_close(found.value, expected, tolerance, of="the result on cuda")
     for gpu in (True, False):
         found = function.on_device(q, k, v, mask=mask, elsewhere=(0, 1, 2, "mask"), gpu=gpu, **kwargs)
-        assert_disciplined(found, device="cpu")
-        assert found.devices, "no tensor was returned"
+        assert_disciplined(found, expected, tolerance, device="cpu")
 
 
 @worth(2, "on a GPU all new tensors are created there, and the CPU never waits", target=MANUAL)
 def test_manual_lives_with_its_input(student, rng):
-    assert_lives_with_its_input(student.attention_on_device, rng)
+    assert_lives_with_its_input(student.attention_on_device, rng, both)
 
 
 @worth(2, "a mask on the CPU is moved to the GPU once", target=MANUAL)
 def test_manual_moves_a_mask(student, rng):
-    assert_moves_a_mask(student.attention_on_device, rng)
+    assert_moves_a_mask(student.attention_on_device, rng, both)
 
 
 @worth(1.5, "CPU tensors stay on the CPU, with or without a GPU in the machine", target=MANUAL)
 def test_manual_stays_on_the_cpu(student, rng):
-    assert_stays_on_the_cpu(student.attention_on_device, rng)
+    assert_stays_on_the_cpu(student.attention_on_device, rng, both)
 
 
 @worth(1.25, "heads, padding and blocked rows work on a GPU, too", target=MANUAL)
@@ -452,11 +462,9 @@ def test_manual_heads_on_a_gpu(student, rng):
     q, k, v = inputs_of(rng, (2, 2), 3, 4, 4, 2)
     padding = torch.tensor([[1, 1, 0, 0], [0, 0, 0, 0]]).reshape(2, 1, 1, 4)
     found = student.attention_on_device.on_device(q, k, v, mask=padding, elsewhere=("mask",))
-    assert_disciplined(found, device="cuda")
+    assert_disciplined(found, both(q, k, v, padding), SINGLE, device="cuda")
     plain = student.attention_on_device.on_device(q, k, v)
-    assert_disciplined(plain, device="cuda")
-    assert found.devices == plain.devices, "both results are on the GPU, with a mask and without"
-    assert len(plain.devices) == 2, "expected the pair (output, weights)"
+    assert_disciplined(plain, both(q, k, v), SINGLE, device="cuda")
 
 
 # fused_attention ----------------------------------------------------------------------------------------
@@ -664,19 +672,19 @@ def test_fused_lives_with_its_input(student, rng):
         arguments(q, k, v, mask),
         arguments(q, k, v, mask=mask, is_causal=True),
     ]
-    for found in student.fused_attention.on_device_many(calls):
-        assert_disciplined(found, device="cuda")
-        assert found.devices, "no tensor was returned"
+    expected = [causal_output(q, k, v), oracle_attention(q, k, v, mask)[0], causal_output(q, k, v, mask)]
+    for found, output in zip(student.fused_attention.on_device_many(calls), expected, strict=True):
+        assert_disciplined(found, output, SINGLE, device="cuda")
 
 
 @worth(1.5, "fused_attention moves a mask on the CPU to the GPU once", target=FUSED)
 def test_fused_moves_a_mask(student, rng):
-    assert_moves_a_mask(student.fused_attention, rng, is_causal=True)
+    assert_moves_a_mask(student.fused_attention, rng, causal_output, is_causal=True)
 
 
 @worth(1, "fused_attention keeps CPU tensors on the CPU, with or without a GPU in the machine", target=FUSED)
 def test_fused_stays_on_the_cpu(student, rng):
-    assert_stays_on_the_cpu(student.fused_attention, rng, is_causal=True)
+    assert_stays_on_the_cpu(student.fused_attention, rng, causal_output, is_causal=True)
 
 
 # half_precision_attention -------------------------------------------------------------------------------
@@ -842,17 +850,17 @@ def test_half_dtype(student, rng):
 
 @worth(1.5, "in 16 bits all new tensors are created on the GPU, too, and the CPU never waits", target=HALF)
 def test_half_lives_with_its_input(student, rng):
-    assert_lives_with_its_input(student.half_precision_attention, rng)
+    assert_lives_with_its_input(student.half_precision_attention, rng, both, LOW)
 
 
 @worth(1.5, "in 16 bits a mask on the CPU is moved to the GPU once, too", target=HALF)
 def test_half_moves_a_mask(student, rng):
-    assert_moves_a_mask(student.half_precision_attention, rng)
+    assert_moves_a_mask(student.half_precision_attention, rng, both, LOW)
 
 
 @worth(1, "in 16 bits CPU tensors stay on the CPU, too, with or without a GPU in the machine", target=HALF)
 def test_half_stays_on_the_cpu(student, rng):
-    assert_stays_on_the_cpu(student.half_precision_attention, rng)
+    assert_stays_on_the_cpu(student.half_precision_attention, rng, both, LOW)
 
 
 # move_batch ---------------------------------------------------------------------------------------------
@@ -875,7 +883,7 @@ def assert_same(actual, expected, of="the batch"):
     if type(expected) is torch.Tensor:
         assert type(actual) is torch.Tensor, f"{of} should be a tensor"
         assert actual.dtype == expected.dtype, f"{of} is {actual.dtype}, not {expected.dtype}"
-        assert_close(actual, expected, Tolerance(0.0, 0.0), of=of)
+        assert_close(actual, expected, EXACT, of=of)
         return
     if type(expected) in (dict, list, tuple):
         assert type(actual) is type(expected), f"{of} should be a {type(expected).__name__}"
@@ -906,26 +914,27 @@ def test_move_reaches_every_level(student, rng):
     counts = [5, 2, 2, 1, 2]
     devices = ["cuda", torch.device("cuda", 0), "cuda:0", torch.device("cuda"), "cuda"]
     calls = [arguments(batch, device) for batch, device in zip(batches, devices, strict=True)]
-    for found, count in zip(student.move_batch.on_device_many(calls, elsewhere=(0,)), counts, strict=True):
+    moved = student.move_batch.on_device_many(calls, elsewhere=(0,))
+    for found, batch, count in zip(moved, batches, counts, strict=True):
         assert len(found.devices) == count, f"expected {count} tensors, got {len(found.devices)}"
-        assert_disciplined(found, device="cuda")
+        assert_disciplined(found, batch, EXACT, device="cuda")
 
 
 @worth(1.5, "the CPU does not wait for copies to the GPU", target=MOVE)
 def test_move_does_not_block(student, rng):
-    calls = [arguments(batch, "cuda") for batch in (batch_of(rng), [normal(rng, 2, 2)])]
-    for found in student.move_batch.on_device_many(calls, elsewhere=(0,)):
-        assert found.devices, "no tensor was returned"
+    batches = [batch_of(rng), [normal(rng, 2, 2)]]
+    calls = [arguments(batch, "cuda") for batch in batches]
+    for found, batch in zip(student.move_batch.on_device_many(calls, elsewhere=(0,)), batches, strict=True):
         assert found.copies, "nothing was copied to the GPU"
-        assert_disciplined(found, device="cuda", non_blocking=True)
+        assert_disciplined(found, batch, EXACT, device="cuda", non_blocking=True)
 
 
 @worth(1.25, "a batch goes to the requested device, also to the CPU, with or without a GPU in the machine", target=MOVE)
 def test_move_to_the_cpu(student, rng):
     for device, gpu in (("cpu", True), (torch.device("cpu"), False)):
-        found = student.move_batch.on_device(batch_of(rng), device, elsewhere=(0,), gpu=gpu)
-        assert len(found.devices) == 5, f"expected 5 tensors, got {len(found.devices)}"
-        assert_disciplined(found, device="cpu")
+        batch = batch_of(rng)
+        found = student.move_batch.on_device(batch, device, elsewhere=(0,), gpu=gpu)
+        assert_disciplined(found, batch, EXACT, device="cpu")
 
 
 @worth(1.5, "dicts, lists and tuples keep their types, and everything that is not a tensor is unchanged", target=MOVE)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.core.errors import StudentRaisedError
-from grader.sandbox.protocol.device_messages import KINDS, what_happened
+from grader.sandbox.protocol.device_messages import KINDS, UNWATCHED, what_happened
+from grader.sandbox.protocol.torch_names import is_torch_name
 
 MAX_NOTES = 200
-_NAME = re.compile(r"[A-Za-z_]{0,40}")  # of a torch function; a name that the student made up is not repeated
-MAX_LINE = 1 << 31
 MAX_BYTES = 1 << 50
 MAX_MS = 1e7
 MAX_DEPTH = 24
-_CELL = re.compile(r"\[\d{1,5}\]$")
 DEVICES = ("cpu", "cuda:0", "meta")
 
 
@@ -43,14 +40,28 @@ class DeviceCopy:
 class DeviceCall:
     """A call on the simulated or real GPU: its value, the device of each tensor in it, and the findings.
 
-    A call that raised has findings. Without any, its exception is raised instead.
+    A call that raised has findings. Without any, its exception is raised instead. `unwatched` has what the simulated
+    GPU could not follow.
     """
 
-    value: Any
+    returned: Any
     devices: tuple[str, ...]
     findings: tuple[DeviceFinding, ...]
     copies: tuple[DeviceCopy, ...]
+    unwatched: tuple[DeviceFinding, ...]
     raised: StudentRaisedError | None = None
+    _reads: list[None] = field(default_factory=list, repr=False)
+
+    @property
+    def value(self) -> Any:
+        """The value that the call returned. A check must look at it: see `is_compared`."""
+        self._reads.append(None)
+        return self.returned
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether the check has looked at the value. A function may give zeros wherever nobody does."""
+        return bool(self._reads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +83,12 @@ class MalformedFindingsError(Exception):
 
 
 def read_device_call(
-    answer: object, value: Any, raised: StudentRaisedError | None, files: Collection[str]
+    answer: object, value: Any, raised: StudentRaisedError | None, lines: Mapping[str, int]
 ) -> DeviceCall:
-    """Read a worker's answer about one call in these files; its value or exception was read before."""
+    """Read a worker's answer about one call; its value or exception was read before.
+
+    `lines` has the student's files and the number of lines of each: no finding is about any other line.
+    """
     if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
         raise MalformedFindingsError
     devices = answer["devices"]
@@ -82,9 +96,11 @@ def read_device_call(
         raise MalformedFindingsError
     if len(devices) != sum(1 for _ in tensors_of(value)):
         raise MalformedFindingsError
-    findings = tuple(_finding(one, files) for one in _list(answer["findings"]))
-    copies = tuple(_copy(one, files) for one in _list(answer["copies"]))
-    return DeviceCall(value, tuple(devices), findings, copies, raised)
+    findings = tuple(_finding(one, lines) for one in _list(answer["findings"]))
+    copies = tuple(_copy(one, lines) for one in _list(answer["copies"]))
+    mistakes = tuple(one for one in findings if one.kind != "unwatched")
+    unwatched = tuple(one for one in findings if one.kind == "unwatched")
+    return DeviceCall(value, tuple(devices), mistakes, copies, unwatched, raised)
 
 
 def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
@@ -114,29 +130,30 @@ def _list(value: object) -> list[Any]:
     return value
 
 
-def _finding(parts: object, files: Collection[str]) -> DeviceFinding:
+def _finding(parts: object, lines: Mapping[str, int]) -> DeviceFinding:
     if type(parts) is not list or len(parts) != 5:
         raise MalformedFindingsError
     kind, name, origin, *place = parts
-    if type(kind) is not str or kind not in KINDS or type(name) is not str or not _is_line(origin):
+    if type(kind) is not str or kind not in KINDS or type(name) is not str or type(origin) is not int:
         raise MalformedFindingsError
-    what = what_happened(kind, name if _NAME.fullmatch(name) else "", origin)
-    return DeviceFinding(kind, what, *_place(place, files))
+    if kind == "unwatched" and name not in UNWATCHED:
+        raise MalformedFindingsError
+    what = what_happened(
+        kind,
+        name if kind == "unwatched" or is_torch_name(name) else "",
+        origin if 0 < origin <= max(lines.values(), default=0) else 0,
+    )
+    return DeviceFinding(kind, what, *_place(place, lines))
 
 
-def _copy(parts: object, files: Collection[str]) -> DeviceCopy:
+def _copy(parts: object, lines: Mapping[str, int]) -> DeviceCopy:
     if type(parts) is not list or len(parts) != 3 or type(parts[0]) is not bool:
         raise MalformedFindingsError
-    return DeviceCopy(parts[0], *_place(parts[1:], files))
+    return DeviceCopy(parts[0], *_place(parts[1:], lines))
 
 
-def _place(parts: list[Any], files: Collection[str]) -> tuple[str, int]:
+def _place(parts: list[Any], lines: Mapping[str, int]) -> tuple[str, int]:
     file, line = parts
-    if type(file) is not str or not _is_line(line):
+    if type(file) is not str or type(line) is not int:
         raise MalformedFindingsError
-    # The name of a notebook cell is the file with a number after it.
-    return (file, line) if _CELL.sub("", file) in files else ("", 0)
-
-
-def _is_line(line: object) -> bool:
-    return type(line) is int and 0 <= line < MAX_LINE
+    return (file, line) if 0 < line <= lines.get(file, 0) else ("", 0)

@@ -11,7 +11,15 @@ STEPS = {
     "moved_more_than_once": "Move it once, before its first use, and keep the result of the move.",
     "left_on_cpu": "Return every tensor on the device of the input.",
 }
-KINDS = frozenset(STEPS)
+# Why nobody can tell what a line did on the GPU. This is no mistake: an instructor must check.
+UNWATCHED = {
+    "compiled": "compiled code runs",
+    "memory": "the memory of a tensor is read directly",
+    "subclass": "a class of your own stands in for a tensor",
+    "thread": "a thread runs",
+    "watching_off": "operations run that the simulated GPU cannot see",
+}
+KINDS = frozenset(STEPS) | {"unwatched"}
 # What the student wrote, by torch's name for it.
 WRITTEN = {
     "": "an operation",
@@ -34,6 +42,8 @@ def what_happened(kind: str, name: str, origin: int) -> str:
     did = WRITTEN.get(name) or f"{name.strip('_')}()"
     where = f" in line {origin}" if origin else ""
     match kind:
+        case "unwatched":
+            return UNWATCHED[name]
         case "mixed_devices":
             made = f", made{where}" if origin else ""
             return f"{did} of a tensor on cuda:0 and one on the CPU{made}"

@@ -122,7 +122,7 @@ def simulate(case: Case, way: CallStyle) -> tuple[DeviceCall, Outcome]:
         function = loaded(case)
         answer = on_device(function, None, way.args, way.kwargs, elsewhere=way.elsewhere, gpu=way.gpu, files={FILE})
     error = answer.pop("error", None)
-    found = read_device_call(answer, answer.get("value"), None, {FILE})
+    found = read_device_call(answer, answer.get("value"), None, {FILE: len(case.source.splitlines())})
     syncs = frozenset(one.line for one in found.findings if one.kind == "host_sync")
     kind, line = described(error)
     if kind == "unreadable":  # a sync for us, an error for torch

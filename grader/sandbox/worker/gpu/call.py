@@ -12,6 +12,7 @@ from grader.sandbox.worker.gpu.functions import SimulatedFunctions
 from grader.sandbox.worker.gpu.labels import CPU, GPU, MAX_DEPTH, Label, Labels, tensors_in
 from grader.sandbox.worker.gpu.operations import SimulatedOperations
 from grader.sandbox.worker.gpu.simulated import SimulatedGpu
+from grader.sandbox.worker.gpu.watching import Watching
 
 LABELS = Labels()  # of this process: a tensor that the student keeps between calls stays on its device
 
@@ -38,7 +39,9 @@ def on_device(
             LABELS.put(tensor, Label(device, frozenset({(name, number)} if device == CPU else ())))
     simulated.lives_on_gpu = any(map(LABELS.on_gpu, tensors_in(named.values())))
     answer: dict[str, Any] = {}
-    with simulated_cuda(simulated), SimulatedFunctions(simulated), SimulatedOperations(simulated):
+    functions, operations = SimulatedFunctions(simulated), SimulatedOperations(simulated)
+    watching = Watching(simulated, functions, operations)
+    with simulated_cuda(simulated), functions, operations, watching:
         try:
             if gpu and isinstance(owner, torch.nn.Module):
                 owner.to(GPU)

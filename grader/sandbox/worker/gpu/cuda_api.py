@@ -11,18 +11,20 @@ from typing import Any
 import torch
 import torch.amp.autocast_mode
 import torch.utils._device
+import torch.utils.dlpack
 
-from grader.sandbox.worker.gpu.labels import GPU
+from grader.sandbox.worker.gpu.labels import GPU, Label, memory_of, tensors_in
 from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
 NAME = "a simulated GPU"
+VERSION = "12.8"
 _ABSENT = object()
 
 
 @contextlib.contextmanager
 def simulated_cuda(simulated: SimulatedGpu) -> Iterator[None]:
     """Make torch answer for the simulated machine. Undo global settings of torch that the student changes."""
-    changes = [*answers(simulated), *(autocast() if simulated.gpu else ())]
+    changes = [*answers(simulated), *unseen(simulated), *(autocast() if simulated.gpu else ())]
     before = [(owner, name, vars(owner).get(name, _ABSENT)) for owner, name, _ in changes]
     default = torch.utils._device.CURRENT_DEVICE
     for owner, name, value in changes:
@@ -88,6 +90,33 @@ def answers(simulated: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
     yield accelerator, "current_stream", Stream
     yield cuda, "default_stream", Stream
     yield cuda, "stream", lambda _: contextlib.nullcontext()
+    yield torch.backends.cuda, "is_built", lambda: bool(count)
+    yield torch.version, "cuda", VERSION if count else None
+
+
+def unseen(simulated: SimulatedGpu) -> Iterator[tuple[Any, str, Any]]:
+    """Yield the replacements of functions that neither mode sees."""
+
+    def noted(function: Callable[..., Any], reason: str) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            given = tensors_in((args, kwargs))
+            if not any(map(simulated.labels.on_gpu, given)):
+                return function(*args, **kwargs)
+            simulated.unwatched(reason)
+            with simulated.pause():
+                result = function(*args, **kwargs)
+            before = set(map(memory_of, given))
+            for tensor in tensors_in((result,)):
+                if memory_of(tensor) not in before:
+                    simulated.labels.put(tensor, Label(GPU, place=simulated.place()))
+            return result
+
+        return run
+
+    for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+        yield kind, "__call__", noted(kind.__call__, "compiled")
+    for owner, name in ((torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack"), (torch._C, "_to_dlpack")):
+        yield owner, name, noted(torch._C._to_dlpack, "memory")
 
 
 def autocast() -> Iterator[tuple[Any, str, Any]]:

@@ -9,7 +9,7 @@ import torch
 import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
-from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, Label, memory_of, tensors_in
+from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, PLAIN, Label, memory_of, tensors_in
 from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 from grader.sandbox.worker.gpu.transfers import TransferRequest, move, request_of
 
@@ -31,6 +31,8 @@ class SimulatedFunctions(TorchFunctionMode):  # type: ignore[misc] # torch gives
         kwargs = kwargs or {}
         if self.simulated.paused:
             return function(*args, **kwargs)
+        if not PLAIN.issuperset(types):
+            self.simulated.unwatched("subclass")
         # Looked up by equality: each access to `torch.Tensor.device.__get__` makes a new object.
         if (handler := HANDLERS.get(function)) is not None:
             with self.simulated.within(function, None):
@@ -155,7 +157,10 @@ def numpy(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, A
     if not simulated.labels.on_gpu(args[0]):
         return simulated.run(function, args, kwargs)
     simulated.sync()
-    raise TypeError(UNREADABLE)
+    if not (kwargs.get("force") or args[1:] == (True,)):
+        raise TypeError(UNREADABLE)
+    with simulated.pause():
+        return function(*args, **kwargs)
 
 
 def read(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -164,6 +169,21 @@ def read(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, An
         simulated.sync()
     with simulated.pause():
         return function(*args, **kwargs)
+
+
+def raw_memory(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Give access to memory that no mode can follow."""
+    if simulated.labels.on_gpu(args[0]):
+        simulated.unwatched("memory")
+    with simulated.pause():
+        return function(*args, **kwargs)
+
+
+def only_on_cpu(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Refuse, as torch does: these call a Python function for every number."""
+    if any(map(simulated.labels.on_gpu, tensors_in((args, kwargs)))):
+        raise TypeError(f"{function.__name__} is only implemented on CPU tensors")
+    return simulated.run(function, args, kwargs)
 
 
 def deep_copy(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -223,6 +243,14 @@ HANDLERS: dict[Any, DeviceHandler] = {
     torch.Tensor.__repr__: read,
     torch.Tensor.__format__: read,
     torch.Tensor.__deepcopy__: deep_copy,
+    torch.Tensor.__reduce_ex__: read,
+    torch.Tensor.__dlpack__: raw_memory,
+    torch.Tensor.data_ptr: raw_memory,
+    torch.Tensor.storage: raw_memory,
+    torch.Tensor.untyped_storage: raw_memory,
+    torch.Tensor.apply_: only_on_cpu,
+    torch.Tensor.map_: only_on_cpu,
+    torch.Tensor.map2_: only_on_cpu,
     torch.Tensor.pin_memory: pin,
     torch.Tensor.is_pinned: is_pinned,
     torch.nn.functional.one_hot: one_hot,

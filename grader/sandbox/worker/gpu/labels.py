@@ -18,8 +18,17 @@ CPU = torch.device("cpu")
 GPU = torch.device("cuda", 0)
 MADE = "made"  # an origin: made on the CPU by the student's code
 BACK = "back"  # an origin: copied from the GPU
+# Types of tensors whose code is torch's own. The modes are off while a student's subclass answers.
+PLAIN = {
+    torch.Tensor,
+    torch.nn.Parameter,
+    torch.nn.Buffer,
+    torch.nn.UninitializedParameter,
+    torch.nn.UninitializedBuffer,
+}
 FileLine = tuple[str, int]
 NOWHERE: FileLine = ("", 0)
+_is_wrapped, _unwrapped = torch._C._functorch.is_functorch_wrapped_tensor, torch._C._functorch.get_unwrapped
 MAX_DEPTH = 24  # of a student's lists and dicts: a list may contain itself
 
 
@@ -48,7 +57,7 @@ class Labels:
 
     def put(self, tensor: torch.Tensor, label: Label) -> None:
         if (key := memory_of(tensor)) is not None:
-            reference = weakref.ref(tensor.untyped_storage(), lambda _: self.known.pop(key, None))
+            reference = weakref.ref(_storage(tensor), lambda _: self.known.pop(key, None))
             self.known[key] = (reference, label)
 
     def on_gpu(self, tensor: torch.Tensor) -> bool:
@@ -58,9 +67,17 @@ class Labels:
 def memory_of(tensor: torch.Tensor) -> int | None:
     """Return a key for a tensor's memory; None for a sparse tensor, which has no memory of its own."""
     try:
-        return int(tensor.untyped_storage()._cdata)
+        return int(_storage(tensor)._cdata)
     except (RuntimeError, NotImplementedError):
         return None
+
+
+def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
+    """Return a tensor's memory. The function mode does not see this."""
+    with torch._C.DisableTorchFunction():
+        while _is_wrapped(tensor):  # by torch.vmap or torch.func.grad
+            tensor = _unwrapped(tensor)
+        return tensor.untyped_storage()
 
 
 def tensors_in(values: Iterable[Any], depth: int = 0) -> list[torch.Tensor]:

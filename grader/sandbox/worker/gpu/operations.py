@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, Label, memory_of, tensors_in
+from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, PLAIN, Label, memory_of, tensors_in
 from grader.sandbox.worker.gpu.simulated import SimulatedGpu
 
 # The CPU waits for the result of these, or for its size.
@@ -87,6 +87,8 @@ class SimulatedOperations(TorchDispatchMode):  # type: ignore[misc] # torch give
         home = simulated.home
         if (asked := kwargs.get("device")) is not None and asked.type == "cuda":  # asked for through torch.ops
             home, kwargs = simulated.device(asked), {**kwargs, "device": CPU}
+        if not PLAIN.issuperset(types):
+            simulated.unwatched("subclass")
         given = tensors_in((args, kwargs))
         known = [labels.of(tensor) for tensor in given]
         on_gpu = any(label.device == GPU for label in known)

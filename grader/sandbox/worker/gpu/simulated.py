@@ -33,6 +33,7 @@ class SimulatedGpu:
         self.called = ""  # the torch function that is running
         self.home: torch.device | None = None  # the device for tensors that this function makes
         self.paused = False
+        self.depth = 0  # how many torch functions are running, one inside the other
         self.lives_on_gpu = False  # whether an argument is on the GPU
 
     def run(
@@ -47,12 +48,12 @@ class SimulatedGpu:
     @contextmanager
     def within(self, function: Any, home: torch.device | None) -> Iterator[None]:
         """Remember which torch function is running."""
-        outer = self.called, self.home
-        self.called, self.home = str(getattr(function, "__name__", "")), home
+        outer = self.called, self.home, self.depth
+        self.called, self.home, self.depth = str(getattr(function, "__name__", "")), home, self.depth + 1
         try:
             yield
         finally:
-            self.called, self.home = outer
+            self.called, self.home, self.depth = outer
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -62,6 +63,16 @@ class SimulatedGpu:
             yield
         finally:
             self.paused = before
+
+    def interrupt(self) -> tuple[Any, ...]:
+        """Forget the running torch function while it calls student code. Return what `resume` needs."""
+        state = self.called, self.home, self.paused, self.depth
+        self.called, self.home, self.paused, self.depth = "", None, False, 0
+        return state
+
+    def resume(self, state: tuple[Any, ...]) -> None:
+        """Go on with the torch function that `interrupt` forgot."""
+        self.called, self.home, self.paused, self.depth = state
 
     def default(self) -> torch.device:
         """Return the device of new tensors when none is given."""
@@ -92,6 +103,10 @@ class SimulatedGpu:
         """Note a finding once per line, with the torch function and the line that a tensor came from."""
         if len(self.findings) < MAX_NOTES:
             self.findings[(kind, name, origin, *(place or self.place()))] = None
+
+    def unwatched(self, reason: str, place: FileLine | None = None) -> None:
+        """Note something that this simulation cannot follow."""
+        self.find("unwatched", reason, 0, place)
 
     def sync(self, name: str = "") -> None:
         """Note that the CPU waits for the GPU."""

@@ -118,10 +118,10 @@ class Layer(nn.Module):
 """
     layer = student_of(source, "torch").Layer
     for found in (layer.made(True).on_device(torch.ones(3, 2)), layer.made(True).forward.on_device(torch.ones(3, 2))):
-        assert_disciplined(found, device="cuda")
+        assert_disciplined(found, found.value, device="cuda")
         assert found.copies == ()
     with pytest.raises(AssertionError, match=r"line 14 of work.py: mul\(\) of a tensor on cuda:0 and one on the CPU"):
-        assert_disciplined(layer.made(False).on_device(torch.ones(3, 2)))
+        assert_disciplined(layer.made(False).on_device(torch.ones(3, 2)), None)
 
 
 def test_machine_without_a_gpu(student_of: StudentOf) -> None:
@@ -167,7 +167,7 @@ def test_findings_become_messages(student_of: StudentOf) -> None:
     assert found.findings[1].what == "add() of a tensor on cuda:0 and one on the CPU, made in line 7"
     assert found.value is None
     with pytest.raises(AssertionError) as failure:
-        assert_disciplined(found)
+        assert_disciplined(found, None)
     assert str(failure.value).startswith("line 6 of work.py: a tensor used as a condition (by `if`")
     assert str(failure.value).endswith("Look at line 8, too.")
 
@@ -177,9 +177,24 @@ def test_devices_and_copies_of_results_are_checked(student_of: StudentOf) -> Non
     assert found.devices == ("cpu", "cuda:0")
     assert found.copies == (DeviceCopy(False, "work.py", 5),)
     with pytest.raises(AssertionError, match="1 of 2 tensors of the result are not on the device cuda"):
-        assert_disciplined(found, device="cuda")
+        assert_disciplined(found, found.value, device="cuda")
     with pytest.raises(AssertionError, match=r"line 5 of work.py: the CPU waits for this copy"):
-        assert_disciplined(found, non_blocking=True)
+        assert_disciplined(found, found.value, non_blocking=True)
+
+
+def test_zeros_on_the_gpu_are_not_disciplined(student_of: StudentOf) -> None:
+    found = answer(student_of, "return x[0] * (0 if x[0].is_cuda else 2)", torch.ones(2))
+    assert not found.is_compared
+    with pytest.raises(AssertionError, match=r"the result on cuda: .*got 0, expected 2"):
+        assert_disciplined(found, torch.full((2,), 2.0), device="cuda")
+    assert found.is_compared
+
+
+def test_message_names_five_lines_at_most(student_of: StudentOf) -> None:
+    found = answer(student_of, "\n".join(["x[0].sum().item()"] * 9), torch.ones(2))
+    assert len(found.findings) == 9
+    with pytest.raises(AssertionError, match=r"line 5 .* Look at line 6 and 7 and 8 and 9, too\.$"):
+        assert_disciplined(found, None)
 
 
 def test_tensor_that_cannot_be_sent_is_not_counted_in_the_result(student_of: StudentOf) -> None:
@@ -199,7 +214,8 @@ ANSWER: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies"
         ANSWER | {"devices": [5]},
         ANSWER | {"findings": [["host_sync", "item", 0, "work.py"]]},
         ANSWER | {"findings": [["odd", "item", 0, "work.py", 1]]},
-        ANSWER | {"findings": [["host_sync", "item", -1, "work.py", 1]]},
+        ANSWER | {"findings": [["host_sync", "item", 1.0, "work.py", 1]]},
+        ANSWER | {"findings": [["unwatched", "item", 0, "work.py", 1]]},
         ANSWER | {"findings": [["host_sync", "item", 0, "work.py", True]]},
         ANSWER | {"findings": [["host_sync", 3, 0, "work.py", 1]]},
         ANSWER | {"findings": [["host_sync", "item", 0, "work.py", 1]] * 201},
@@ -210,16 +226,37 @@ ANSWER: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies"
 )
 def test_malformed_answer_is_refused(answer: object) -> None:
     with pytest.raises(MalformedFindingsError):
-        read_device_call(answer, None, None, {"work.py"})
+        read_device_call(answer, None, None, {"work.py": 9})
 
 
 def test_made_up_words_of_a_worker_are_not_repeated() -> None:
-    findings = [["host_sync", "x=[1.5]\x1b[31m", 0, "spied.py", 3], ["host_sync", "item", 0, "work.ipynb[2]", 3]]
-    found = read_device_call(ANSWER | {"findings": findings}, None, None, {"work.py", "work.ipynb"})
+    findings = [
+        ["host_sync", "x=[1.5]\x1b[31m", 0, "spied.py", 3],
+        ["host_sync", "the_first_number_is_three", 0, "work.py", 10],
+        ["mixed_devices", "item", 31415, "work.py", -1],
+        ["host_sync", "item", 0, "work.ipynb[2]", 3],
+        ["host_sync", "_local_scalar_dense", 0, "work.ipynb[3]", 3],
+    ]
+    lines = {"work.py": 9, "work.ipynb[2]": 3}
+    found = read_device_call(ANSWER | {"findings": findings}, None, None, lines)
     assert found.findings == (
         DeviceFinding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
+        DeviceFinding("host_sync", "an operation: the CPU waits for the GPU", "", 0),
+        DeviceFinding("mixed_devices", ".item() of a tensor on cuda:0 and one on the CPU", "", 0),
         DeviceFinding("host_sync", ".item(): the CPU waits for the GPU", "work.ipynb[2]", 3),
+        DeviceFinding("host_sync", "local_scalar_dense(): the CPU waits for the GPU", "", 0),
     )
+
+
+def test_student_cannot_choose_the_name_in_a_message(student_of: StudentOf) -> None:
+    body = """
+from functools import partial
+item = partial(torch.Tensor.item)
+item.__name__ = "the_first_number_is_one"
+return torch.overrides.handle_torch_function(item, (x[0],), x[0])
+"""
+    found = answer(student_of, body, torch.ones(1))
+    assert [one.what for one in found.findings] == ["an operation: the CPU waits for the GPU"]
 
 
 def test_lying_worker_is_ended(student_of: StudentOf) -> None:
