@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from grader.core.errors import StudentEndedError, StudentError
 from grader.core.report import CheckResult, EndingRecord
@@ -14,6 +15,7 @@ from grader.sandbox.session import Session
 from grader.sandbox.student import Student
 
 NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
+DISAGREES = "it failed after other functions had run, and passed in a new process: an instructor must check"
 RunCheck = Callable[[Student], BaseException | None]  # runs a check once and returns what it raised
 
 
@@ -33,8 +35,11 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             continue
         session.begin_check(check.name)
         problem = _run(run, student, session)
+        disagrees = False
         if problem is not None and could_be_contaminated(problem) and session.start_afresh():
+            waited = isinstance(problem, StudentEndedError) and problem.waited
             problem = _run(run, student, session)
+            disagrees = problem is None and not waited  # a wait may be the machine's fault
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
             # The machine may have caused the wait, so it counts only if it happens twice.
             problem = _run(run, student, session)
@@ -43,11 +48,19 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             raise problem
         if isinstance(problem, StudentError) and problem.ending is not None:
             endings.append(EndingRecord(problem.ending.kind, check.name))
-        results[check.name] = judge_check(check, problem, session.device_calls)
+        result = judge_check(check, problem, session.device_calls)
+        results[check.name] = replace(result, undecided=result.undecided or _doubt(session, disagrees=disagrees))
         session.device_calls = []  # they keep a student's arrays alive
         if problem is not None:
             traceback.clear_frames(problem.__traceback__)  # otherwise it keeps a student's largest arrays alive
     return CheckResults(tuple(results.values()), tuple(endings))
+
+
+def _doubt(session: Session, *, disagrees: bool) -> str:
+    """Say why an instructor must look at a check that passed; empty if there is no reason."""
+    if disagrees:
+        return DISAGREES
+    return session.uncertified if session.device_calls else ""  # what happens on a GPU is the worker's own word
 
 
 def _run(run: RunCheck, student: Student, session: Session) -> BaseException | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from grader.core.report import cost_name
+from grader.core.report import CheckResult, cost_name
 from grader.core.review import ReviewItem
 from grader.core.safe_text import one_line, plain_name, printable
 from grader.submission.submission import Submission
@@ -14,13 +14,23 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.cost import Cost
 
 
-def review_items(submission: Submission, costs: Iterable[Cost]) -> tuple[ReviewItem, ...]:
+def review_items(
+    submission: Submission, checks: Iterable[CheckResult], costs: Iterable[Cost]
+) -> tuple[ReviewItem, ...]:
     """Return what an instructor must decide, in the order of the report.
 
     Another source of doubt adds its items here. Each names in `parts` the checks and costs that depend on it, so that
     a decision can give or take their points.
     """
-    return tuple(_of_costs(submission, costs))
+    return (*_of_checks(submission, checks), *_of_costs(submission, costs))
+
+
+def _of_checks(submission: Submission, checks: Iterable[CheckResult]) -> Iterator[ReviewItem]:
+    """Yield one item for each check that passed, but in doubt."""
+    for check in checks:
+        if check.undecided and check.outcome == "passed":
+            file, reason = plain_name(submission.file), printable(check.undecided)
+            yield ReviewItem(check.target, "check", file, None, reason, check.points, parts=(check.name,))
 
 
 def _of_costs(submission: Submission, costs: Iterable[Cost]) -> Iterator[ReviewItem]:

@@ -132,8 +132,7 @@ class SubmissionGrading:
             return self._not_importable(f"{error}", "")
         except UnsendableError as error:
             return self._not_importable(f"the submission is too large: it {error}", "")
-        if self.context.cost_measurer is not None and self.context.cost_measurer.forbidden:
-            session.recorded = []
+        self._prepare(session)
         results = self.context.judge(Student(session, self.context.api))
         if any(check.earned is None for check in results.checks):
             return _Result("grader_fault", None, FAULT, results.checks, results.endings)
@@ -148,9 +147,21 @@ class SubmissionGrading:
         )[:MOST_FORBIDDEN]
         score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
         diagnoses = self._diagnose(session, results, measured)
-        reviews = review_items(self.submission, all_costs)
+        reviews = review_items(self.submission, results.checks, all_costs)
         parts = (results.checks, results.endings, costs, forbidden, diagnoses, reviews)
         return _Result("graded", score, "", *parts, times)
+
+    def _prepare(self, session: Session) -> None:
+        """Tell the session what the checks of a full grading need: an audit, and a record where calls are forbidden."""
+        measurer = self.context.cost_measurer
+        if measurer is None:
+            return
+        from grader.complexity.audit import audit  # a student's own checks do not wait for it
+
+        found = next(iter(audit(session.program.files)), None)
+        for one in filter(None, (session, session.gpu)):
+            one.uncertified = f"line {found.line}: {found.reason}: an instructor must check" if found else ""
+        session.recorded = [] if measurer.forbidden else None
 
     def _measure(self, session: Session, results: CheckResults) -> tuple[FunctionCosts, ...]:
         """Measure every function that has a contract, unless it ended its process or passes no check."""

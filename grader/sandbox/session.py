@@ -96,6 +96,7 @@ class Session:
         self.printed = ""
         self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where they are made again
         self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
+        self.uncertified = ""  # why what the worker observes of itself is in doubt, if it is
         self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
