@@ -20,7 +20,10 @@ MISSING, ON_TOP, UNEVEN = 0.9, 1.25, 1.1
 # How many times a limit a count may be at the large sizes, and what is always allowed. Limits have no constants and
 # right solutions stay below a third of this, so a count above it may be a constant that hides growth.
 MOST_TIMES = {"mem": 1_000}
-MOST_TIMES_ELSE, ALWAYS = 100, 1_000
+MOST_TIMES_ELSE = 100
+ALWAYS = {"steps": 200, "mem": 16_384}
+ALWAYS_ELSE = 1_000
+JUMP = 3  # how much larger a share of the limit counts may be at larger sizes
 
 Measure = Callable[[Sequence[Sizes]], Samples]  # measures at more sizes, and returns all samples
 
@@ -38,6 +41,7 @@ def judge(samples: Samples, limit: CostLimit, polynomial: Polynomial, measure: M
             or _judge_growth(measure(_sizes_along(rays)), limit, rays)
         )
     cost = _judge_constants(samples, limit, _judge_array_products(samples, limit, cost))
+    cost = _judge_far(samples, limit, polynomial, cost)
     if unknown and (cost.verdict == "pass" or cost.too_little):  # the missing work may be done in the unknown call
         name, at = next(iter(unknown.items()))
         message = f"your code calls {name}, whose cost is unknown: an instructor must check"
@@ -128,7 +132,7 @@ def _judge_constants(samples: Samples, limit: CostLimit, cost: Cost) -> Cost:
     """Leave a cost that is far above its limit to the instructor: a large constant can hide growth."""
     times = MOST_TIMES.get(limit.meter, MOST_TIMES_ELSE)
     counts = ((samples.count(limit.meter, sizes), limit.bound.at(sizes)) for sizes in samples.contract.large)
-    if cost.verdict != "pass" or all(count <= times * bound + ALWAYS for count, bound in counts):
+    if cost.verdict != "pass" or all(count <= times * bound + _always(limit) for count, bound in counts):
         return cost
     message = f"it costs many times {limit.text}, which can hide growth: an instructor must check"
     return cost_of(samples, limit, cost.measured, "inconclusive", None, message)
@@ -140,11 +144,31 @@ def _judge_jump(samples: Samples, limit: CostLimit, measured: str) -> Cost | Non
     usual = max(_share(samples, limit, sizes) for sizes in small) or 1.0
     for sizes in samples.contract.large:
         share = _share(samples, limit, sizes)
-        if share > 3 * usual:
+        if share > JUMP * usual:
             message = f"at large sizes it costs several times what growth like {limit.text} predicts"
             place = _growing_line(samples, limit.meter, [max(small, key=sum), sizes])
             return cost_of(samples, limit, measured, "fail", place, message)
     return None
+
+
+def _judge_far(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost: Cost) -> Cost:
+    """Judge the sizes that are far larger than all others: code may behave only where it expects to be measured."""
+    if cost.verdict != "pass":
+        return cost
+    large = samples.contract.large
+    for sizes in samples.contract.far:
+        count = samples.count(limit.meter, sizes)
+        if samples.confirms(limit.meter, polynomial) and count == polynomial.at(sizes):
+            continue
+        usual = max(_share(samples, limit, other) for other in (*large, *samples.lattice.points().values()))
+        if count > limit.bound.at(sizes) * max(usual, 1) * JUMP + _always(limit):
+            message = f"at large sizes it costs several times what growth like {limit.text} predicts"
+            return cost_of(samples, limit, cost.measured, "fail", None, message)
+        if limit.exact is not None and count < MISSING * limit.bound.at(sizes):
+            return replace(
+                cost_of(samples, limit, "", "fail", None, f"expected {limit.text}, found fewer"), too_little=True
+            )
+    return cost
 
 
 def _judge_array_products(samples: Samples, limit: CostLimit, cost: Cost) -> Cost:

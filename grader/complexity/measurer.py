@@ -14,6 +14,7 @@ import numpy as np
 from grader.complexity.audit import Finding, audit
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
+from grader.complexity.polynomial import Sizes
 from grader.complexity.profile import Profile, profile
 from grader.complexity.watched_checks import calls_in_checks
 from grader.course.module import ForbiddenRule, Module
@@ -24,6 +25,7 @@ from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
 from grader.sandbox.session import RecordedRequest, Session
 
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
+FAR = 8  # times the largest other size
 EXECUTING = ("exec", "eval", "compile")
 
 
@@ -155,9 +157,10 @@ def cost_measurer(module: Module, salt: str, reference: ModuleType | None) -> Co
 
 
 def at_secret_sizes(contract: Contract, seed: int) -> Contract:
-    """Return the contract with its large sizes a little larger, so that no code can be written for exactly these sizes.
+    """Return the contract with large sizes that are a little larger, and with sizes that are far larger.
 
-    The seed comes from the course's salt. Sizes grow by complete steps: a size that is split into two heads stays even.
+    No code can then be written for exactly these sizes. The seed comes from the course's salt. Sizes grow by complete
+    steps: a size that is split into two heads stays even.
     """
     rng = np.random.default_rng(seed)
     steps = contract.lattice.step
@@ -167,7 +170,24 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
         )
         for sizes in contract.large
     )
-    return replace(contract, large=large)
+    return replace(contract, large=large, far=_far_sizes(replace(contract, large=large), rng))
+
+
+def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[Sizes, ...]:
+    """Return sizes in which one variable is at least eight times as large as at any other size, the others small.
+
+    There is one for each variable where the function must not loop, and else for one variable that the seed chooses.
+    """
+    base, steps = contract.lattice.base, contract.lattice.step
+    variables: Sequence[int] = range(len(base))
+    if any(limit.meter == "steps" and limit.bound.degree for limit in contract.limits):
+        variables = [int(rng.integers(len(base)))]
+    far = []
+    for chosen in variables:
+        most, step = max(sizes[chosen] for sizes in contract.large), steps[chosen]
+        size = base[chosen] + step * int(FAR * most // step + rng.integers(1, 2 + most // step))
+        far.append(tuple(size if variable == chosen else least for variable, least in enumerate(base)))
+    return tuple(far)
 
 
 def _undecided(costs: tuple[Cost, ...], findings: tuple[Finding, ...]) -> tuple[Cost, ...]:

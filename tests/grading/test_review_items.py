@@ -22,7 +22,7 @@ def cost(place: CodeLine | None, verdict: str = "inconclusive") -> Cost:
 
 
 def test_an_item_says_whose_points_depend_on_it() -> None:
-    (item,) = review_items(SUBMISSION, [cost(None), cost(None, "pass"), cost(None, "fail")])
+    (item,) = review_items(SUBMISSION, (), [cost(None), cost(None, "pass"), cost(None, "fail")])
     assert (item.target, item.what, item.points, item.parts) == ("Two", "cost", 1.5, ("Two.f work",))
     assert (item.decision, item.reason) == ("open", "an instructor must \\u{7}check")
 
@@ -39,5 +39,5 @@ def test_an_item_says_whose_points_depend_on_it() -> None:
     ],
 )
 def test_an_item_shows_the_line(place: CodeLine | None, file: str, line: int | None, code: str) -> None:
-    (item,) = review_items(SUBMISSION, [cost(place)])
+    (item,) = review_items(SUBMISSION, (), [cost(place)])
     assert (item.file, item.line, item.code) == (file, line, code)
