@@ -165,10 +165,13 @@ def _judge_far(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost:
             message = f"at large sizes it costs several times what growth like {limit.text} predicts"
             return cost_of(samples, limit, cost.measured, "fail", None, message)
         if limit.exact is not None and count < MISSING * limit.bound.at(sizes):
-            return replace(
-                cost_of(samples, limit, "", "fail", None, f"expected {limit.text}, found fewer"), too_little=True
-            )
+            message = f"expected {limit.text}, found fewer"
+            return replace(cost_of(samples, limit, "", "fail", None, message), too_little=True)
     return cost
+
+
+def _always(limit: CostLimit) -> int:
+    return ALWAYS.get(limit.meter, ALWAYS_ELSE)
 
 
 def _judge_array_products(samples: Samples, limit: CostLimit, cost: Cost) -> Cost:
