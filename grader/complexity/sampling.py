@@ -78,6 +78,10 @@ class Sampler:
             self._compare(args, sample)
         return samples
 
+    def arguments_at(self, sizes: Sizes) -> CallArguments:
+        """Return the arguments of a call at these sizes, and the object whose method it is."""
+        return self._arguments(self.contract.args, sizes)
+
     def _compare(self, args: CallArguments, sample: Sample) -> None:
         if self.expected is not None and not self._wrong:
             expected = self.expected.value(*args)

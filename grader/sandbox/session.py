@@ -109,6 +109,11 @@ class Session:
         self._check = _CheckStart(frozenset(), Counter(), "")
 
     @property
+    def worker_pid(self) -> int | None:
+        """The process that runs the student's code; None if there is none."""
+        return None if self._worker is None else self._worker.process.pid
+
+    @property
     def is_fresh(self) -> bool:
         """Whether no function of the submission has been called in its worker yet."""
         return not self._owners

@@ -1,0 +1,82 @@
+"""The kernel as second witness: the CPU time and memory of one call, told by the kernel and not by the worker.
+
+Counts are made beside the student's code. So one call at a secret, much larger size is also watched from outside. If it
+takes far more time or memory than the counts explain, a person decides. The margins are wide: on a busy machine an
+honest call takes a few times as long, never hundreds of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.complexity.contract import Contract
+from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.sampling import Expected, Sampler
+from grader.core.errors import StudentError
+from grader.sandbox.jail.limits import usage_of
+from grader.sandbox.session import Session
+
+FAR = 8
+# What honest code takes at most for each unit that was counted, on a slow machine, in seconds. A step may be a call of
+# torch. The right solutions stay below a twentieth of what this allows.
+SECONDS = {"steps": 100e-6, "work": 100e-9, "mul": 20e-9}
+ALWAYS_SECONDS = 0.4
+BYTES_TIMES, ALWAYS_BYTES = 12, 96 << 20
+CPU_TIME = "it takes far more CPU time at a large size than its counted cost explains: an instructor must check"
+MEMORY = "it takes far more memory at a large size than its counted cost explains: an instructor must check"
+ENDED = "it does not get through a large size: an instructor must check"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a call has used, as the kernel says."""
+
+    cpu_s: float
+    peak_bytes: int
+
+
+def doubt(
+    session: Session, contract: Contract, seed: int, expected: Expected | None, exact: Mapping[str, Polynomial]
+) -> str:
+    """Return why the counts of a function are not plausible; empty if they are, or where the kernel tells nothing."""
+    if session.worker_pid is None or not exact.keys() >= {"steps", "work", "mul"}:
+        return ""
+    sizes = _sizes(contract)
+    try:
+        used = _used(session, contract, seed, expected, sizes)
+    except StudentError:
+        return ENDED
+    if used is None:
+        return ""
+    if used.cpu_s > ALWAYS_SECONDS + sum(each * float(exact[meter].at(sizes)) for meter, each in SECONDS.items()):
+        return CPU_TIME
+    memory = next((limit.bound for limit in contract.limits if limit.meter == "mem"), None)
+    allowed = ALWAYS_BYTES + BYTES_TIMES * 8 * float(memory.at(sizes)) if memory is not None else float("inf")
+    return MEMORY if used.peak_bytes > allowed else ""
+
+
+def _sizes(contract: Contract) -> Sizes:
+    """Return the largest of the secret sizes, with its largest variable eight times as large."""
+    most = max(contract.large, key=lambda sizes: sum(sizes))
+    largest = most.index(max(most))
+    step, base = contract.lattice.step[largest], contract.lattice.base[largest]
+    far = base + (FAR * most[largest] - base) // step * step
+    return tuple(far if variable == largest else size for variable, size in enumerate(most))
+
+
+def _used(session: Session, contract: Contract, seed: int, expected: Expected | None, sizes: Sizes) -> Usage | None:
+    """Make one call without meters and return what the kernel says that it used."""
+    made, args = Sampler(session, contract, seed, expected).arguments_at(sizes)
+    name, _, method = contract.function.partition(".")
+    message = {"op": "call", "ref": [0, [name]], "calls": [[list(args), {}]], "inputs": False}
+    if method:
+        handle = session.new_handle()
+        make = {"op": "make", "number": handle, "ref": [0, [name]], "made": made.data}
+        message |= {"ref": [handle, [method]], "before": [make]}
+    before = usage_of(session.worker_pid)
+    session.request(message, contract.function, contract.target)
+    after = usage_of(session.worker_pid)
+    if before is None or after is None:
+        return None
+    return Usage(after[0] - before[0], after[1] - before[1])
