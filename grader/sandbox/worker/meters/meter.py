@@ -49,7 +49,7 @@ class Meter(Counts):
     Hooks and counts are one object: a hook runs for every operator, and one more attribute lookup would be slow.
     """
 
-    def __init__(self, price_of: PriceOf, handler_of: HandlerOf, may_call: Callable[[Any], bool]) -> None:
+    def __init__(self, price_of: PriceOf, handler_of: HandlerOf, may_call: Callable[[Any, Any], bool]) -> None:
         super().__init__()
         self.price_of = price_of
         self.handler_of = handler_of
@@ -217,7 +217,7 @@ class Meter(Counts):
         for one in args:
             if not callable(one) or isinstance(one, type | CONTEXTS) or _is_students(type(one)) or self.is_own(one):
                 continue
-            if self.may_call(function):
+            if self.may_call(function, one):
                 self.hidden.setdefault(name_of(one), at)
 
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:

@@ -26,6 +26,7 @@ import logging
 import math
 import operator
 import pprint
+import statistics
 import string
 import sys
 import textwrap
@@ -109,8 +110,10 @@ def price_of(function: Any) -> Price | None:
     return None
 
 
-def may_call(function: Any) -> bool:
-    """Whether a library function may call a function that it is given, unseen by the meter; torch is watched."""
+def may_call(function: Any, given: Any) -> bool:
+    """Whether a library function may call one that it is given, unseen by the meter. Torch is watched."""
+    if type(given) in _FREE_KINDS or (_PRICES.get(id(given), (None, None))[1] is free):
+        return False
     if id(function) in _KEEPERS or (isinstance(function, type) and issubclass(function, BaseException)):
         return False
     if type(function) is types.BuiltinMethodType and type(function.__self__) in _KEEPING_OWNERS:
@@ -136,6 +139,8 @@ def _method_price(function: Any) -> Price | None:
         return _ARRAY_METHODS.get(name)
     if isinstance(owner, np.ufunc):
         return prices.ufunc_method
+    if owner is itertools.chain:
+        return free
     if isinstance(owner, _FREE_OWNERS) or owner in (dict, str, int, float, object) or name == "__new__":
         return free
     return None
@@ -272,7 +277,6 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
         ord chr bin hex __import__ type vars"""
     yield from ((getattr(builtins, name), free) for name in plain.split())
     yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache, itertools.tee))
-    yield itertools.chain.from_iterable, free
     yield from ((one, free) for one in (threading.Lock, threading.RLock, time.perf_counter_ns, time.monotonic, ascii))
     yield from ((one, sorting) for one in (heapq.nlargest, heapq.nsmallest, heapq.heapify))
     yield from (
@@ -286,7 +290,7 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
 def _handlers() -> Iterator[tuple[Any, Handler]]:
     """Yield the functions that have handlers."""
     walkers = (max, min, any, all, sorted, list, tuple, set, frozenset, dict, bytes, bytearray, math.fsum, math.hypot)
-    more = (collections.deque, collections.Counter, collections.OrderedDict)
+    more = (collections.deque, collections.Counter, collections.OrderedDict, statistics.fmean, statistics.mean)
     yield from ((one, handlers.walk) for one in (*walkers, *more))
     calling = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
     arrays = (np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize, np.frompyfunc)
