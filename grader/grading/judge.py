@@ -32,7 +32,8 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             continue
         session.begin_check(check.name)
         problem = run(student)
-        if problem is not None and could_be_contaminated(problem) and session.start_afresh():
+        suspect = session.has_new_change or (problem is not None and could_be_contaminated(problem))
+        if suspect and session.start_afresh():
             problem = run(student)
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
             # The machine may have caused the wait, so it counts only if it happens twice.
