@@ -68,11 +68,12 @@ def _parameters(node: ast.FunctionDef) -> tuple[str, ...]:
 
 
 def _parameters_in(node: ast.ClassDef) -> dict[str, tuple[str, ...]]:
-    methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
-    names = {
-        method.name: node.name if method.name == "__init__" else f"{node.name}.{method.name}" for method in methods
-    }
-    return {names[method.name]: _parameters(method)[1:] for method in methods}
+    found: dict[str, tuple[str, ...]] = {}
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            path = node.name if item.name == "__init__" else f"{node.name}.{item.name}"
+            found[path] = _parameters(item)[1:]
+    return found
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign) -> list[str]:
