@@ -12,7 +12,6 @@ from grader.testing import (
     assert_dtype,
     assert_raises,
     assert_rows_sum_to_one,
-    assert_unmodified,
     worth,
 )
 
@@ -259,14 +258,6 @@ def test_padding_mask_follows_its_sentences(student):
     assert_close(together[1, 0, 0], np.array([1, 0, 0, 0]), of="the sentence of one token")
 
 
-@worth(0.5, "create_padding_mask does not change lengths", target=PADDING)
-def test_padding_mask_leaves_its_lengths(student):
-    cases = [([3, 1, 4, 0], 5), (np.array([3, 1, 4, 0]), 5), ([2, 5], 5)]
-    for case, call in zip(cases, student.create_padding_mask.calls([arguments(*c) for c in cases]), strict=True):
-        zero_one(call.value, (len(case[0]), 1, 1, 5))
-        assert_unmodified(call, *case)
-
-
 @worth(0.25, "the padding mask does not depend on earlier calls, and keyword arguments work", target=PADDING)
 def test_padding_mask_does_not_remember(student):
     by_name = arguments(lengths=[2, 0, 3], max_length=4)
@@ -375,16 +366,12 @@ def test_combined_masks_of_nothing(student):
     assert_raises(ValueError, lambda: student.combine_masks())
 
 
-@worth(0.25, "combine_masks does not change its masks or depend on earlier calls", target=COMBINE)
-def test_combined_masks_leave_their_input(student):
+@worth(0.1, "combine_masks does not depend on earlier calls", target=COMBINE)
+def test_combined_masks_do_not_remember(student):
     a, b = np.tri(3), np.array([[1, 0, 1]])
-    cases = [(a, b), (a.astype(bool), b.astype(bool)), (b, a, 1 - b), (a.astype(int), b), (a, b)]
-    cases += [(a.astype(kind), (1 - a.T).astype(kind), np.eye(3).astype(kind)) for kind in KINDS]
-    calls = student.combine_masks.calls([arguments(*case) for case in cases])
-    results = [zero_one(call.value, (3, 3)) for call in calls]
-    for case, call in zip(cases, calls, strict=True):
-        assert_unmodified(call, *case)
-    assert_close(results[4], results[0], of="the same call again")
+    calls = [arguments(a, b), arguments(b, a, 1 - b), arguments(a, b)]
+    first, _, again = (zero_one(value, (3, 3)) for value in student.combine_masks.call_many(calls))
+    assert_close(again, first, of="the same call again")
 
 
 # masked_softmax -----------------------------------------------------------------------------------------
@@ -629,18 +616,6 @@ def test_softmax_of_extreme_other_dtypes(student):
     for weights in billions:
         assert_close(weights, expected, of="scores of billions")
     assert_close(hundreds, np.array([[1.0, 0, 0], [1, 0, 0]]), of="scores of hundreds")
-
-
-@worth(0.5, "masked_softmax does not change scores or mask", target=SOFTMAX)
-def test_softmax_leaves_its_input(student, rng):
-    scores, mask = rng.normal(size=(3, 4)), np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 0]])
-    cases = [(scores, mask.astype(kind)) for kind in (np.bool_, np.int64, np.float64)]
-    cases += [(scores.astype(np.float32), mask.astype(np.float32)), (np.round(scores).astype(int), mask)]
-    cases += [(scores, mask[:1].astype(bool), 0)]
-    calls = student.masked_softmax.calls([arguments(*case) for case in cases])
-    for case, call in zip(cases, calls, strict=True):
-        array_like(call.value, (3, 4))
-        assert_unmodified(call, *case)
 
 
 @worth(0.5, "masked_softmax does not depend on earlier calls, and keyword arguments work", target=SOFTMAX)
