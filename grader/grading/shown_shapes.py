@@ -7,7 +7,7 @@ inputs, so the hidden suite compares it with the reference on other numbers of t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.core.compare import Tolerance, difference, shape_of
 from grader.diagnosis.probe import Probe
-from grader.sandbox.protocol.recipe import Recipe, make
+from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
@@ -50,17 +50,20 @@ class ShownShapes:
         student: Student,
         path: str,
         *also: Arguments,
+        init: tuple[Any, ...] = (),
+        state: Mapping[str, Any] = NOTHING,
         where: Callable[[Arguments], bool] = lambda _: True,
         tolerance: Tolerance | None = None,
     ) -> None:
         """Fail unless a function, or `Class.method`, agrees with the reference on every shape that a probe has.
 
-        `also` are the calls in the lesson, the stub and the visible checks that no probe has. Arguments called `mask`
+        `also` are the calls in the lesson, the stub and the visible checks that no probe has, for a method on an
+        object made from `init` and `state`. Ask once in a check for each path. Arguments called `mask`
         stay as they are. So do single numbers: a call that has nothing else is left out. With `where`, only some of
         the calls are made, so that a mistake with masks, for example, costs only the points of a check of masks.
         """
         if path not in self._known:
-            self._known[path] = [case for case in self._cases(path, also) if where(case.call)]
+            self._known[path] = [case for case in self._cases(path, also, Recipe(init, state)) if where(case.call)]
         target, _, method = path.partition(".")
         by_object: dict[Hashable, list[_Case]] = {}
         for case in self._known[path]:
@@ -74,11 +77,10 @@ class ShownShapes:
                 found = difference(value, case.expected, tolerance)
                 assert found is None, f"{case.words}: {found}"
 
-    def _cases(self, path: str, also: Sequence[Arguments]) -> list[_Case]:
+    def _cases(self, path: str, also: Sequence[Arguments], recipe: Recipe) -> list[_Case]:
         """Return one case for each different call; those that the reference refuses are left out."""
         rng, found = self.rng(), dict[Hashable, _Case]()
         shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
-        recipe = shown[0].made if shown else Recipe()
         calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs)) for one in shown]
         for made, call in [*calls, *((recipe, one) for one in also)]:
             function = self._function(path, made)

@@ -166,7 +166,7 @@ def test_causal_mask_does_not_remember(student):
 
 
 @worth(2, "the padding mask is right for many lengths", target=PADDING)
-def test_padding_mask_agrees_with_the_oracle(student, rng):
+def test_padding_mask_agrees_with_the_oracle(student, rng, shown):
     cases = [
         ([int(x) for x in rng.integers(0, room + 1, size=batch)], room) for batch, room in [(2, 7), (4, 3), (6, 6)]
     ]
@@ -174,6 +174,8 @@ def test_padding_mask_agrees_with_the_oracle(student, rng):
     values = student.create_padding_mask.call_many([arguments(*case) for case in cases])
     for (lengths, room), value in zip(cases, values, strict=True):
         assert_close(value, oracle_padding(lengths, room), of=f"lengths {lengths} in {room} positions")
+    seen = [arguments([5, 3], 5), arguments([5, 3], max_length=5)]
+    shown(student, PADDING, *seen)
 
 
 @worth(1.5, "each sentence has as many allowed positions as tokens", target=PADDING)
@@ -273,7 +275,7 @@ def test_padding_mask_does_not_remember(student):
 
 
 @worth(2, "combine_masks is right for many shapes", target=COMBINE)
-def test_combined_masks_agree_with_the_oracle(student, rng):
+def test_combined_masks_agree_with_the_oracle(student, rng, shown):
     shapes = [
         [(4, 4), (4, 4)],
         [(5, 5), (3, 1, 1, 5)],
@@ -289,6 +291,8 @@ def test_combined_masks_agree_with_the_oracle(student, rng):
     values = student.combine_masks.call_many([arguments(*case) for case in cases])
     for group, case, value in zip(shapes, cases, values, strict=True):
         assert_close(value, oracle_combined(case), of=f"masks {', '.join(map(str, group))}")
+    causal, padding = np.tri(5, dtype=int), np.ones((2, 1, 1, 5), dtype=int)
+    shown(student, COMBINE, arguments(causal, padding), arguments(np.tri(5), padding[:1]), arguments(padding, causal))
 
 
 @worth(1.5, "the causal mask and the padding mask together block the future and the padding", target=COMBINE)
@@ -378,7 +382,7 @@ def test_combined_masks_do_not_remember(student):
 
 
 @worth(1.5, "masked_softmax is right for many shapes and masks", target=SOFTMAX)
-def test_softmax_agrees_with_the_oracle(student, rng):
+def test_softmax_agrees_with_the_oracle(student, rng, shown):
     shapes = [(5,), (3, 5), (4, 4), (2, 3, 4), (2, 3, 4, 5), (3, 1), (1, 4), (1,), (3, 3, 3), (2, 1, 1, 6)]
     cases = [(rng.normal(scale=3, size=shape), rng.integers(0, 3, size=shape) > 0) for shape in shapes]
     cases += [(case[0], 1 - case[1].astype(int)) for case in cases]
@@ -390,10 +394,17 @@ def test_softmax_agrees_with_the_oracle(student, rng):
     values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     for (scores, mask), value in zip(cases, values, strict=True):
         assert_close(value, oracle_masked_softmax(scores, mask), of=f"scores {scores.shape}, mask {mask.shape}")
+    masks = [np.tri(5), np.tri(5, dtype=int), np.ones((5, 5)), np.tri(5) - np.eye(5)]
+    seen = [arguments(np.ones((5, 5)), mask) for mask in masks]
+    seen += [arguments(np.ones((2, 5)), np.array([[1, 1, 0, 0, 0], [0, 0, 0, 0, 0]]))]
+    seen += [
+        arguments(np.ones((2, 1, 5, 5)), mask) for mask in (np.ones((2, 1, 1, 5), int), np.ones((2, 1, 5, 5), int))
+    ]
+    shown(student, SOFTMAX, *seen, where=lambda call: call.args[0].dtype == np.float64 and not call.kwargs)
 
 
 @worth(1.25, "masked_softmax is right along every axis", target=SOFTMAX)
-def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
+def test_softmax_along_axes_agrees_with_the_oracle(student, rng, shown):
     shapes = [(3, 3), (3, 5), (2, 3, 4), (3, 3, 3), (2, 3, 2, 4), (2, 2, 3, 2, 2)]
     cases = []
     for shape in shapes:
@@ -403,6 +414,7 @@ def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
     values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     for case, value in zip(cases, values, strict=True):
         assert_close(value, oracle_masked_softmax(*case), of=f"scores {case[0].shape} along axis {case[2]}")
+    shown(student, SOFTMAX, where=lambda call: "axis" in call.kwargs)
 
 
 @worth(1, "all causal weights of the sentence match the lesson's table", target=SOFTMAX)
@@ -595,7 +607,7 @@ def test_softmax_follows_its_entries(student, rng):
 
 
 @worth(0.75, "masked_softmax gives the right weights for float32 and for integers", target=SOFTMAX)
-def test_softmax_of_other_dtypes(student, rng):
+def test_softmax_of_other_dtypes(student, rng, shown):
     scores, mask = rng.integers(-4, 5, size=(4, 5)), open_mask(rng, (4, 5))
     mask[2] = 0
     expected = oracle_masked_softmax(scores, mask)
@@ -603,6 +615,7 @@ def test_softmax_of_other_dtypes(student, rng):
     results = softmaxes(student, [(scores.astype(kind), mask) for kind in kinds])
     for (kind, dtype), weights in zip(kinds.items(), results, strict=True):
         assert_close(weights, expected.astype(dtype), of=kind.__name__)
+    shown(student, SOFTMAX, where=lambda call: call.args[0].dtype != np.float64)
 
 
 @worth(0.5, "very low and very high scores of float32 and integers give the right weights", target=SOFTMAX)

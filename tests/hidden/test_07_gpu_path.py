@@ -18,7 +18,6 @@ from grader.testing import (
     assert_disciplined,
     assert_dtype,
     assert_rows_sum_to_one,
-    assert_unmodified,
     half_dtypes,
     remembered,
     worth,
@@ -348,15 +347,13 @@ def test_manual_gradients_of_blocked_rows(student, rng):
     assert_close(even.grads[0], torch.zeros(3, 4), SINGLE, of="the gradient of q for equal gradients of all weights")
 
 
-@worth(0.65, "attention_on_device does not change its arguments or depend on earlier calls", target=MANUAL)
-def test_manual_leaves_its_arguments(student, rng):
+@worth(0.3, "attention_on_device does not depend on earlier calls", target=MANUAL)
+def test_manual_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4).float()
     cases = [(q, k, v), (q, k, v, mask), (q, k, v)]
-    calls = student.attention_on_device.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:2], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (attended(call.value, q, k, v) for call in (calls[0], calls[2]))
+    values = student.attention_on_device.call_many([arguments(*case) for case in cases])
+    first, last = (attended(value, q, k, v) for value in (values[0], values[2]))
     assert_attends(last, first, of="without a mask again:")
 
 
@@ -628,15 +625,13 @@ def test_fused_gradients_of_blocked_rows(student, rng):
     assert_close(grads[2].sum(dim=-2), torch.full((1, 2, 4), 2.0), SINGLE, of="the sum of the gradients of all values")
 
 
-@worth(1, "fused_attention does not change its arguments or depend on earlier calls", target=FUSED)
-def test_fused_leaves_its_arguments(student, rng):
+@worth(0.5, "fused_attention does not depend on earlier calls", target=FUSED)
+def test_fused_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 3, 4, 2)
     mask = open_mask(rng, 3, 3)
     cases = [(q, k, v), (q, k, v, mask.float(), True), (q, k, v, mask.bool(), True), (q, k, v)]
-    calls = student.fused_attention.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:3], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (tensor_of(call.value, (2, 3, 2), "the output") for call in (calls[0], calls[3]))
+    values = student.fused_attention.call_many([arguments(*case) for case in cases])
+    first, last = (tensor_of(value, (2, 3, 2), "the output") for value in (values[0], values[3]))
     assert_close(last, first, SINGLE, of="without a mask again")
 
 
@@ -821,15 +816,13 @@ def test_half_gradients(student, rng):
         assert float(grads[0][0].abs().max()) > 1e-4, "no gradient reaches q from the output"
 
 
-@worth(0.75, "half_precision_attention does not change its arguments or depend on earlier calls", target=HALF)
-def test_half_leaves_its_arguments(student, rng):
+@worth(0.35, "half_precision_attention does not depend on earlier calls", target=HALF)
+def test_half_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4).float()
     cases = [(q, k, v), (q, k, v, mask), (q, k, v)]
-    calls = student.half_precision_attention.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:2], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (attended(call.value, q, k, v) for call in (calls[0], calls[2]))
+    values = student.half_precision_attention.call_many([arguments(*case) for case in cases])
+    first, last = (attended(value, q, k, v) for value in (values[0], values[2]))
     assert_attends(last, first, of="without a mask again:", tolerance=LOW)
 
 
@@ -941,14 +934,6 @@ def test_move_keeps_the_rest(student, rng):
     assert_same(found.value, batches[0])
     grads = student.move_batch.vjp(normal(rng, 3), "cpu", cotangent=torch.ones(3)).grads
     assert grads[0] is not None, "no gradient flows back through a moved tensor: the graph is cut"
-
-
-@worth(1, "the given batch is not changed", target=MOVE)
-def test_move_leaves_the_batch(student, rng):
-    # The device meta has no numbers, so a tensor that was replaced in the given batch would show.
-    for batch in (batch_of(rng), [normal(rng, 2), [normal(rng, 1)]]):
-        call = student.move_batch.call(batch, "meta")
-        assert_same(call.args[0], batch, of="the given batch")
 
 
 @worth(0.35, "tensors keep their dtype", target=MOVE)
