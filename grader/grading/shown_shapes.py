@@ -6,6 +6,7 @@ inputs, so the hidden suite compares it with the reference on other numbers of t
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -83,22 +84,24 @@ class ShownShapes:
         shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
         calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs)) for one in shown]
         for made, call in [*calls, *((recipe, one) for one in also)]:
-            function = self._function(path, made)
-            other = with_other_numbers(function, call, rng)
-            key = (made.key, _shape((other.args, dict(other.kwargs)))) if other is not None else None
-            if other is None or key in found:
-                continue
-            try:
-                expected = function(*_copied(other.args), **_copied(dict(other.kwargs)))
-            except ValueError:
-                continue
-            found[key] = _Case(made, other, expected)
+            with contextlib.suppress(ValueError):
+                function = self._function(path, made)
+                other = with_other_numbers(function, call, rng) if function else None
+                key = (made.key, _shape((other.args, dict(other.kwargs)))) if other else None
+                if other is not None and key not in found:
+                    expected = function(*_copied(other.args), **_copied(dict(other.kwargs)))
+                    found[key] = _Case(made, other, expected)
         return list(found.values())
 
     def _function(self, path: str, made: Recipe) -> Any:
+        """Return the reference's function; None for a method of an object whose parameters are random."""
         target, _, method = path.partition(".")
         function = getattr(self.reference, target)
-        return getattr(make(function, made.data), method) if method else function
+        if not method:
+            return function
+        owner = make(function, made.data)
+        random = not made.state and hasattr(owner, "parameters") and any(True for _ in owner.parameters())
+        return None if random else getattr(owner, method)
 
 
 def with_other_numbers(function: Callable[..., Any], call: Arguments, rng: np.random.Generator) -> Arguments | None:

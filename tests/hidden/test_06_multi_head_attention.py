@@ -32,6 +32,15 @@ DOUBLE = Tolerance(1e-6, 1e-7)  # the scale may be stored in float32
 SIZES = [(2, 3, 5, 8, 2), (4, 4, 4, 16, 4), (2, 5, 3, 6, 1), (3, 2, 4, 3, 3)]
 
 
+def is_masked(call):
+    return (len(call.args) > 3 and call.args[3] is not None) or call.kwargs.get("mask") is not None
+
+
+def is_single(call):
+    """Whether a call is not in half precision, where results depend on the style of the code."""
+    return call.args[0].element_size() > 2
+
+
 def single(array):
     """Return an array as a float32 tensor."""
     return torch.from_numpy(np.ascontiguousarray(array)).to(torch.float32)
@@ -206,10 +215,11 @@ def merged_of(student, *cases):
 
 
 @worth(1.5, "split_heads agrees with an independent computation for many shapes", target=SPLIT)
-def test_split_agrees_with_the_oracle(student, rng):
+def test_split_agrees_with_the_oracle(student, rng, shown):
     cases = [(normal(rng, batch, n, width), heads) for batch, n, _, width, heads in SIZES[1:]]
     for (x, heads), value in zip(cases, heads_of(student, *cases), strict=True):
         assert_close(value, single(oracle_split(x, heads)), of=f"{heads} heads of {tuple(x.shape)}")
+    shown(student, SPLIT, arguments(torch.ones(1, 2, 4), 2))
 
 
 @worth(1.5, "entry [b, h, n, d] of the heads is entry [b, n, h * width + d] of the tokens", target=SPLIT)
@@ -276,10 +286,11 @@ def test_split_dtype(student):
 
 
 @worth(1.25, "merge_heads agrees with an independent computation for many shapes", target=MERGE)
-def test_merge_agrees_with_the_oracle(student, rng):
+def test_merge_agrees_with_the_oracle(student, rng, shown):
     cases = [normal(rng, batch, heads, n, width // heads) for batch, n, _, width, heads in SIZES[1:]]
     for x, value in zip(cases, merged_of(student, *cases), strict=True):
         assert_close(value, single(oracle_merge(x)), of=f"heads {tuple(x.shape)}")
+    shown(student, MERGE, arguments(torch.ones(1, 2, 2, 2)))
 
 
 @worth(1.5, "entry [b, n, h * width + d] of the tokens is entry [b, h, n, d] of the heads", target=MERGE)
@@ -347,7 +358,7 @@ def test_parameters(student):
 
 
 @worth(3, "self- and cross-attention agree with PyTorch's own layer with the same parameters", target=CLASS)
-def test_attention_agrees_with_the_oracle(student, rng):
+def test_attention_agrees_with_the_oracle(student, rng, shown):
     for batch, n_q, n_k, width, heads in SIZES[:2]:
         state, query, key, value = setting(rng, batch, n_q, n_k, width, 1.5)
         cases = [(query, key, key), (value, key, value)] if n_q != n_k else [(query, query, query)]
@@ -355,16 +366,28 @@ def test_attention_agrees_with_the_oracle(student, rng):
         for case, pair in zip(cases, attend(layer_of(student, heads, state), heads, *calls), strict=True):
             of = f"{heads} heads, {case[0].shape[1]} queries, {case[1].shape[1]} keys:"
             assert_attends(pair, oracle_pair(state, heads, *case), of=of)
+    x, two = torch.ones(1, 5, 4), torch.ones(1, 2, 4)
+    seen = [arguments(x), arguments(x, x, x), arguments(two, x), arguments(two, x, x)]
+    made = {"init": (4, 2), "state": setting(rng, 1, 1, 1, 4)[0]}
+    where = lambda call: is_single(call) and not is_masked(call)  # noqa: E731
+    shown(student, f"{CLASS}.forward", *seen, **made, where=where, tolerance=SINGLE)
 
 
 @worth(2.5, "results agree with an independent formula for masks of two, three and four dimensions", target=CLASS)
-def test_masked_attention_agrees_with_the_oracle(student, rng):
+def test_masked_attention_agrees_with_the_oracle(student, rng, shown):
     state, *inputs = setting(rng, 2, 4, 5, 6, 1.5)
     masks = [open_mask(rng, *shape) for shape in ((4, 5), (2, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5))]
     masks[0][1], masks[1][0, 2], masks[3][1, 0, 0] = 0, 0, 0  # some rows are fully blocked
     pairs = attend(layer_of(student, 3, state), 3, *(arguments(*inputs, mask) for mask in masks))
     for pair, mask in zip(pairs, masks, strict=True):
         assert_attends(pair, oracle_attention(state, 3, *inputs, mask), of=f"a mask {tuple(mask.shape)}:")
+    x, causal = torch.ones(1, 5, 4), torch.ones(5, 5).tril()
+    sentences = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])[:, None].expand(2, 5, 5).clone()
+    seen = [arguments(x, x, x, mask=causal), arguments(x, mask=causal), arguments(x, mask=torch.zeros(5, 5))]
+    seen += [arguments(torch.ones(2, 5, 4), mask=sentences)]
+    made = {"init": (4, 2), "state": setting(rng, 1, 1, 1, 4)[0]}
+    where = lambda call: is_single(call) and is_masked(call)  # noqa: E731
+    shown(student, f"{CLASS}.forward", *seen, **made, where=where, tolerance=SINGLE)
 
 
 # Heads --------------------------------------------------------------------------------------------------
