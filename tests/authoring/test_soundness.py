@@ -262,7 +262,8 @@ def test_checks_that_do_not_look_at_the_result(tiny: Course) -> None:
     edit(suite, "assert_close(student.tiny(x), oracle_tiny(x))", "assert student.tiny(x) is not oracle_tiny")
     edit(suite, "assert_close(both, array_like", "str(both); (lambda *_: 0)(both, array_like")
     edit(suite, "array_like(one, x.shape) + array_like(other, y.shape)", "one, other")
-    assert "a student returning None gets 7 points" in problems(tiny)
+    edit(suite, 'shown(student, "tiny")', "str(shown)")
+    assert "a student returning None gets 8 points" in problems(tiny)
 
 
 def test_points_out_of_proportion(tiny: Course) -> None:
