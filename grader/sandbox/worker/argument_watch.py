@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.sandbox.protocol.wire import COMMON, MAX_DEPTH
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})  # these cannot change
 
 
 class ArgumentWatch:
@@ -31,20 +31,19 @@ class ArgumentWatch:
 
     def over(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Watching:
         """Return a context for one call with these arguments, even for one that raises."""
-        given: dict[int | str, Any] = dict(enumerate(args))
-        given.update(kwargs)
-        return _Watching(self, given)
+        given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+        return _Watching(self, [(name, arg) for name, arg in given if type(arg) not in _PLAIN])
 
     def take(self) -> list[list[int | str]]:
         """Return what was found since the last time: the request and the argument, by position or by keyword."""
         found, self._found = self._found, {}
         return [list(one) for one in found]
 
-    def compare(self, given: Mapping[int | str, Any], before: Mapping[int | str, Any]) -> None:
+    def compare(self, given: Sequence[tuple[int | str, Any]], before: Sequence[Any]) -> None:
         """Note the arguments whose content is not the one before."""
-        for name, arg in given.items():
+        for (name, arg), known in zip(given, before, strict=True):
             try:
-                same = self.content(arg) == before[name]
+                same = self.content(arg) == known
             except Exception:  # noqa: BLE001 - arguments of ours can be read; this one cannot any more
                 same = False
             if not same:
@@ -54,7 +53,7 @@ class ArgumentWatch:
         """Return what must be the same after a call. An object of the student's own is only itself."""
         kind = type(value)
         if kind is np.ndarray:
-            return kind, value.dtype.str, value.shape, value.flags.writeable, value.tobytes()
+            return value.dtype, value.shape, value.flags.writeable, value.tobytes()
         if kind in self._tensors and value.layout is self._strided:
             return self._tensor(value, depth)
         if kind in _PLAIN:
@@ -94,12 +93,12 @@ class _Watching:
 
     __slots__ = ("before", "given", "watch")
 
-    def __init__(self, watch: ArgumentWatch, given: Mapping[int | str, Any]) -> None:
+    def __init__(self, watch: ArgumentWatch, given: Sequence[tuple[int | str, Any]]) -> None:
         self.watch = watch
         self.given = given
 
     def __enter__(self) -> None:
-        self.before = {name: self.watch.content(arg) for name, arg in self.given.items()}
+        self.before = [self.watch.content(arg) for _, arg in self.given]
 
     def __exit__(self, *_: object) -> None:
         self.watch.compare(self.given, self.before)
