@@ -154,14 +154,14 @@ def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 def _shape(value: Any) -> Hashable:
-    """Return the types and shapes of a value; single numbers and texts count as they are."""
+    """Return the types and shapes of a value; whole numbers and texts count as they are, such as an axis."""
     if (shape := shape_of(value)) is not None:
         return str(value.dtype), shape
     if type(value) in (list, tuple):
         return type(value), *map(_shape, value)
     if type(value) is dict:
         return type(value), *((key, _shape(item)) for key, item in value.items())
-    return type(value), value
+    return type(value), None if type(value) is float else value
 
 
 def _copied(value: Any) -> Any:
