@@ -23,6 +23,7 @@ class ArgumentWatch:
         self._tensors = () if torch is None else (torch.Tensor, torch.nn.Parameter)
         if torch is not None:
             self._strided, self._bytes = torch.strided, torch.uint8
+            self._common = frozenset(getattr(torch, name) for name in COMMON)
             self._detach, self._numpy = torch.Tensor.detach, torch.Tensor.numpy
 
     def begin(self, request: int) -> None:
@@ -65,13 +66,14 @@ class ArgumentWatch:
         return _Itself(value)
 
     def _tensor(self, tensor: Any, depth: int) -> Any:
-        plain = self._detach(tensor)
-        if str(plain.dtype)[6:] not in COMMON or plain.device.type != "cpu":
+        plain, dtype = self._detach(tensor), tensor.dtype
+        if dtype not in self._common or not plain.is_cpu:
             plain = plain.cpu().contiguous().reshape(-1).view(self._bytes)  # bfloat16 does not exist in NumPy
+        leaf = tensor.is_leaf
+        grad = tensor.grad if leaf else None
         # In a dict, a tensor may be replaced by its copy on another device, which has the same numbers.
-        own = _Itself(tensor), tensor.dtype, tensor.shape, tensor.is_leaf, tensor.requires_grad
-        grad = self.content(tensor.grad, depth + 1) if tensor.is_leaf and tensor.grad is not None else None
-        return *own, grad, self._numpy(plain).tobytes()
+        own = (_Itself(tensor), dtype, tensor.shape, leaf, tensor.requires_grad)
+        return own, grad if grad is None else self.content(grad, depth + 1), self._numpy(plain).tobytes()
 
 
 class _Itself:
