@@ -36,7 +36,6 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
         "schema": SCHEMA,
         "module": module.name,
         "stub": stub,
-        "api": {"functions": api.functions, "classes": api.classes, "constants": api.constants},
         "targets": targets,
         "costs": {
             one.profile.contract.function: {

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 from grader.authoring.evidence import Evidence
 from grader.authoring.misconceptions import Misconception
+from grader.core.compare import shape_of
 from grader.core.report import CheckResult, Report
 from grader.course.api import REFLECT
 from grader.diagnosis.findings import diagnosed_names
+from grader.diagnosis.probe import Probe
+from grader.grading.argument_checks import argument_check
 
 VISIBLE_SHARE = 0.20
 REFLECT_SHARE = 0.10
@@ -151,6 +154,22 @@ def everything_is_examined(evidence: Evidence) -> Iterator[Problem]:
             yield Problem(f"no misconception gives a wrong answer for {name}", "Add one that a student could give")
 
 
+def changes_cost_points(evidence: Evidence) -> Iterator[Problem]:
+    """Every function that gets something it could change has points for leaving it as it was."""
+    watched = {
+        check.target for check in evidence.checks if check.name == argument_check(check.target, 0, "hidden").name
+    }
+    for target in dict.fromkeys(probe.target for probe in evidence.fingerprints.prints.probes if _can_change(probe)):
+        if target not in watched:
+            fix = f"Write unchanged = {{{target} = 1}} into module.toml"
+            yield Problem(f"{target} can change its arguments at no cost", fix)
+
+
+def _can_change(probe: Probe) -> bool:
+    given = (*probe.args, *probe.kwargs.values())
+    return any(type(arg) in (list, dict) or shape_of(arg) is not None for arg in given)
+
+
 def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
     """The solution passes with any random inputs."""
     for report in evidence.reference_again:
@@ -203,6 +222,7 @@ RULES = (
     every_misconception_is_named,
     every_function_has_hints,
     everything_is_examined,
+    changes_cost_points,
     random_inputs_do_not_matter,
     no_check_crashes,
     strange_results_score_low,

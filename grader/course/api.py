@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 REFLECT = "reflect"
 
@@ -16,6 +16,8 @@ class Api:
     functions: tuple[str, ...]
     classes: Mapping[str, tuple[str, ...]]
     constants: tuple[str, ...]
+    # By function, `Class.method`, or `Class` for its constructor, without `self`. The last may be `*masks`.
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -27,25 +29,51 @@ class Api:
         """The targets that earn points. All constants together are the target `reflect`."""
         return (*self.functions, *self.classes, *((REFLECT,) if self.constants else ()))
 
+    def argument(self, call: str, argument: int | str) -> str:
+        """Return the words for an argument, given by its position from 0 or by its keyword."""
+        if isinstance(argument, str):
+            return f"the argument {argument}"
+        names = self.parameters.get(call, ())
+        rest = names[-1:] if names and names[-1].startswith("*") else ()
+        named = [*names[argument : argument + 1], *rest]
+        return f"argument {argument + 1} ({named[0].lstrip('*')})" if named else f"argument {argument + 1}"
+
 
 def read_api(stub: str) -> Api:
     """Return the public names that a stub defines at its top level."""
     functions: list[str] = []
     classes: dict[str, tuple[str, ...]] = {}
     constants: list[str] = []
+    parameters: dict[str, tuple[str, ...]] = {}
     for node in ast.parse(stub).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             functions.append(node.name)
+            parameters[node.name] = _parameters(node)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             classes[node.name] = _methods(node)
+            parameters |= _parameters_in(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             constants += [name for name in _assigned(node) if name.startswith("REFLECT_")]
-    return Api(tuple(functions), classes, tuple(dict.fromkeys(constants)))
+    return Api(tuple(functions), classes, tuple(dict.fromkeys(constants)), parameters)
 
 
 def _methods(node: ast.ClassDef) -> tuple[str, ...]:
     methods = (item.name for item in node.body if isinstance(item, ast.FunctionDef))
     return tuple(name for name in methods if not name.startswith("_"))
+
+
+def _parameters(node: ast.FunctionDef) -> tuple[str, ...]:
+    names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+    return (*names, *([f"*{node.args.vararg.arg}"] if node.args.vararg else []))
+
+
+def _parameters_in(node: ast.ClassDef) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef):
+            path = node.name if item.name == "__init__" else f"{node.name}.{item.name}"
+            found[path] = _parameters(item)[1:]
+    return found
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.course.api import Api
+from grader.course.api import Api, read_api
 from grader.course.module import CourseError, Module
 
 SCHEMA = 2
@@ -39,12 +39,10 @@ def read_golden(module: Module) -> Golden:
     """Read a module's golden file."""
     try:
         document = json.loads(module.golden.read_text(encoding="utf-8"))
-        names = document["api"]
-        classes = {name: tuple(methods) for name, methods in names["classes"].items()}
-        api = Api(tuple(names["functions"]), classes, tuple(names["constants"]))
+        stub = str(document["stub"])
         fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
-        return Golden(str(document["stub"]), api, *fields)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Golden(stub, read_api(stub), *fields)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SyntaxError):
         fix = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", fix) from None
 

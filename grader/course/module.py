@@ -67,6 +67,7 @@ class Module:
     complexity: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts; complexity.contract reads them
     forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by kind of call
     gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts for costs measured on a GPU
+    unchanged: Mapping[str, float] = field(default_factory=dict, hash=False)  # points of targets
 
     @property
     def slug(self) -> str:
@@ -138,6 +139,7 @@ def read_module(folder: Path) -> Module:
         complexity=_table(folder, table, "complexity"),
         forbidden=_rules(folder, table),
         gpu=_table(folder, table, "gpu"),
+        unchanged=_points(folder, table),
     )
 
 
@@ -154,6 +156,7 @@ KEYS = {
 OPTIONAL = {
     "complexity": "[complexity.softmax]",
     "gpu": "[gpu.fused_attention]",
+    "unchanged": "unchanged = {softmax = 1}",
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
 }
 
@@ -202,6 +205,15 @@ def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
     if type(value) is not dict:
         raise module_error(folder, key, f"must be a table, not {value!r}", f"Write it like {OPTIONAL[key]}")
     return value
+
+
+def _points(folder: Path, table: Mapping[str, Any]) -> dict[str, float]:
+    points = _table(folder, table, "unchanged")
+    for target, value in points.items():
+        if type(value) not in (int, float) or not 0 < value < 1e6:
+            fix = f"Write it like {OPTIONAL['unchanged']}"
+            raise module_error(folder, f"unchanged.{target}", f"must be a number above 0, not {value!r}", fix)
+    return {target: float(value) for target, value in points.items()}
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:

@@ -13,8 +13,9 @@ from grader.core.safe_text import one_line
 from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
+from grader.sandbox.call_record import MODULE
 from grader.sandbox.protocol.wire import Remote
-from grader.sandbox.session import MODULE, Session
+from grader.sandbox.session import Session
 
 Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended is missing
 

@@ -11,7 +11,7 @@ from grader.core.report import SuiteName
 from grader.course.module import CourseError
 from grader.testing.worth import Worth
 
-ORACLES = ("reference", "oracle")
+ORACLES = ("reference", "oracle", "shown")
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,12 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         session.begin_check(check.name)
         problem = _run(run, student, session)
         disagrees = False
-        if problem is not None and could_be_contaminated(problem) and session.start_afresh():
+        suspect = session.has_new_change or (problem is not None and could_be_contaminated(problem))
+        if suspect and session.start_afresh():
             waited = isinstance(problem, StudentEndedError) and problem.waited
+            failed = problem is not None
             problem = _run(run, student, session)
-            disagrees = problem is None and not waited  # a wait may be the machine's fault
+            disagrees = failed and problem is None and not waited  # a wait may be the machine's fault
         if isinstance(problem, StudentEndedError) and problem.waited and retry:
             # The machine may have caused the wait, so it counts only if it happens twice.
             problem = _run(run, student, session)

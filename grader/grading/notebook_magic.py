@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.core.report import CheckResult
 from grader.course.api import Api
+from grader.grading.argument_checks import judge_arguments
 from grader.grading.checks import read_checks
 from grader.grading.direct_tests import DirectTest, tests_among
 from grader.grading.judge import judge
@@ -46,9 +47,11 @@ class _InProcess(Session):
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
         """Make the call in this process. Arguments and results are copies, as from another process."""
-        reply = self.objects.answer(decode(encode(self.with_earlier(message))))
+        message = self.with_earlier(message)
+        reply = self.objects.answer(decode(encode(message)))
         try:
             reply = decode(encode(reply, self.objects.keep))
+            self.note_changed(reply.get("changed", []), message, owner)
         except UnsendableError as error:
             reply = {"error": self.objects.describe(error)}
         if "error" in reply:
@@ -74,7 +77,9 @@ def check(line: str, cell: str, names: Mapping[str, Any]) -> str:
     tests = tests_among(space, _CELL) or []
     checks = read_checks([one.test for one in tests], {_CELL: "visible"}, (target,))
     pairs = [(_run(one, module), check) for one, check in zip(tests, checks, strict=True)]
-    found = judge(Student(_InProcess(names), _api(names)), pairs).checks
+    session, api = _InProcess(names), _api(names)
+    found = judge(Student(session, api), pairs).checks
+    found += tuple(judge_arguments((), session.calls, found, checks, api))
     if all(one.outcome == "passed" for one in found):
         return f"{target}: {_counted(found)}. The hidden checks run when your work is graded."
     raise ChecksFailedError(_failure_text(target, found))

@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
     """The student's own file, in the folder of the checks."""
     from grader.course.course import find_course
+    from grader.grading.argument_checks import change_text
     from grader.grading.load_student import open_student
     from grader.submission.submission import own_submission
 
@@ -36,6 +37,10 @@ def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
     module = course.module(folder.name)
     with open_student(course, module, own_submission(course, module)) as student:
         yield student
+        session, api = student._session, course.api(module)
+        changed = [change_text(change, api) for change in session.all_calls.changes.values()]
+        if changed:
+            pytest.fail(f"a function should leave its arguments as they were: {'; '.join(changed)}", pytrace=False)
 
 
 @pytest.fixture(name="rng")

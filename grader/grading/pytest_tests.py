@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ import pytest
 
 from grader.course.module import CourseError
 from grader.course.seeds import seed_of
+from grader.diagnosis.probe import Probe, read_probes
 from grader.grading.checks import Test, check_name
 from grader.grading.judge import raised_by
 from grader.grading.mark import MARK
+from grader.grading.shown_shapes import ShownShapes
 from grader.grading.suite import Body, Suite, run_tests, visible_rng
 from grader.sandbox.student import Student
 
@@ -88,6 +90,7 @@ class _SuitePlugin:
         self.body = body
         self.error: BaseException | None = None
         self.current: Student | None = None
+        self.shapes: dict[str, ShownShapes] = {}  # by check
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", MARK)
@@ -127,6 +130,11 @@ class _SuitePlugin:
         """Random numbers for this check, the same for every student."""
         return self.own_rng(request.path, request.node.name)
 
+    @pytest.fixture
+    def shown(self, request: pytest.FixtureRequest) -> ShownShapes:
+        """The calls that students can see, with other numbers."""
+        return self.own_shown(request.path, request.node.name)
+
     def own_reference(self) -> Any:
         """Return the reference, for checks that may use it."""
         if self.suite.reference is None:
@@ -140,12 +148,24 @@ class _SuitePlugin:
             return visible_rng(name, test)
         return np.random.default_rng(seed_of(self.suite.salt, name, check_name(test)))
 
+    def own_shown(self, path: Path, test: str) -> ShownShapes:
+        """Return the calls that students can see, with the numbers of one check, the same for every student."""
+        if test not in self.shapes:
+            rng = partial(self.own_rng, path, f"{test} shown")
+            self.shapes[test] = ShownShapes(self.probes, self.own_reference(), rng)
+        return self.shapes[test]
+
+    @cached_property
+    def probes(self) -> tuple[Probe, ...]:
+        return read_probes(self.suite.module, self.suite.api)
+
     def call(self, item: pytest.Function, student: Student) -> BaseException | None:
         """Call a check that does not need pytest, whose set-up and tear-down take longer than most checks."""
         give: dict[str, Callable[[], Any]] = {
             "student": lambda: student,
             "reference": self.own_reference,
             "rng": lambda: self.own_rng(item.path, item.name),
+            "shown": lambda: self.own_shown(item.path, item.name),
         }
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
             return raised_by(lambda: item.obj(**{name: give[name]() for name in item._fixtureinfo.argnames}))
@@ -172,7 +192,7 @@ class _SuitePlugin:
         return problem
 
 
-_OURS = {"student", "reference", "rng"}  # `rng` itself uses pytest's `request`
+_OURS = {"student", "reference", "rng", "shown"}  # the last two use pytest's `request` themselves
 
 
 def _is_plain(item: pytest.Function) -> bool:

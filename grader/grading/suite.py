@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from grader.core.report import CheckResult
 from grader.course.module import CourseError, Module
 from grader.course.seeds import PUBLIC_SALT, seed_of
+from grader.grading.argument_checks import argument_checks, judge_arguments
 from grader.grading.check_outcome import CheckResults
 from grader.grading.checks import Check, Test, check_name, read_checks
 from grader.grading.judge import RunCheck, judge
@@ -22,6 +24,7 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.core.report import SuiteName
     from grader.course.api import Api
 
+T = TypeVar("T", Check, CheckResult)
 _NO_CASE = "Run it without --case to see the names of the checks"
 
 
@@ -87,15 +90,25 @@ Body = Callable[[tuple[Check, ...], Judge], None]
 def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) -> None:
     """Read the checks that the tests of a suite declare, and call `body` with them and their judge."""
     checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
-    suite.require_points(checks)
+    own = () if suite.hidden is None else argument_checks(suite.module, suite.api, checks)
+    suite.require_points([*checks, *own])
     pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
     if not pairs:
         raise CourseError(suite.visible, suite.case, "matches no check", _NO_CASE, usage=True)
 
     def judge_student(student: Student, only: Collection[str] | None = None) -> CheckResults:
-        return judge(student, pairs if only is None else [pair for pair in pairs if pair[1].name in only])
+        left_out = {check.name: check.target for _, check in pairs if only is not None and check.name not in only}
+        found = judge(student, [pair for pair in pairs if pair[1].name not in left_out])
+        calls = student._session.all_calls
+        more = judge_arguments(own, calls, found.checks, checks, suite.api, left_out.values())
+        return replace(found, checks=_in_order((*found.checks, *more)))
 
-    body(tuple(check for _, check in pairs), judge_student)
+    body(_in_order((*(check for _, check in pairs), *own)), judge_student)
+
+
+def _in_order(found: Sequence[T]) -> tuple[T, ...]:
+    """Return checks or results by suite: the engine's own are hidden ones, and come before those that need a GPU."""
+    return tuple(sorted(found, key=lambda one: ("visible", "hidden", "gpu").index(one.suite)))
 
 
 def visible_rng(module: str, test: str) -> np.random.Generator:

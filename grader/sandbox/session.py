@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.core.errors import Ending, StudentEndedError, StudentGoneError, StudentRaisedError
+from grader.sandbox.call_record import CallRecord
 from grader.sandbox.endings import classify
 from grader.sandbox.jail.limits import Deadline, DeadlineError, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import START_SECONDS, Exit, Process, Spawner, WorkerLostError
@@ -21,7 +22,6 @@ __tracebackhide__ = True
 
 MAX_PRINTED = 65_536
 IMPORT = "import"
-MODULE = 0  # the handle of the student's module itself
 Ref = tuple[int, tuple[str, ...]]
 
 
@@ -72,9 +72,11 @@ class RecordedRequest:
 class _CheckStart:
     """The state of the session when a check began."""
 
+    name: str
     owners: frozenset[str]
     endings: Counter[str]
     printed: str
+    calls: CallRecord
 
 
 FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
@@ -95,6 +97,7 @@ class Session:
         self.cpu_s: float | None = 0.0
         self.printed = ""
         self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where they are made again
+        self.calls = CallRecord()
         self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
         self.uncertified = ""  # why what the worker observes of itself is in doubt, if it is
         self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
@@ -106,7 +109,7 @@ class Session:
         self._seconds = 0.0  # of all requests so far
         self._owners: set[str] = set()  # whose code has run in the current worker
         self._called: set[str] = set()  # whose code the current check has called
-        self._check = _CheckStart(frozenset(), Counter(), "")
+        self._check = _CheckStart("", frozenset(), Counter(), "", CallRecord())
 
     @property
     def worker_pid(self) -> int | None:
@@ -118,9 +121,21 @@ class Session:
         """Whether no function of the submission has been called in its worker yet."""
         return not self._owners
 
-    def begin_check(self, name: str) -> None:  # noqa: ARG002 - for sessions that follow the checks by name
+    @property
+    def all_calls(self) -> CallRecord:
+        """What is known about all calls so far, also those on a real GPU."""
+        own, gpu = self.calls, self.gpu
+        return own if gpu is None else CallRecord(own.returned | gpu.calls.returned, gpu.calls.changes | own.changes)
+
+    @property
+    def has_new_change(self) -> bool:
+        """Whether a function changed an argument in the current check, and in none before."""
+        return len(self.calls.changes) > len(self._check.calls.changes)
+
+    def begin_check(self, name: str) -> None:
         """Save the state at the start of a check, for `start_afresh`."""
-        self._check = _CheckStart(frozenset(self._owners), self._endings.copy(), self.printed)
+        owners = frozenset(self._owners)
+        self._check = _CheckStart(name, owners, self._endings.copy(), self.printed, self.calls.copy())
         self._called = set()
         self._earlier = []  # requests that the previous check made and never needed
         self.device_calls = []
@@ -134,6 +149,7 @@ class Session:
             return False
         self.close()
         self._endings, self.printed = self._check.endings, self._check.printed
+        self.calls = self._check.calls.copy()
         return True
 
     def load(self) -> Loaded:
@@ -231,7 +247,8 @@ class Session:
         started = time.monotonic()
         try:
             channel.send({"id": self._serial, **message}, patience=patience)
-            ok, content, printed = reply_parts(channel.receive(patience), self._serial)
+            ok, content, printed, changed = reply_parts(channel.receive(patience), self._serial)
+            self.note_changed(changed, message, owner)
         except ProtocolError as error:
             raise self._ended(call, owner, Ending("protocol", str(error))) from None
         except MalformedError:
@@ -246,6 +263,10 @@ class Session:
         if not ok:
             raise self.student_error(content, call, owner)
         return content
+
+    def note_changed(self, changed: object, message: dict[str, Any], owner: str) -> None:
+        """Note the arguments that a reply names as changed by the calls of a message."""
+        self.calls.note(changed, [*message.get("before", ()), message], owner, self._check.name)
 
     def _ended(self, call: str, owner: str, ending: Ending | None, *, waited: bool = False) -> StudentEndedError:
         """Remove the worker and return the error that says how it ended."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.core.errors import StudentMissingError, StudentRaisedError
 from grader.course.api import Api
+from grader.sandbox.call_record import MODULE
 from grader.sandbox.protocol.call_names import PACKAGE
 from grader.sandbox.protocol.device_findings import (
     DeviceCall,
@@ -18,7 +19,7 @@ from grader.sandbox.protocol.device_findings import (
 )
 from grader.sandbox.protocol.recipe import NOTHING, Recipe
 from grader.sandbox.protocol.wire import Remote
-from grader.sandbox.session import MODULE, Ref, Session
+from grader.sandbox.session import Ref, Session
 
 __tracebackhide__ = True  # pytest shows the student's failure, not our proxy
 # Methods of a torch module that suites call, besides the student's own.
@@ -123,6 +124,7 @@ class Handle:
         grads, parameters = answer["args"], answer["parameters"]
         if type(grads) is not list or len(grads) != len(args) or type(parameters) is not dict:
             raise self._malformed()
+        self._session.calls.returned.add(self._owner)
         return Vjp(self._local(answer["value"]), tuple(grads), parameters)
 
     def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> DeviceCall:
@@ -191,6 +193,7 @@ class Handle:
         if raised is not None and not call.findings:
             raise raised
         self._session.device_calls.append(call)
+        self._session.calls.returned.add(self._owner)
         return call
 
     def parameters(self) -> dict[str, Any]:
@@ -228,6 +231,7 @@ class Handle:
                 raise self._session.student_error(result["error"], self._label, self._owner)
         if len(results) != len(calls) or not all("value" in result for result in results):
             raise self._malformed()
+        self._session.calls.returned.add(self._owner)
         return results
 
     def _request(self, message: dict[str, Any]) -> Any:

@@ -195,7 +195,7 @@ def test_a_misconception_only_the_oracle_catches(tiny: Course) -> None:
 
 def test_a_misconception_caught_once(tiny: Course) -> None:
     edit(misconceptions_of(tiny), "VALUES_RIGHT = True\n", "")
-    assert "modifies_input is caught by one check only: tiny_leaves_its_input" in problems(tiny)
+    assert "modifies_input is caught by one check only: tiny_leaves_its_arguments" in problems(tiny)
 
 
 def test_a_misconception_that_calls_its_wrong_values_right(tiny: Course) -> None:
@@ -262,7 +262,8 @@ def test_checks_that_do_not_look_at_the_result(tiny: Course) -> None:
     edit(suite, "assert_close(student.tiny(x), oracle_tiny(x))", "assert student.tiny(x) is not oracle_tiny")
     edit(suite, "assert_close(both, array_like", "str(both); (lambda *_: 0)(both, array_like")
     edit(suite, "array_like(one, x.shape) + array_like(other, y.shape)", "one, other")
-    assert "a student returning None gets 7 points" in problems(tiny)
+    edit(suite, 'shown(student, "tiny")', "str(shown)")
+    assert "a student returning None gets 8 points" in problems(tiny)
 
 
 def test_points_out_of_proportion(tiny: Course) -> None:
@@ -272,13 +273,13 @@ def test_points_out_of_proportion(tiny: Course) -> None:
 
 def test_dtype_and_reflect_out_of_proportion(tiny: Course) -> None:
     suite = tiny.hidden_suite(tiny.modules[0])
-    edit(suite, "tiny_leaves_its_input", "tiny_dtype")
+    edit(suite, "tiny_is_linear", "tiny_dtype")
     edit(suite, '"it agrees with an independent formula on random arrays")', '"it agrees", target="reflect")')
     solution = tiny.solution(tiny.modules[0])
     solution.write_text(solution.read_text() + "\n\nREFLECT_X = None\n")
     build_module(tiny, tiny.modules[0])
     found = problems(tiny)
-    assert "tiny_dtype: worth 1 of 6, more than 5%" in found
+    assert "tiny_dtype: worth 3 of 6, more than 5%" in found
     assert "reflect: worth 4 of 10, more than 10%" in found
 
 

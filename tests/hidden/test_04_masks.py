@@ -12,7 +12,6 @@ from grader.testing import (
     assert_dtype,
     assert_raises,
     assert_rows_sum_to_one,
-    assert_unmodified,
     worth,
 )
 
@@ -167,7 +166,7 @@ def test_causal_mask_does_not_remember(student):
 
 
 @worth(2, "the padding mask is right for many lengths", target=PADDING)
-def test_padding_mask_agrees_with_the_oracle(student, rng):
+def test_padding_mask_agrees_with_the_oracle(student, rng, shown):
     cases = [
         ([int(x) for x in rng.integers(0, room + 1, size=batch)], room) for batch, room in [(2, 7), (4, 3), (6, 6)]
     ]
@@ -175,6 +174,8 @@ def test_padding_mask_agrees_with_the_oracle(student, rng):
     values = student.create_padding_mask.call_many([arguments(*case) for case in cases])
     for (lengths, room), value in zip(cases, values, strict=True):
         assert_close(value, oracle_padding(lengths, room), of=f"lengths {lengths} in {room} positions")
+    seen = [arguments([5, 3], 5), arguments([5, 3], max_length=5)]
+    shown(student, PADDING, *seen)
 
 
 @worth(1.5, "each sentence has as many allowed positions as tokens", target=PADDING)
@@ -259,14 +260,6 @@ def test_padding_mask_follows_its_sentences(student):
     assert_close(together[1, 0, 0], np.array([1, 0, 0, 0]), of="the sentence of one token")
 
 
-@worth(0.5, "create_padding_mask does not change lengths", target=PADDING)
-def test_padding_mask_leaves_its_lengths(student):
-    cases = [([3, 1, 4, 0], 5), (np.array([3, 1, 4, 0]), 5), ([2, 5], 5)]
-    for case, call in zip(cases, student.create_padding_mask.calls([arguments(*c) for c in cases]), strict=True):
-        zero_one(call.value, (len(case[0]), 1, 1, 5))
-        assert_unmodified(call, *case)
-
-
 @worth(0.25, "the padding mask does not depend on earlier calls, and keyword arguments work", target=PADDING)
 def test_padding_mask_does_not_remember(student):
     by_name = arguments(lengths=[2, 0, 3], max_length=4)
@@ -282,7 +275,7 @@ def test_padding_mask_does_not_remember(student):
 
 
 @worth(2, "combine_masks is right for many shapes", target=COMBINE)
-def test_combined_masks_agree_with_the_oracle(student, rng):
+def test_combined_masks_agree_with_the_oracle(student, rng, shown):
     shapes = [
         [(4, 4), (4, 4)],
         [(5, 5), (3, 1, 1, 5)],
@@ -298,6 +291,8 @@ def test_combined_masks_agree_with_the_oracle(student, rng):
     values = student.combine_masks.call_many([arguments(*case) for case in cases])
     for group, case, value in zip(shapes, cases, values, strict=True):
         assert_close(value, oracle_combined(case), of=f"masks {', '.join(map(str, group))}")
+    causal, padding = np.tri(5, dtype=int), np.ones((2, 1, 1, 5), dtype=int)
+    shown(student, COMBINE, arguments(causal, padding), arguments(np.tri(5), padding[:1]), arguments(padding, causal))
 
 
 @worth(1.5, "the causal mask and the padding mask together block the future and the padding", target=COMBINE)
@@ -375,23 +370,19 @@ def test_combined_masks_of_nothing(student):
     assert_raises(ValueError, lambda: student.combine_masks())
 
 
-@worth(0.25, "combine_masks does not change its masks or depend on earlier calls", target=COMBINE)
-def test_combined_masks_leave_their_input(student):
+@worth(0.1, "combine_masks does not depend on earlier calls", target=COMBINE)
+def test_combined_masks_do_not_remember(student):
     a, b = np.tri(3), np.array([[1, 0, 1]])
-    cases = [(a, b), (a.astype(bool), b.astype(bool)), (b, a, 1 - b), (a.astype(int), b), (a, b)]
-    cases += [(a.astype(kind), (1 - a.T).astype(kind), np.eye(3).astype(kind)) for kind in KINDS]
-    calls = student.combine_masks.calls([arguments(*case) for case in cases])
-    results = [zero_one(call.value, (3, 3)) for call in calls]
-    for case, call in zip(cases, calls, strict=True):
-        assert_unmodified(call, *case)
-    assert_close(results[4], results[0], of="the same call again")
+    calls = [arguments(a, b), arguments(b, a, 1 - b), arguments(a, b)]
+    first, _, again = (zero_one(value, (3, 3)) for value in student.combine_masks.call_many(calls))
+    assert_close(again, first, of="the same call again")
 
 
 # masked_softmax -----------------------------------------------------------------------------------------
 
 
 @worth(1.5, "masked_softmax is right for many shapes and masks", target=SOFTMAX)
-def test_softmax_agrees_with_the_oracle(student, rng):
+def test_softmax_agrees_with_the_oracle(student, rng, shown):
     shapes = [(5,), (3, 5), (4, 4), (2, 3, 4), (2, 3, 4, 5), (3, 1), (1, 4), (1,), (3, 3, 3), (2, 1, 1, 6)]
     cases = [(rng.normal(scale=3, size=shape), rng.integers(0, 3, size=shape) > 0) for shape in shapes]
     cases += [(case[0], 1 - case[1].astype(int)) for case in cases]
@@ -403,10 +394,17 @@ def test_softmax_agrees_with_the_oracle(student, rng):
     values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     for (scores, mask), value in zip(cases, values, strict=True):
         assert_close(value, oracle_masked_softmax(scores, mask), of=f"scores {scores.shape}, mask {mask.shape}")
+    masks = [np.tri(5), np.tri(5, dtype=int), np.ones((5, 5)), np.tri(5) - np.eye(5)]
+    seen = [arguments(np.ones((5, 5)), mask) for mask in masks]
+    seen += [arguments(np.ones((2, 5)), np.array([[1, 1, 0, 0, 0], [0, 0, 0, 0, 0]]))]
+    seen += [
+        arguments(np.ones((2, 1, 5, 5)), mask) for mask in (np.ones((2, 1, 1, 5), int), np.ones((2, 1, 5, 5), int))
+    ]
+    shown(student, SOFTMAX, *seen, where=lambda call: call.args[0].dtype == np.float64 and not call.kwargs)
 
 
 @worth(1.25, "masked_softmax is right along every axis", target=SOFTMAX)
-def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
+def test_softmax_along_axes_agrees_with_the_oracle(student, rng, shown):
     shapes = [(3, 3), (3, 5), (2, 3, 4), (3, 3, 3), (2, 3, 2, 4), (2, 2, 3, 2, 2)]
     cases = []
     for shape in shapes:
@@ -416,6 +414,7 @@ def test_softmax_along_axes_agrees_with_the_oracle(student, rng):
     values = student.masked_softmax.call_many([arguments(*case) for case in cases])
     for case, value in zip(cases, values, strict=True):
         assert_close(value, oracle_masked_softmax(*case), of=f"scores {case[0].shape} along axis {case[2]}")
+    shown(student, SOFTMAX, where=lambda call: "axis" in call.kwargs)
 
 
 @worth(1, "all causal weights of the sentence match the lesson's table", target=SOFTMAX)
@@ -608,7 +607,7 @@ def test_softmax_follows_its_entries(student, rng):
 
 
 @worth(0.75, "masked_softmax gives the right weights for float32 and for integers", target=SOFTMAX)
-def test_softmax_of_other_dtypes(student, rng):
+def test_softmax_of_other_dtypes(student, rng, shown):
     scores, mask = rng.integers(-4, 5, size=(4, 5)), open_mask(rng, (4, 5))
     mask[2] = 0
     expected = oracle_masked_softmax(scores, mask)
@@ -616,6 +615,7 @@ def test_softmax_of_other_dtypes(student, rng):
     results = softmaxes(student, [(scores.astype(kind), mask) for kind in kinds])
     for (kind, dtype), weights in zip(kinds.items(), results, strict=True):
         assert_close(weights, expected.astype(dtype), of=kind.__name__)
+    shown(student, SOFTMAX, where=lambda call: call.args[0].dtype != np.float64)
 
 
 @worth(0.5, "very low and very high scores of float32 and integers give the right weights", target=SOFTMAX)
@@ -629,18 +629,6 @@ def test_softmax_of_extreme_other_dtypes(student):
     for weights in billions:
         assert_close(weights, expected, of="scores of billions")
     assert_close(hundreds, np.array([[1.0, 0, 0], [1, 0, 0]]), of="scores of hundreds")
-
-
-@worth(0.5, "masked_softmax does not change scores or mask", target=SOFTMAX)
-def test_softmax_leaves_its_input(student, rng):
-    scores, mask = rng.normal(size=(3, 4)), np.array([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 0]])
-    cases = [(scores, mask.astype(kind)) for kind in (np.bool_, np.int64, np.float64)]
-    cases += [(scores.astype(np.float32), mask.astype(np.float32)), (np.round(scores).astype(int), mask)]
-    cases += [(scores, mask[:1].astype(bool), 0)]
-    calls = student.masked_softmax.calls([arguments(*case) for case in cases])
-    for case, call in zip(cases, calls, strict=True):
-        array_like(call.value, (3, 4))
-        assert_unmodified(call, *case)
 
 
 @worth(0.5, "masked_softmax does not depend on earlier calls, and keyword arguments work", target=SOFTMAX)

@@ -13,7 +13,6 @@ from grader.testing import (
     assert_dtype,
     assert_raises,
     assert_rows_sum_to_one,
-    assert_unmodified,
     half_dtypes,
     remembered,
     worth,
@@ -31,6 +30,15 @@ DOUBLE = Tolerance(1e-6, 1e-7)  # the scale may be stored in float32
 
 # Batch, queries, keys, features, heads: all different, many equal, one head, and heads of width 1
 SIZES = [(2, 3, 5, 8, 2), (4, 4, 4, 16, 4), (2, 5, 3, 6, 1), (3, 2, 4, 3, 3)]
+
+
+def is_masked(call):
+    return (len(call.args) > 3 and call.args[3] is not None) or call.kwargs.get("mask") is not None
+
+
+def is_single(call):
+    """Whether a call is not in half precision, where results depend on the style of the code."""
+    return call.args[0].element_size() > 2
 
 
 def single(array):
@@ -207,10 +215,11 @@ def merged_of(student, *cases):
 
 
 @worth(1.5, "split_heads agrees with an independent computation for many shapes", target=SPLIT)
-def test_split_agrees_with_the_oracle(student, rng):
+def test_split_agrees_with_the_oracle(student, rng, shown):
     cases = [(normal(rng, batch, n, width), heads) for batch, n, _, width, heads in SIZES[1:]]
     for (x, heads), value in zip(cases, heads_of(student, *cases), strict=True):
         assert_close(value, single(oracle_split(x, heads)), of=f"{heads} heads of {tuple(x.shape)}")
+    shown(student, SPLIT, arguments(torch.ones(1, 2, 4), 2))
 
 
 @worth(1.5, "entry [b, h, n, d] of the heads is entry [b, n, h * width + d] of the tokens", target=SPLIT)
@@ -250,16 +259,14 @@ def test_split_gradients(student, rng):
     testing.assert_gradients(found, [expected], ("x",))
 
 
-@worth(0.5, "split_heads does not change its input, and does not depend on earlier calls", target=SPLIT)
-def test_split_leaves_its_input(student, rng):
+@worth(0.25, "split_heads does not depend on earlier calls", target=SPLIT)
+def test_split_does_not_remember(student, rng):
     x, other = normal(rng, 2, 3, 4), normal(rng, 2, 3, 4)
     cases = [(x, 2), (other, 2), (x, 2)]
-    calls = student.split_heads.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls, cases, strict=True):
-        tensor_of(call.value, (2, case[1], 3, 4 // case[1]), "the heads")
-        assert_unmodified(call, *case)
-    assert_close(calls[2].value, calls[0].value.detach(), of="the same call again")
-    assert_close(calls[1].value[0, 0, 0], other[0, 0, :2], of="a call with other tokens")
+    values = student.split_heads.call_many([arguments(*case) for case in cases])
+    values = [tensor_of(value, (2, 2, 3, 2), "the heads") for value in values]
+    assert_close(values[2], values[0], of="the same call again")
+    assert_close(values[1][0, 0, 0], other[0, 0, :2], of="a call with other tokens")
 
 
 @worth(0.4, "split_heads returns the dtype of x", target=SPLIT)
@@ -279,10 +286,11 @@ def test_split_dtype(student):
 
 
 @worth(1.25, "merge_heads agrees with an independent computation for many shapes", target=MERGE)
-def test_merge_agrees_with_the_oracle(student, rng):
+def test_merge_agrees_with_the_oracle(student, rng, shown):
     cases = [normal(rng, batch, heads, n, width // heads) for batch, n, _, width, heads in SIZES[1:]]
     for x, value in zip(cases, merged_of(student, *cases), strict=True):
         assert_close(value, single(oracle_merge(x)), of=f"heads {tuple(x.shape)}")
+    shown(student, MERGE, arguments(torch.ones(1, 2, 2, 2)))
 
 
 @worth(1.5, "entry [b, n, h * width + d] of the tokens is entry [b, h, n, d] of the heads", target=MERGE)
@@ -314,15 +322,13 @@ def test_merge_gradients(student, rng):
     testing.assert_gradients(found, [expected], ("x",))
 
 
-@worth(0.5, "merge_heads does not change its input, and does not depend on earlier calls", target=MERGE)
-def test_merge_leaves_its_input(student, rng):
+@worth(0.25, "merge_heads does not depend on earlier calls", target=MERGE)
+def test_merge_does_not_remember(student, rng):
     cases = [normal(rng, 2, 2, 3, 2), normal(rng, 2, 2, 3, 2)]
-    calls = student.merge_heads.calls([arguments(x) for x in (*cases, cases[0])])
-    for call, x in zip(calls, (*cases, cases[0]), strict=True):
-        tensor_of(call.value, (x.shape[0], x.shape[2], x.shape[1] * x.shape[3]), "the tokens")
-        assert_unmodified(call, x)
-    assert_close(calls[2].value, calls[0].value.detach(), of="the same call again")
-    assert_close(calls[1].value[0, 0, :2], cases[1][0, 0, 0], of="a call with other heads")
+    values = student.merge_heads.call_many([arguments(x) for x in (*cases, cases[0])])
+    values = [tensor_of(value, (2, 3, 4), "the tokens") for value in values]
+    assert_close(values[2], values[0], of="the same call again")
+    assert_close(values[1][0, 0, :2], cases[1][0, 0, 0], of="a call with other heads")
 
 
 @worth(0.35, "merge_heads returns the dtype of x", target=MERGE)
@@ -352,7 +358,7 @@ def test_parameters(student):
 
 
 @worth(3, "self- and cross-attention agree with PyTorch's own layer with the same parameters", target=CLASS)
-def test_attention_agrees_with_the_oracle(student, rng):
+def test_attention_agrees_with_the_oracle(student, rng, shown):
     for batch, n_q, n_k, width, heads in SIZES[:2]:
         state, query, key, value = setting(rng, batch, n_q, n_k, width, 1.5)
         cases = [(query, key, key), (value, key, value)] if n_q != n_k else [(query, query, query)]
@@ -360,16 +366,28 @@ def test_attention_agrees_with_the_oracle(student, rng):
         for case, pair in zip(cases, attend(layer_of(student, heads, state), heads, *calls), strict=True):
             of = f"{heads} heads, {case[0].shape[1]} queries, {case[1].shape[1]} keys:"
             assert_attends(pair, oracle_pair(state, heads, *case), of=of)
+    x, two = torch.ones(1, 5, 4), torch.ones(1, 2, 4)
+    seen = [arguments(x), arguments(x, x, x), arguments(two, x), arguments(two, x, x)]
+    made = {"init": (4, 2), "state": setting(rng, 1, 1, 1, 4)[0]}
+    where = lambda call: is_single(call) and not is_masked(call)  # noqa: E731
+    shown(student, f"{CLASS}.forward", *seen, **made, where=where, tolerance=SINGLE)
 
 
 @worth(2.5, "results agree with an independent formula for masks of two, three and four dimensions", target=CLASS)
-def test_masked_attention_agrees_with_the_oracle(student, rng):
+def test_masked_attention_agrees_with_the_oracle(student, rng, shown):
     state, *inputs = setting(rng, 2, 4, 5, 6, 1.5)
     masks = [open_mask(rng, *shape) for shape in ((4, 5), (2, 4, 5), (2, 1, 1, 5), (2, 3, 4, 5))]
     masks[0][1], masks[1][0, 2], masks[3][1, 0, 0] = 0, 0, 0  # some rows are fully blocked
     pairs = attend(layer_of(student, 3, state), 3, *(arguments(*inputs, mask) for mask in masks))
     for pair, mask in zip(pairs, masks, strict=True):
         assert_attends(pair, oracle_attention(state, 3, *inputs, mask), of=f"a mask {tuple(mask.shape)}:")
+    x, causal = torch.ones(1, 5, 4), torch.ones(5, 5).tril()
+    sentences = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])[:, None].expand(2, 5, 5).clone()
+    seen = [arguments(x, x, x, mask=causal), arguments(x, mask=causal), arguments(x, mask=torch.zeros(5, 5))]
+    seen += [arguments(torch.ones(2, 5, 4), mask=sentences)]
+    made = {"init": (4, 2), "state": setting(rng, 1, 1, 1, 4)[0]}
+    where = lambda call: is_single(call) and is_masked(call)  # noqa: E731
+    shown(student, f"{CLASS}.forward", *seen, **made, where=where, tolerance=SINGLE)
 
 
 # Heads --------------------------------------------------------------------------------------------------
@@ -687,16 +705,14 @@ def test_forward_refuses(student):
         assert_raises(ValueError, lambda given=inputs: layer(*given), n_k, n_v)
 
 
-@worth(1, "the arguments are not changed, and nothing is kept from one call to the next", target=CLASS)
-def test_leaves_its_input(student, rng):
+@worth(0.5, "nothing is kept from one call to the next", target=CLASS)
+def test_does_not_remember(student, rng):
     state, *inputs = setting(rng, 2, 3, 4, 6)
     mask = open_mask(rng, 3, 4).float()
     mask[1] = 0
     cases = [inputs, [*inputs, mask], inputs]
-    calls = layer_of(student, 2, state).calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:2], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (attended(call.value, 2, *inputs[:2]) for call in (calls[0], calls[2]))
+    values = layer_of(student, 2, state).call_many([arguments(*case) for case in cases])
+    first, last = (attended(value, 2, *inputs[:2]) for value in (values[0], values[2]))
     assert_attends(last, first, of="without a mask again:")
 
 

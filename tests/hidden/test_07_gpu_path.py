@@ -17,7 +17,6 @@ from grader.testing import (
     assert_disciplined,
     assert_dtype,
     assert_rows_sum_to_one,
-    assert_unmodified,
     half_dtypes,
     remembered,
     worth,
@@ -39,6 +38,15 @@ KINDS = (torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64)
 # n_q, n_k, d_k, d_v: all different, many equal, the smallest possible
 SIZES = [(3, 5, 8, 2), (4, 4, 4, 4), (1, 1, 1, 1), (2, 6, 3, 5)]
 LEADS = [(), (2,), (2, 3), (2, 1, 2)]
+
+
+def is_masked(call):
+    return (len(call.args) > 3 and call.args[3] is not None) or call.kwargs.get("mask") is not None
+
+
+def is_single(call):
+    """Whether a call is not in half precision, where results depend on the style of the code."""
+    return call.args[0].element_size() > 2
 
 
 def single(array):
@@ -219,10 +227,13 @@ def raised_by(function, *args, gpu):
 
 
 @worth(1.5, "attention_on_device agrees with the formula for many shapes", target=MANUAL)
-def test_manual_agrees_with_the_oracle(student, rng):
+def test_manual_agrees_with_the_oracle(student, rng, shown):
     cases = [inputs_of(rng, lead, *sizes) for lead, sizes in zip(LEADS, SIZES, strict=True)]
     for case, pair in zip(cases, attend(student.attention_on_device, *(arguments(*c) for c in cases)), strict=True):
         assert_attends(pair, oracle_attention(*case), of=f"q {tuple(case[0].shape)}:")
+    seen = arguments(*(torch.ones(5, 4) for _ in range(3)))
+    where = lambda call: is_single(call) and not is_masked(call)  # noqa: E731
+    shown(student, MANUAL, seen, where=where, tolerance=SINGLE)
 
 
 @worth(1.5, "the weights of each query sum to 1, and equal values give that value as output", target=MANUAL)
@@ -281,7 +292,7 @@ def test_manual_kinds_of_masks(student, rng):
 
 
 @worth(1.5, "a mask broadcasts to the weights", target=MANUAL)
-def test_manual_masks_broadcast_as_the_oracle_says(student, rng):
+def test_manual_masks_broadcast_as_the_oracle_says(student, rng, shown):
     q, k, v = inputs_of(rng, (2, 3), 4, 5, 4, 2)
     shapes = [(5,), (1, 5), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
     masks = [open_mask(rng, *shape) for shape in shapes]
@@ -291,6 +302,9 @@ def test_manual_masks_broadcast_as_the_oracle_says(student, rng):
     for case, pair in zip(cases, attend(student.attention_on_device, *(arguments(*c) for c in cases)), strict=True):
         of = f"q {tuple(case[0].shape)}, a mask {tuple(case[3].shape)}:"
         assert_attends(pair, oracle_attention(*case), of=of)
+    seen = arguments(*(torch.ones(5, 4) for _ in range(3)), mask=torch.ones(5, 5).tril())
+    where = lambda call: is_single(call) and is_masked(call)  # noqa: E731
+    shown(student, MANUAL, seen, where=where, tolerance=SINGLE)
 
 
 @worth(1.5, "a query with every key blocked has weights of 0 and an output of 0", target=MANUAL)
@@ -347,15 +361,13 @@ def test_manual_gradients_of_blocked_rows(student, rng):
     assert_close(even.grads[0], torch.zeros(3, 4), SINGLE, of="the gradient of q for equal gradients of all weights")
 
 
-@worth(0.65, "attention_on_device does not change its arguments or depend on earlier calls", target=MANUAL)
-def test_manual_leaves_its_arguments(student, rng):
+@worth(0.3, "attention_on_device does not depend on earlier calls", target=MANUAL)
+def test_manual_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4).float()
     cases = [(q, k, v), (q, k, v, mask), (q, k, v)]
-    calls = student.attention_on_device.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:2], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (attended(call.value, q, k, v) for call in (calls[0], calls[2]))
+    values = student.attention_on_device.call_many([arguments(*case) for case in cases])
+    first, last = (attended(value, q, k, v) for value in (values[0], values[2]))
     assert_attends(last, first, of="without a mask again:")
 
 
@@ -471,11 +483,14 @@ def test_manual_heads_on_a_gpu(student, rng):
 
 
 @worth(1.5, "fused_attention agrees with the formula for two to five dimensions", target=FUSED)
-def test_fused_agrees_with_the_oracle(student, rng):
+def test_fused_agrees_with_the_oracle(student, rng, shown):
     cases = [inputs_of(rng, lead, *sizes) for lead, sizes in zip(LEADS, SIZES, strict=True)]
     cases.append(inputs_of(rng, (2, 2), 3, 4, 8, 8))
     for case, output in zip(cases, fused(student, *(arguments(*c) for c in cases)), strict=True):
         assert_close(output, oracle_attention(*case)[0], SINGLE, of=f"q {tuple(case[0].shape)}")
+    seen = arguments(*(torch.ones(5, 4) for _ in range(3)))
+    where = lambda call: is_single(call) and len(call.args) < 4 and not call.kwargs  # noqa: E731
+    shown(student, FUSED, seen, where=where, tolerance=SINGLE)
 
 
 @worth(1.5, "each output is a weighted mean of the values, and only queries and keys decide the weights", target=FUSED)
@@ -508,7 +523,7 @@ def test_fused_kinds_of_masks(student, rng):
 
 
 @worth(1.5, "a mask of any shape that broadcasts works", target=FUSED)
-def test_fused_masks_broadcast_as_the_oracle_says(student, rng):
+def test_fused_masks_broadcast_as_the_oracle_says(student, rng, shown):
     q, k, v = inputs_of(rng, (2, 3), 4, 5, 4, 4)
     shapes = [(5,), (1, 5), (4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)]
     masks = [open_mask(rng, *shape) for shape in shapes]
@@ -527,6 +542,12 @@ def test_fused_masks_broadcast_as_the_oracle_says(student, rng):
     for case, output in zip(cases, fused(student, *(arguments(*case) for case in cases)), strict=True):
         of = f"q {tuple(case[0].shape)}, a mask {tuple(case[3].shape)}"
         assert_close(output, oracle_attention(*case)[0], SINGLE, of=of)
+    x, causal = [torch.ones(5, 4) for _ in range(3)], torch.ones(5, 5).tril()
+    seen = [arguments(*x, causal.to(kind)) for kind in (torch.bool, torch.int64, torch.float32)]
+    seen += [arguments(*x, mask=torch.tensor([0, 1, 1, 1, 1]), is_causal=True), arguments(*x, is_causal=True)]
+    seen += [arguments(*x, mask=causal, is_causal=True)]
+    where = lambda call: is_single(call) and (len(call.args) > 3 or bool(call.kwargs))  # noqa: E731
+    shown(student, FUSED, *seen, where=where, tolerance=SINGLE)
 
 
 @worth(
@@ -636,15 +657,13 @@ def test_fused_gradients_of_blocked_rows(student, rng):
     assert_close(grads[2].sum(dim=-2), torch.full((1, 2, 4), 2.0), SINGLE, of="the sum of the gradients of all values")
 
 
-@worth(1, "fused_attention does not change its arguments or depend on earlier calls", target=FUSED)
-def test_fused_leaves_its_arguments(student, rng):
+@worth(0.5, "fused_attention does not depend on earlier calls", target=FUSED)
+def test_fused_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 3, 4, 2)
     mask = open_mask(rng, 3, 3)
     cases = [(q, k, v), (q, k, v, mask.float(), True), (q, k, v, mask.bool(), True), (q, k, v)]
-    calls = student.fused_attention.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:3], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (tensor_of(call.value, (2, 3, 2), "the output") for call in (calls[0], calls[3]))
+    values = student.fused_attention.call_many([arguments(*case) for case in cases])
+    first, last = (tensor_of(value, (2, 3, 2), "the output") for value in (values[0], values[3]))
     assert_close(last, first, SINGLE, of="without a mask again")
 
 
@@ -696,7 +715,7 @@ def low_dtypes():
 
 
 @worth(1.5, "half_precision_attention agrees with the formula to about two digits", target=HALF)
-def test_half_agrees_with_the_oracle(student, rng):
+def test_half_agrees_with_the_oracle(student, rng, shown):
     cases = [inputs_of(rng, lead, *sizes) for lead, sizes in zip(LEADS, SIZES, strict=True)]
     calls = [arguments(*case) for case in cases] + [arguments(*cases[0], dtype=kind) for kind in low_dtypes()]
     mask = open_mask(rng, 4, 4)
@@ -705,6 +724,10 @@ def test_half_agrees_with_the_oracle(student, rng):
     expected.append(oracle_attention(*cases[1], mask))
     for pair, wanted in zip(attend(student.half_precision_attention, *calls), expected, strict=True):
         assert_attends(pair, wanted, of="16 bits:", tolerance=LOW)
+    x = [torch.ones(5, 4) for _ in range(3)]
+    seen = [arguments(*x), arguments(*x, mask=torch.ones(5, 5).tril())]
+    wide = torch.ones(5, 64)
+    shown(student, HALF, *seen, arguments(wide, wide, x[2], dtype=torch.float16), tolerance=LOW)
 
 
 @worth(1.5, "in 16 bits the weights of each query sum to 1, and the scale is the square root of d_k", target=HALF)
@@ -829,15 +852,13 @@ def test_half_gradients(student, rng):
         assert float(grads[0][0].abs().max()) > 1e-4, "no gradient reaches q from the output"
 
 
-@worth(0.75, "half_precision_attention does not change its arguments or depend on earlier calls", target=HALF)
-def test_half_leaves_its_arguments(student, rng):
+@worth(0.35, "half_precision_attention does not depend on earlier calls", target=HALF)
+def test_half_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 4, 2)
     mask = open_mask(rng, 3, 4).float()
     cases = [(q, k, v), (q, k, v, mask), (q, k, v)]
-    calls = student.half_precision_attention.calls([arguments(*case) for case in cases])
-    for call, case in zip(calls[:2], cases, strict=False):
-        assert_unmodified(call, *case)
-    first, last = (attended(call.value, q, k, v) for call in (calls[0], calls[2]))
+    values = student.half_precision_attention.call_many([arguments(*case) for case in cases])
+    first, last = (attended(value, q, k, v) for value in (values[0], values[2]))
     assert_attends(last, first, of="without a mask again:", tolerance=LOW)
 
 
@@ -941,7 +962,9 @@ def test_move_to_the_cpu(student, rng):
 def test_move_keeps_the_rest(student, rng):
     others = [np.array([1.0, 2]), "text", None, 5, (), {}, [1, ("a", None)], {"b": 1, "a": (2, [3])}]
     others += [np.array([1, 2]), [[], {}, (), None, 0, ""]]
-    batches = [batch_of(rng), *others, normal(rng, 2)]
+    tokens = torch.from_numpy(rng.integers(0, 9, (2, 2)))
+    seen = [{"tokens": tokens, "more": [normal(rng, 2), "a text"], "length": 2}, [normal(rng, 1), [normal(rng, 1)]]]
+    batches = [batch_of(rng), *others, *seen, normal(rng, 2)]
     for batch, moved in zip(
         batches, student.move_batch.call_many([arguments(one, "cpu") for one in batches]), strict=True
     ):
@@ -950,14 +973,6 @@ def test_move_keeps_the_rest(student, rng):
     assert_same(found.value, batches[0])
     grads = student.move_batch.vjp(normal(rng, 3), "cpu", cotangent=torch.ones(3)).grads
     assert grads[0] is not None, "no gradient flows back through a moved tensor: the graph is cut"
-
-
-@worth(1, "the given batch is not changed", target=MOVE)
-def test_move_leaves_the_batch(student, rng):
-    # The device meta has no numbers, so a tensor that was replaced in the given batch would show.
-    for batch in (batch_of(rng), [normal(rng, 2), [normal(rng, 1)]]):
-        call = student.move_batch.call(batch, "meta")
-        assert_same(call.args[0], batch, of="the given batch")
 
 
 @worth(0.35, "tensors keep their dtype", target=MOVE)

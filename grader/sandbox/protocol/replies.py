@@ -16,17 +16,17 @@ class MalformedError(Exception):
     """A reply of unknown form."""
 
 
-def reply_parts(reply: object, serial: int) -> tuple[bool, Any, str]:
-    """Return whether a reply is an answer or an error, its content, and the printed output."""
-    if type(reply) is not dict or len(reply) != 3:
+def reply_parts(reply: object, serial: int) -> tuple[bool, Any, str, Any]:
+    """Return whether a reply is an answer or an error, its content, the printed output, and the changed arguments."""
+    if type(reply) is not dict or len(reply) != 3 + ("changed" in reply):
         raise MalformedError
     number, printed = reply.get("id"), reply.get("printed")
     if type(number) is not int or number != serial or type(printed) is not str:
         raise MalformedError
     if "ok" in reply:
-        return True, reply["ok"], printed
+        return True, reply["ok"], printed, reply.get("changed", [])
     if type(reply.get("error")) is dict:
-        return False, reply["error"], printed
+        return False, reply["error"], printed, reply.get("changed", [])
     raise MalformedError
 
 

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+
+Over = Callable[[Sequence[Any], Mapping[str, Any]], AbstractContextManager[None]]
 
 
 def vjp(
-    function: Callable[..., Any], owner: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any
+    function: Callable[..., Any],
+    owner: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    cotangent: Any,
+    over: Over = lambda *_: nullcontext(),
 ) -> dict[str, Any]:
     """Call with leaf tensors and return the vector-Jacobian product with a cotangent.
 
     Gradients are for the positional arguments and the owner's parameters. None means that no gradient reached an input.
+    The call itself runs in the context that `over` makes of its arguments.
     """
     import torch
 
     args = [_leaf(arg) for arg in args]
-    value = function(*args, **kwargs)
+    with over(args, kwargs):
+        value = function(*args, **kwargs)
     outputs = [
         (out, cot) for out, cot in _paired(value, cotangent) if isinstance(out, torch.Tensor) and out.requires_grad
     ]

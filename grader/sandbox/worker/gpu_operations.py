@@ -25,7 +25,8 @@ def on_device(objects: StudentObjects, request: Request) -> list[dict[str, Any]]
     for args, kwargs in request["calls"]:
         args = [objects.local(arg) for arg in args]
         kwargs = {name: objects.local(arg) for name, arg in kwargs.items()}
-        answer = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files)
+        with objects.watch.over(args, kwargs):
+            answer = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files)
         results.append(_sendable(objects, answer))
     return results
 
@@ -34,9 +35,9 @@ def on_gpu(objects: StudentObjects, request: Request) -> list[dict[str, Any]]:
     """Make calls on the real GPU."""
     from grader.sandbox.worker.gpu.real import on_gpu
 
-    function, elsewhere = objects.find(request["ref"]), request["elsewhere"]
+    function, elsewhere, files = objects.find(request["ref"]), request["elsewhere"], objects.filenames
     return [
-        _sendable(objects, on_gpu(function, args, kwargs, elsewhere=elsewhere, files=objects.filenames))
+        _sendable(objects, on_gpu(function, args, kwargs, objects.watch.over, elsewhere=elsewhere, files=files))
         for args, kwargs in request["calls"]
     ]
 

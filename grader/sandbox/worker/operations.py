@@ -44,7 +44,8 @@ def call(objects: StudentObjects, request: Request) -> list[dict[str, Any]]:
         args = [objects.local(arg) for arg in args]
         kwargs = {name: objects.local(arg) for name, arg in kwargs.items()}
         try:
-            value = function(*args, **kwargs)
+            with objects.watch.over(args, kwargs):
+                value = function(*args, **kwargs)
             # A new instance of the called class stays here, even if it is a tuple: it has methods.
             result = {"value": objects.keep(value) if type(value) is function else snapshot(value)}
         except BaseException as error:  # noqa: BLE001
@@ -61,7 +62,7 @@ def vjp(objects: StudentObjects, request: Request) -> dict[str, Any]:
     args = [objects.local(arg) for arg in request["args"]]
     kwargs = {name: objects.local(arg) for name, arg in request["kwargs"].items()}
     owner = objects.find([request["ref"][0], request["ref"][1][:-1]])
-    return pull_back(objects.find(request["ref"]), owner, args, kwargs, request["cotangent"])
+    return pull_back(objects.find(request["ref"]), owner, args, kwargs, request["cotangent"], objects.watch.over)
 
 
 def measure(objects: StudentObjects, request: Request) -> dict[str, Any]:
@@ -75,7 +76,9 @@ def measure(objects: StudentObjects, request: Request) -> dict[str, Any]:
 
 def make(objects: StudentObjects, request: Request) -> None:
     """Make an object of a student's class, under a handle that the trusted side chose."""
-    objects.made[request["number"]] = make_object(objects.find(request["ref"]), request["made"])
+    init, _, _, named = request["made"]
+    with objects.watch.over(init, named):
+        objects.made[request["number"]] = make_object(objects.find(request["ref"]), request["made"])
 
 
 def fill(objects: StudentObjects, request: Request) -> None:

@@ -27,14 +27,21 @@ class Worker(StudentObjects):
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Carry out a request and return the reply. An error in student code is a reply too.
 
-        Requests that needed no reply come along under "before", and are carried out first.
+        Requests that needed no reply come along under "before", and are carried out first. The reply also has the
+        arguments that student code changed, if there are any.
         """
+        reply = self._reply(request)
+        changed = self.watch.take()
+        return {**reply, "changed": changed} if changed else reply
+
+    def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            for earlier in request.get("before", ()):
-                OPERATIONS[earlier["op"]](self, earlier)
             if request["op"] == "watch":
                 return {"ok": self._watch(request)}
-            return {"ok": OPERATIONS[request["op"]](self, request)}
+            for number, one in enumerate((*request.get("before", ()), request)):
+                self.watch.begin(number)
+                answer = OPERATIONS[one["op"]](self, one)
+            return {"ok": answer}
         except BaseException as error:  # noqa: BLE001 - the student's SystemExit and KeyboardInterrupt, too
             return {"error": self.describe(error)}
 
@@ -63,7 +70,8 @@ def serve(sock: socket.socket, *, tensors: bool) -> None:
         try:
             channel.send({**reply, "printed": printed.take()}, worker.keep)
         except (wire.UnsendableError, MemoryError) as error:
-            channel.send({"id": request["id"], "error": worker.describe(error), "printed": printed.take()})
+            changed = {"changed": reply["changed"]} if "changed" in reply else {}
+            channel.send({"id": request["id"], **changed, "error": worker.describe(error), "printed": printed.take()})
 
 
 def main() -> None:

@@ -17,12 +17,12 @@ def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn) -> None:
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
         "01_softmax: sound (36 checks, 46 misconceptions, 46 points)",
-        "02_loop_attention: sound (56 checks, 68 misconceptions, 70 points)",
-        "03_attention: sound (68 checks, 99 misconceptions, 72 points)",
-        "04_masks: sound (60 checks, 100 misconceptions, 69 points)",
-        "05_torch_attention: sound (64 checks, 131 misconceptions, 80 points)",
-        "06_multi_head_attention: sound (54 checks, 114 misconceptions, 80 points)",
-        "07_gpu_path: sound (67 checks, 136 misconceptions, 100 points)",
+        "02_loop_attention: sound (58 checks, 68 misconceptions, 70 points)",
+        "03_attention: sound (69 checks, 99 misconceptions, 72 points)",
+        "04_masks: sound (61 checks, 100 misconceptions, 69 points)",
+        "05_torch_attention: sound (65 checks, 131 misconceptions, 80 points)",
+        "06_multi_head_attention: sound (57 checks, 114 misconceptions, 80 points)",
+        "07_gpu_path: sound (70 checks, 136 misconceptions, 100 points)",
     ]
 
 

@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.sandbox.protocol.device_findings import MAX_NOTES
+from grader.sandbox.worker.autograd import Over
 from grader.sandbox.worker.gpu.call import sendable
 from grader.sandbox.worker.gpu.labels import tensors_in
 
@@ -42,21 +43,26 @@ def on_gpu(
     function: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
+    over: Over,
     *,
     elsewhere: Collection[int | str] = (),
     files: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Call with every tensor on the GPU, except in the arguments that `elsewhere` names. Return an exception, too."""
+    """Call with every tensor on the GPU, except in the arguments that `elsewhere` names. Return an exception, too.
+
+    The call runs in the context that `over` makes of its arguments.
+    """
     args = [arg if place in elsewhere else moved(arg) for place, arg in enumerate(args)]
     kwargs = {name: arg if name in elsewhere else moved(arg) for name, arg in kwargs.items()}
     answer: dict[str, Any] = {}
     watch = Watch(files)
-    _wait()
-    with watch.watching():
-        try:
-            answer["value"] = function(*args, **kwargs)
-        except BaseException as error:  # noqa: BLE001 - the student's SystemExit and KeyboardInterrupt, too
-            answer["error"] = error
+    with over(args, kwargs):
+        _wait()
+        with watch.watching():
+            try:
+                answer["value"] = function(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - the student's SystemExit and KeyboardInterrupt, too
+                answer["error"] = error
     results = list(sendable(answer.get("value")))
     findings = watch.findings()
     if "error" in answer and MIXED in str(answer["error"]):

@@ -1,0 +1,172 @@
+"""The fixture `shown`: the calls that students can see, made again with other numbers.
+
+Students see the probes, the visible checks and the lesson. A submission could hold the right answers for exactly these
+inputs, so the hidden suite compares it with the reference on other numbers of the same shapes and dtypes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from grader.core.compare import Tolerance, difference, shape_of
+from grader.diagnosis.probe import Probe
+from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
+from grader.sandbox.student import Arguments, Student
+
+__tracebackhide__ = True
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A call with other numbers, and what the reference returns for it."""
+
+    made: Recipe
+    call: Arguments
+    expected: Any
+
+    @property
+    def words(self) -> str:
+        named = [*self.call.args, *self.call.kwargs.values()]
+        shapes = [str(shape_of(arg)) for arg in named if shape_of(arg) is not None]
+        return f"other numbers of the shapes {', '.join(shapes)}" if shapes else "other numbers"
+
+
+@dataclass
+class ShownShapes:
+    """Compares a student with the reference on other numbers of the shapes that students see. One for each check."""
+
+    probes: Sequence[Probe]
+    reference: Any
+    rng: Callable[[], np.random.Generator]
+    _known: dict[str, list[_Case]] = field(default_factory=dict)
+
+    def __call__(
+        self,
+        student: Student,
+        path: str,
+        *also: Arguments,
+        init: tuple[Any, ...] = (),
+        state: Mapping[str, Any] = NOTHING,
+        where: Callable[[Arguments], bool] = lambda _: True,
+        tolerance: Tolerance | None = None,
+    ) -> None:
+        """Fail unless a function, or `Class.method`, agrees with the reference on every shape that a probe has.
+
+        `also` are the calls in the lesson, the stub and the visible checks that no probe has, for a method on an
+        object made from `init` and `state`. Ask once in a check for each path. Arguments called `mask`
+        stay as they are. So do single numbers: a call that has nothing else is left out. With `where`, only some of
+        the calls are made, so that a mistake with masks, for example, costs only the points of a check of masks.
+        """
+        if path not in self._known:
+            self._known[path] = [case for case in self._cases(path, also, Recipe(init, state)) if where(case.call)]
+        target, _, method = path.partition(".")
+        by_object: dict[Hashable, list[_Case]] = {}
+        for case in self._known[path]:
+            by_object.setdefault(case.made.key, []).append(case)
+        for cases in by_object.values():
+            function = getattr(student, target)
+            if method:
+                made = cases[0].made
+                function = getattr(function.made(*made.init, state=made.state, **made.named), method)
+            for case, value in zip(cases, function.call_many([case.call for case in cases]), strict=True):
+                found = difference(value, case.expected, tolerance)
+                assert found is None, f"{case.words}: {found}"
+
+    def _cases(self, path: str, also: Sequence[Arguments], recipe: Recipe) -> list[_Case]:
+        """Return one case for each different call; those that the reference refuses are left out."""
+        rng, found = self.rng(), dict[Hashable, _Case]()
+        shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
+        calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs)) for one in shown]
+        for made, call in [*calls, *((recipe, one) for one in also)]:
+            with contextlib.suppress(ValueError):
+                function = self._function(path, made)
+                other = with_other_numbers(function, call, rng) if function else None
+                key = (made.key, _shape((other.args, dict(other.kwargs)))) if other else None
+                if other is not None and key not in found:
+                    expected = function(*_copied(other.args), **_copied(dict(other.kwargs)))
+                    found[key] = _Case(made, other, expected)
+        return list(found.values())
+
+    def _function(self, path: str, made: Recipe) -> Any:
+        """Return the reference's function; None for a method of an object whose parameters are random."""
+        target, _, method = path.partition(".")
+        function = getattr(self.reference, target)
+        if not method:
+            return function
+        owner = make(function, made.data)
+        random = not made.state and hasattr(owner, "parameters") and any(True for _ in owner.parameters())
+        return None if random else getattr(owner, method)
+
+
+def with_other_numbers(function: Callable[..., Any], call: Arguments, rng: np.random.Generator) -> Arguments | None:
+    """Return a call with other numbers of the same shapes and dtypes; None if it has only single numbers and masks."""
+    bound = inspect.signature(function).bind(*call.args, **call.kwargs)
+    changed = False
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        parts = value if kind is inspect.Parameter.VAR_POSITIONAL else (value,)
+        if name == "mask" or all(shape_of(part) is None and type(part) not in (list, tuple) for part in parts):
+            continue
+        others = tuple(_other(name, part, rng) for part in parts)
+        bound.arguments[name] = others if kind is inspect.Parameter.VAR_POSITIONAL else others[0]
+        changed = True
+    return Arguments(bound.args[: len(call.args)], _rest(bound, len(call.args))) if changed else None
+
+
+def _rest(bound: inspect.BoundArguments, count: int) -> dict[str, Any]:
+    """Return the arguments after the first ones, by name."""
+    names = list(bound.arguments)
+    variable = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in bound.signature.parameters.values())
+    return {} if variable else {name: bound.arguments[name] for name in names[count:]}
+
+
+def _other(name: str, value: Any, rng: np.random.Generator) -> Any:
+    if type(value) in (list, tuple):
+        array = np.asarray(value)
+        return type(value)(_numbers(name, array, rng).tolist()) if array.dtype.kind in "if" else value
+    if type(value) is np.ndarray:
+        return _numbers(name, value, rng)
+    import torch
+
+    like = np.zeros(
+        tuple(value.shape), "f8" if value.is_floating_point() else "?" if value.dtype == torch.bool else "i8"
+    )
+    return torch.from_numpy(_numbers(name, like, rng)).to(value.dtype)
+
+
+def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return ordinary numbers for an argument: what is right for them does not depend on the style of the code."""
+    numbers: np.ndarray = rng.normal(size=like.shape) if like.dtype.kind == "f" else rng.integers(-4, 5, like.shape)
+    if name == "lengths":
+        numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
+    elif name == "masks" or like.dtype.kind == "b":
+        numbers = rng.integers(0, 2, like.shape)
+    elif name == "weights":
+        positive = rng.uniform(0.1, 1.0, like.shape)
+        numbers = positive / positive.sum(axis=-1, keepdims=True)
+    return numbers.astype(like.dtype)
+
+
+def _shape(value: Any) -> Hashable:
+    """Return the types and shapes of a value; whole numbers and texts count as they are, such as an axis."""
+    if (shape := shape_of(value)) is not None:
+        return str(value.dtype), shape
+    if type(value) in (list, tuple):
+        return type(value), *map(_shape, value)
+    if type(value) is dict:
+        return type(value), *((key, _shape(item)) for key, item in value.items())
+    return type(value), None if type(value) is float else value
+
+
+def _copied(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return value.copy() if type(value) is np.ndarray else value.clone() if shape_of(value) is not None else value
