@@ -14,25 +14,32 @@ Q = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 
 K = torch.tensor([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
 V = torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
 CAUSAL = torch.ones(5, 5).tril()
-CAUSAL_WEIGHTS = torch.tensor(
-    [
-        [1.0, 0, 0, 0, 0],
-        [0.8176, 0.1824, 0, 0, 0],
-        [0.2327, 0.3837, 0.3837, 0, 0],
-        [0.2350, 0.2350, 0.1425, 0.3875, 0],
-        [0.1892, 0.1892, 0.1892, 0.1892, 0.2430],
-    ]
+# In ten-thousandths, as the lesson gives four decimals.
+CAUSAL_WEIGHTS = (
+    torch.tensor(
+        [
+            [10_000, 0, 0, 0, 0],
+            [8176, 1824, 0, 0, 0],
+            [2327, 3837, 3837, 0, 0],
+            [2350, 2350, 1425, 3875, 0],
+            [1892, 1892, 1892, 1892, 2430],
+        ]
+    )
+    / 10_000
 )
-CAUSAL_OUTPUT = torch.tensor(
-    [
-        [1.0, 0, 0, 0],
-        [0.8176, 0.1824, 0, 0],
-        [0.2327, 0.3837, 0.3837, 0],
-        [0.2350, 0.2350, 0.1425, 0.3875],
-        [0.3108, 0.3108, 0.3108, 0.3108],
-    ]
+CAUSAL_OUTPUT = (
+    torch.tensor(
+        [
+            [10_000, 0, 0, 0],
+            [8176, 1824, 0, 0],
+            [2327, 3837, 3837, 0],
+            [2350, 2350, 1425, 3875],
+            [3108, 3108, 3108, 3108],
+        ]
+    )
+    / 10_000
 )
-LESSON = Tolerance(0.0, 6e-5)  # the lesson gives four decimals
+LESSON = Tolerance(0.0, 6e-5)
 HALF = Tolerance(0.0, 1e-2)  # 16 bits give two decimals
 PICK, MANUAL, FUSED = "pick_device", "attention_on_device", "fused_attention"
 LOW, MOVE = "half_precision_attention", "move_batch"
