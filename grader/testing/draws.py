@@ -1,0 +1,68 @@
+"""Random inputs that are never degenerate: they show what a check is about, whatever the course's salt is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+Drawn = TypeVar("Drawn")
+TRIES = 1000
+
+
+def draw_until(
+    rng: np.random.Generator, make: Callable[[np.random.Generator], Drawn], shows: Callable[[Drawn], bool]
+) -> Drawn:
+    """Draw inputs again until they show what the check is about.
+
+    `shows` is a condition on the inputs, or on the right answer for them. It never sees a student's result.
+    """
+    for _ in range(TRIES):
+        drawn = make(rng)
+        if shows(drawn):
+            return drawn
+    raise RuntimeError(f"none of {TRIES} random inputs shows what the check is about: change how they are made")
+
+
+def spread_numbers(rng: np.random.Generator, shape: tuple[int, ...], spread: float, axis: int = -1) -> np.ndarray:
+    """Return random numbers whose largest and smallest along an axis differ by exactly `spread`.
+
+    A slice of one entry has no spread.
+    """
+    numbers = rng.normal(size=shape)
+    lowest, highest = numbers.min(axis=axis, keepdims=True), numbers.max(axis=axis, keepdims=True)
+    middle, width = (lowest + highest) / 2, highest - lowest
+    return middle + (numbers - middle) * (spread / np.where(width > 0, width, 1.0))
+
+
+def mixed_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a random mask of zeros and ones that is neither a causal mask nor a padding mask.
+
+    Every row, along the last axis, allows an entry and blocks one. Where there are several rows, they are not all the
+    same; an entry above the diagonal is allowed, and one on it or below it is blocked. Rows need two entries.
+    """
+    return draw_until(rng, lambda rng: _mask_of_open_rows(rng, shape), _is_mixed)
+
+
+def _mask_of_open_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    mask = rng.integers(0, 2, size=shape)
+    mask[..., 0], mask[..., -1] = 1, 0
+    return rng.permuted(mask, axis=-1)
+
+
+def _is_mixed(mask: np.ndarray) -> bool:
+    if mask.ndim < 2 or mask.shape[-2] == 1:
+        return True
+    lower = np.tri(*mask.shape[-2:])
+    rows_differ = (mask != mask[..., :1, :]).any(axis=(-2, -1))
+    sees_later = (mask * (1 - lower)).any(axis=(-2, -1))
+    blocks_earlier = ((1 - mask) * lower).any(axis=(-2, -1))
+    return bool((rows_differ & sees_later & blocks_earlier).all())
+
+
+def mixed_lengths(rng: np.random.Generator, count: int, longest: int) -> list[int]:
+    """Return random lengths from 1 to `longest`, in which one is the longest and all others are shorter."""
+    lengths = [int(length) for length in rng.integers(1, longest, size=count)]
+    lengths[int(rng.integers(count))] = longest
+    return lengths

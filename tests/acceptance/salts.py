@@ -1,0 +1,166 @@
+"""Outcomes under many salts: no verdict may depend on the random inputs that a course happens to have.
+
+`python -m tests.acceptance.salts 04_masks --salts 20` grades a module's solution, its right solutions in tests/data/,
+its submissions in examples/class/ and all its misconceptions under 20 salts. It prints each check and each cost whose
+outcome is not the same under all of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.authoring.reach import ALL, Reach
+from grader.authoring.trials import TrialRoom
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module, read_text
+from grader.grading.checks import Check, check_name
+from grader.grading.grade import full_suite
+from grader.grading.run_suite import run_suite
+from grader.grading.suite import Judge
+from grader.grading.workers import Workers
+from grader.submission.finder import find_submissions
+from grader.submission.submission import Submission
+from tests.conftest import DATA, ROOT
+from tests.diagnosis.naming import submission_of
+
+Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its meter
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A check or cost that does not have the same outcome for one submission under every salt."""
+
+    submission: str
+    check: str
+    salts: Mapping[str, tuple[str, ...]]  # by outcome
+
+    def __str__(self) -> str:
+        seen = "; ".join(f"{outcome} under {', '.join(salts)}" for outcome, salts in sorted(self.salts.items()))
+        return f"{self.submission}: {self.check}: {seen}"
+
+
+def fixed_salts(count: int) -> list[str]:
+    """Return some salts, the same ones every time."""
+    return [f"salt-{number}" for number in range(1, count + 1)]
+
+
+def differences(
+    course: Course, module: Module, salts: Sequence[str], *, costs: bool = True, tell: Tell = lambda _: None
+) -> list[Difference]:
+    """Grade everything with a known verdict under each salt, and return what is not the same under all of them."""
+    found: dict[str, dict[str, Outcomes]] = {}
+    with Workers(module.backend, allow_unjailed=True) as workers:
+        for salt in salts:
+            tell(salt)
+            found[salt] = _outcomes_under(salt, course, module, workers, costs=costs)
+    return compared(found)
+
+
+def compared(found: Mapping[str, Mapping[str, Outcomes]]) -> list[Difference]:
+    """Compare outcomes by salt, submission and check."""
+    seen: defaultdict[tuple[str, str], defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for salt, submissions in found.items():
+        for submission, outcomes in submissions.items():
+            for check, outcome in outcomes.items():
+                seen[submission, check][outcome].append(salt)
+    return [
+        Difference(submission, check, {outcome: tuple(salts) for outcome, salts in by_outcome.items()})
+        for (submission, check), by_outcome in seen.items()
+        if len(by_outcome) > 1
+    ]
+
+
+def outcomes_of(report: Report) -> Outcomes:
+    """Return what a report says of each check and cost."""
+    outcomes: dict[str, str] = {check.name: check.outcome for check in report.checks}
+    outcomes |= {f"{cost.function}, {cost.meter}": cost.verdict for cost in report.costs}
+    return {**outcomes, "status": report.status}
+
+
+def _outcomes_under(salt: str, course: Course, module: Module, workers: Workers, *, costs: bool) -> dict[str, Outcomes]:
+    """Run the checks that draw random numbers: the others cannot depend on the salt."""
+    suite = replace(full_suite(course, module), salt=salt, diagnosed=False, measured=costs)
+    text = read_text(course.solution(module))
+    random = random_checks(course.hidden_suite(module))
+    found: dict[str, Outcomes] = {}
+
+    def body(checks: tuple[Check, ...], judge: Judge) -> None:
+        some = tuple(check for check in checks if check.name in random)
+        room = TrialRoom(suite, workers, some, _judge_of(random, judge), Reach(text))
+        try:
+            found.update(_graded(course, module, room, costs=costs))
+        finally:
+            room.close()
+
+    run_suite(suite, body)
+    return found
+
+
+def _judge_of(names: Collection[str], judge: Judge) -> Judge:
+    return lambda student, only=None: judge(student, names if only is None else set(only) & set(names))
+
+
+def random_checks(suite: Path) -> frozenset[str]:
+    """Return the names of the checks of a hidden suite that use `rng`."""
+    tests = [node for node in ast.parse(suite.read_text()).body if isinstance(node, ast.FunctionDef)]
+    return frozenset(check_name(test.name) for test in tests if any(one.arg == "rng" for one in test.args.args))
+
+
+def _graded(course: Course, module: Module, room: TrialRoom, *, costs: bool) -> dict[str, Outcomes]:
+    """Grade the solution, right solutions, the example class and the misconceptions."""
+    reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
+    found = {"the solution": outcomes_of(reference.report)}
+    for name, submission in (right_solutions(course, module) | class_members(course, module)).items():
+        found[name] = outcomes_of(room.measured(submission) if costs else room.wrong(submission, ALL, reference))
+    for way in read_misconceptions(course, module):
+        submission, changed = as_submission(course, module, way), room.reach.changed_by(way.code)
+        if way.costly:
+            report, _ = room.costly(submission, changed, reference)
+        else:
+            report = room.wrong(submission, changed, reference)
+        found[way.name] = outcomes_of(report)
+    return found
+
+
+def right_solutions(course: Course, module: Module) -> dict[str, Submission]:
+    """Return the right solutions of tests/data/."""
+    paths = sorted((DATA / "right" / module.name).glob("*.py"))
+    return {f"right/{path.stem}": submission_of(course, module, path.read_text()) for path in paths}
+
+
+def class_members(course: Course, module: Module) -> dict[str, Submission]:
+    """Return the submissions of the example class for this module."""
+    found = find_submissions(course, [ROOT / "examples" / "class"], module).submissions
+    return {f"class/{one.student}": one for one in found}
+
+
+@click.command()
+@click.argument("name", metavar="MODULE")
+@click.option("--salts", "count", default=8, show_default=True, help="How many salts to try.")
+@click.option("--no-costs", is_flag=True, help="Only checks: costs take most of the time.")
+def main(name: str, count: int, no_costs: bool) -> None:
+    """Print the checks and costs of MODULE whose outcome depends on the salt."""
+    course = read_course(ROOT)
+    module = course.module(name)
+    found = differences(
+        course, module, fixed_salts(count), costs=not no_costs, tell=lambda salt: click.echo(salt, err=True)
+    )
+    for one in found:
+        click.echo(one)
+    ways = len({one.submission for one in found})
+    click.echo(f"{module.name}: {len(found)} differences in {ways} submissions under {count} salts")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
