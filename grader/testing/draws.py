@@ -33,7 +33,8 @@ def spread_numbers(rng: np.random.Generator, shape: tuple[int, ...], spread: flo
     numbers = rng.normal(size=shape)
     lowest, highest = numbers.min(axis=axis, keepdims=True), numbers.max(axis=axis, keepdims=True)
     middle, width = (lowest + highest) / 2, highest - lowest
-    return middle + (numbers - middle) * (spread / np.where(width > 0, width, 1.0))
+    scaled: np.ndarray = middle + (numbers - middle) * (spread / np.where(width > 0, width, 1.0))
+    return scaled
 
 
 def mixed_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -140,8 +140,8 @@ def right_solutions(course: Course, module: Module) -> dict[str, Submission]:
 
 def class_members(course: Course, module: Module) -> dict[str, Submission]:
     """Return the submissions of the example class for this module."""
-    found = find_submissions(course, [ROOT / "examples" / "class"], module).submissions
-    return {f"class/{one.student}": one for one in found}
+    found = find_submissions(course, [ROOT / "examples" / "class"]).submissions
+    return {f"class/{one.student}": one for one in found if one.module == module.name}
 
 
 @click.command()
