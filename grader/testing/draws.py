@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -41,25 +42,36 @@ def mixed_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Return a random mask of zeros and ones that is neither a causal mask nor a padding mask.
 
     Every row, along the last axis, allows an entry and blocks one. Where there are several rows, they are not all the
-    same; an entry above the diagonal is allowed, and one on it or below it is blocked. Rows need two entries.
+    same; an entry above the diagonal is allowed, and one on it or below it is blocked. A row of one entry allows it.
     """
-    return draw_until(rng, lambda rng: _mask_of_open_rows(rng, shape), _is_mixed)
+    if len(shape) < 2:
+        return _open_rows(rng, shape)
+    # One matrix at a time: many matrices would rarely all be mixed at once.
+    masks = [draw_until(rng, lambda rng: _open_rows(rng, shape[-2:]), _is_mixed) for _ in range(math.prod(shape[:-2]))]
+    return np.array(masks).reshape(shape)
 
 
-def _mask_of_open_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def _open_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     mask = rng.integers(0, 2, size=shape)
-    mask[..., 0], mask[..., -1] = 1, 0
+    mask[..., -1], mask[..., 0] = 0, 1  # in this order, for rows of one entry
     return rng.permuted(mask, axis=-1)
 
 
 def _is_mixed(mask: np.ndarray) -> bool:
-    if mask.ndim < 2 or mask.shape[-2] == 1:
+    if 1 in mask.shape:
         return True
-    lower = np.tri(*mask.shape[-2:])
-    rows_differ = (mask != mask[..., :1, :]).any(axis=(-2, -1))
-    sees_later = (mask * (1 - lower)).any(axis=(-2, -1))
-    blocks_earlier = ((1 - mask) * lower).any(axis=(-2, -1))
-    return bool((rows_differ & sees_later & blocks_earlier).all())
+    lower = np.tri(*mask.shape)
+    rows_differ = (mask != mask[:1]).any()
+    sees_later, blocks_earlier = (mask * (1 - lower)).any(), ((1 - mask) * lower).any()
+    return bool(rows_differ and sees_later and blocks_earlier)
+
+
+def derangement(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Return a random order of 0 to `count - 1` in which every number has moved."""
+    order = rng.permutation(count)
+    place = np.empty(count, dtype=int)
+    place[order] = np.roll(order, 1)
+    return place
 
 
 def mixed_lengths(rng: np.random.Generator, count: int, longest: int) -> list[int]:

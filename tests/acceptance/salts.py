@@ -7,25 +7,20 @@ outcome is not the same under all of them.
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import click
 
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.authoring.reach import ALL, Reach
-from grader.authoring.trials import TrialRoom
+from grader.authoring.trials import TrialRoom, in_trial_room
 from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
-from grader.grading.checks import Check, check_name
 from grader.grading.grade import full_suite
-from grader.grading.run_suite import run_suite
-from grader.grading.suite import Judge
 from grader.grading.workers import Workers
 from grader.submission.finder import find_submissions
 from grader.submission.submission import Submission
@@ -88,32 +83,11 @@ def outcomes_of(report: Report) -> Outcomes:
 
 
 def _outcomes_under(salt: str, course: Course, module: Module, workers: Workers, *, costs: bool) -> dict[str, Outcomes]:
-    """Run the checks that draw random numbers: the others cannot depend on the salt."""
     suite = replace(full_suite(course, module), salt=salt, diagnosed=False, measured=costs)
-    text = read_text(course.solution(module))
-    random = random_checks(course.hidden_suite(module))
     found: dict[str, Outcomes] = {}
-
-    def body(checks: tuple[Check, ...], judge: Judge) -> None:
-        some = tuple(check for check in checks if check.name in random)
-        room = TrialRoom(suite, workers, some, _judge_of(random, judge), Reach(text))
-        try:
-            found.update(_graded(course, module, room, costs=costs))
-        finally:
-            room.close()
-
-    run_suite(suite, body)
+    reach = Reach(read_text(course.solution(module)))
+    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, room, costs=costs)))
     return found
-
-
-def _judge_of(names: Collection[str], judge: Judge) -> Judge:
-    return lambda student, only=None: judge(student, names if only is None else set(only) & set(names))
-
-
-def random_checks(suite: Path) -> frozenset[str]:
-    """Return the names of the checks of a hidden suite that use `rng`."""
-    tests = [node for node in ast.parse(suite.read_text()).body if isinstance(node, ast.FunctionDef)]
-    return frozenset(check_name(test.name) for test in tests if any(one.arg == "rng" for one in test.args.args))
 
 
 def _graded(course: Course, module: Module, room: TrialRoom, *, costs: bool) -> dict[str, Outcomes]:

@@ -13,6 +13,7 @@ from grader.testing import (
     assert_raises,
     assert_rows_sum_to_one,
     assert_unmodified,
+    derangement,
     draw_until,
     mixed_lengths,
     worth,
@@ -608,7 +609,7 @@ def test_softmax_of_batches(student, rng):
 @worth(0.5, "reordering the entries only reorders the weights", target=SOFTMAX)
 def test_softmax_follows_its_entries(student, rng):
     scores, mask = rng.normal(scale=2, size=(4, 5)), open_mask(rng, (4, 5))
-    rows, columns = np.roll(np.arange(4), 1), rng.permutation(5)
+    rows, columns = derangement(rng, 4), derangement(rng, 5)
     cases = [(scores, mask), (scores[rows], mask[rows]), (scores[:, columns], mask[:, columns]), (scores[1], mask[1])]
     plain, by_row, by_column, single = softmaxes(student, cases)
     assert_rows_sum_to_one(plain, (4, 5))

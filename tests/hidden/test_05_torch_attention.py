@@ -20,6 +20,7 @@ from grader.testing import (
     assert_rows_sum_to_one,
     assert_unmodified,
     half_dtypes,
+    mixed_mask,
     remembered,
     worth,
 )
@@ -83,11 +84,7 @@ def random_qkv(rng, sizes, lead=(), dtype=torch.float32):
 @remembered
 def random_mask(rng, shape):
     """Return a random mask of zeros and ones that allows a key in every row, and blocks one if there are several."""
-    mask = rng.integers(0, 2, size=shape)
-    mask[..., 0] = 1
-    if shape[-1] > 1:
-        mask[..., -1] = 0
-    return torch.from_numpy(rng.permuted(mask, axis=-1))
+    return torch.from_numpy(mixed_mask(rng, shape))
 
 
 def double(tensor):
