@@ -41,11 +41,10 @@ def spread_numbers(rng: np.random.Generator, shape: tuple[int, ...], spread: flo
 def mixed_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Return a random mask of zeros and ones that is neither a causal mask nor a padding mask.
 
-    Every row, along the last axis, allows an entry and blocks one. Where there are several rows, they are not all the
-    same; an entry above the diagonal is allowed, and one on it or below it is blocked. A row of one entry allows it.
+    Every row, along the last axis, allows an entry and blocks one. Of rows with three entries or more, one allows two,
+    so that its softmax depends on the scores. Where there are several rows, they are not all the same; an entry above
+    the diagonal is allowed, and one on it or below it is blocked. A row of one entry allows it.
     """
-    if len(shape) < 2:
-        return _open_rows(rng, shape)
     # One matrix at a time: many matrices would rarely all be mixed at once.
     masks = [draw_until(rng, lambda rng: _open_rows(rng, shape[-2:]), _is_mixed) for _ in range(math.prod(shape[:-2]))]
     return np.array(masks).reshape(shape)
@@ -58,7 +57,9 @@ def _open_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _is_mixed(mask: np.ndarray) -> bool:
-    if 1 in mask.shape:
+    if mask.shape[-1] > 2 and mask.sum(axis=-1).max() < 2:
+        return False
+    if mask.ndim < 2 or 1 in mask.shape:
         return True
     lower = np.tri(*mask.shape)
     rows_differ = (mask != mask[:1]).any()
