@@ -86,16 +86,18 @@ def _outcomes_under(salt: str, course: Course, module: Module, workers: Workers,
     suite = replace(full_suite(course, module), salt=salt, diagnosed=False, measured=costs)
     found: dict[str, Outcomes] = {}
     reach = Reach(read_text(course.solution(module)))
-    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, room, costs=costs)))
+    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, room)))
     return found
 
 
-def _graded(course: Course, module: Module, room: TrialRoom, *, costs: bool) -> dict[str, Outcomes]:
-    """Grade the solution, right solutions, the example class and the misconceptions."""
+def _graded(course: Course, module: Module, room: TrialRoom) -> dict[str, Outcomes]:
+    """Grade everything under the salt of the room. Costs are measured where they decide: they take most of the time."""
     reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
     found = {"the solution": outcomes_of(reference.report)}
-    for name, submission in (right_solutions(course, module) | class_members(course, module)).items():
-        found[name] = outcomes_of(room.measured(submission) if costs else room.wrong(submission, ALL, reference))
+    for name, submission in right_solutions(course, module).items():
+        found[name] = outcomes_of(room.wrong(submission, ALL, reference))
+    for name, submission in class_members(course, module).items():
+        found[name] = outcomes_of(room.measured(submission))
     for way in read_misconceptions(course, module):
         submission, changed = as_submission(course, module, way), room.reach.changed_by(way.code)
         if way.costly:

@@ -381,7 +381,7 @@ def test_forward_of_large_scores(student):
 
 @worth(1, "results and gradients agree with PyTorch's own attention, also with boolean masks", target=CLASS)
 def test_forward_agrees_with_the_builtin(student, rng):
-    for lead, sizes, masked in [((2, 3), (4, 5, 4, 2), True), ((2, 1), (3, 3, 8, 8), False)]:
+    for lead, sizes, masked in [((2, 3), (4, 5, 16, 2), True), ((2, 1), (3, 3, 16, 16), False)]:
         case = random_qkv(rng, sizes, lead, torch.float64)
         mask = random_mask(rng, (*lead, *sizes[:2])).bool() if masked else None
         if mask is not None:
@@ -389,8 +389,8 @@ def test_forward_agrees_with_the_builtin(student, rng):
         cotangent = tensors(rng.normal(size=(*lead, sizes[0], sizes[3])), dtype=torch.float64)[0]
         output, grads = oracle_builtin(case, mask, cotangent)
         found = pulled(layer_of(student, sizes[2]), case, (cotangent, None), mask)
-        assert_close(attended(found.value, case)[0], output.numpy(), DOUBLE, of="output")
-        assert_gradients(found, grads, NAMES, DOUBLE)
+        assert_close(attended(found.value, case)[0], output.numpy(), SHARP, of="output")
+        assert_gradients(found, grads, NAMES, SHARP)
 
 
 # the layer, backwards -------------------------------------------------------------------------------------
@@ -398,14 +398,14 @@ def test_forward_agrees_with_the_builtin(student, rng):
 
 @worth(1.5, "the gradients from output and weights agree with those of an independent formula", target=CLASS)
 def test_gradients_agree_with_the_oracle(student, rng):
-    layer = layer_of(student, 3)
+    layer = layer_of(student, 16)
     for lead, (n_q, n_k), masked in [((), (4, 5), False), ((2,), (3, 3), True), ((2, 2), (2, 4), True)]:
-        case = random_qkv(rng, (n_q, n_k, 3, 2), lead, torch.float64)
+        case = random_qkv(rng, (n_q, n_k, 16, 2), lead, torch.float64)
         mask = random_mask(rng, (n_q, n_k)).to(torch.float32) if masked else None
         shapes = (*lead, n_q, 2), (*lead, n_q, n_k)
         cotangent = tensors(*(rng.normal(size=shape) for shape in shapes), dtype=torch.float64)
         found = pulled(layer, case, cotangent, mask)
-        assert_gradients(found, oracle_gradients(case, cotangent, mask), NAMES, DOUBLE)
+        assert_gradients(found, oracle_gradients(case, cotangent, mask), NAMES, SHARP)
 
 
 @worth(1.5, "the gradients agree with finite differences of the layer itself, for any shape and mask", target=CLASS)
@@ -463,10 +463,10 @@ def test_gradients_of_blocked_keys(student, rng):
     for kind in (torch.bool, torch.float32):
         mask = torch.tensor([1, 0, 1, 1, 0]).to(kind)
         by_q, by_k, by_v = gradients(pulled(layer, (q, k, v), (c_out, None), mask), (q, k, v))
-        assert_close(by_q, short[0], DOUBLE, of="the gradient of q")
+        assert_close(by_q, short[0], SINGLE, of="the gradient of q")
         for name, grad, rest in (("k", by_k, short[1]), ("v", by_v, short[2])):
             assert_close(grad[away], np.zeros(grad[away].shape), of=f"the gradient of blocked rows of {name}")
-            assert_close(grad[kept], rest, DOUBLE, of=f"the gradient of the other rows of {name}")
+            assert_close(grad[kept], rest, SINGLE, of=f"the gradient of the other rows of {name}")
 
 
 @worth(1.5, "gradients through a fully blocked row are 0, and the other rows keep their gradients", target=CLASS)
@@ -588,21 +588,21 @@ def test_modes_switch(student, rng):
 
 @worth(1.5, "in training, gradients pass through kept weights only", target=CLASS)
 def test_gradients_with_dropout(student, rng):
-    case = random_qkv(rng, (5, 6, 4, 3), (2,), torch.float64)
+    case = random_qkv(rng, (5, 6, 16, 3), (2,), torch.float64)
     c_out = tensors(rng.normal(size=(2, 5, 3)), dtype=torch.float64)[0]
     mask = random_mask(rng, (5, 6))
     mask[3] = 0
     student.seed(13)
-    layer = layer_of(student, 4, 0.5, training=True)
+    layer = layer_of(student, 16, 0.5, training=True)
     for seen in (None, mask.bool()):
         found = pulled(layer, case, (c_out, None), seen)
         weights = attended(found.value, case)[1]
         by_q, by_k, by_v = gradients(found, case)
-        assert_close(by_v, np.einsum("bij,bic->bjc", weights, c_out.numpy()), DOUBLE, of="the gradient of v")
-        assert_close(by_k.sum(axis=-2), np.zeros((2, 4)), DOUBLE, of="the sum of the gradients of all keys")
+        assert_close(by_v, np.einsum("bij,bic->bjc", weights, c_out.numpy()), SHARP, of="the gradient of v")
+        assert_close(by_k.sum(axis=-2), np.zeros((2, 16)), SHARP, of="the sum of the gradients of all keys")
         assert np.abs(by_q).max() > 1e-3, "the gradient of q is 0"
         lengths = (by_q * double(case[0])).sum(axis=(1, 2)), (by_k * double(case[1])).sum(axis=(1, 2))
-        assert_close(lengths[0], lengths[1], DOUBLE, of="queries twice as long, compared with keys twice as long")
+        assert_close(lengths[0], lengths[1], SHARP, of="queries twice as long, compared with keys twice as long")
 
 
 @worth(1, "the gradients in training agree with those of an independent formula", target=CLASS)
