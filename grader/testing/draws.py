@@ -53,7 +53,8 @@ def mixed_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 def _open_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     mask = rng.integers(0, 2, size=shape)
     mask[..., -1], mask[..., 0] = 0, 1  # in this order, for rows of one entry
-    return rng.permuted(mask, axis=-1)
+    permuted: np.ndarray = rng.permuted(mask, axis=-1)
+    return permuted
 
 
 def _is_mixed(mask: np.ndarray) -> bool:
@@ -61,7 +62,7 @@ def _is_mixed(mask: np.ndarray) -> bool:
         return False
     if mask.ndim < 2 or 1 in mask.shape:
         return True
-    lower = np.tri(*mask.shape)
+    lower = np.tri(len(mask), mask.shape[1])
     rows_differ = (mask != mask[:1]).any()
     sees_later, blocks_earlier = (mask * (1 - lower)).any(), ((1 - mask) * lower).any()
     return bool(rows_differ and sees_later and blocks_earlier)

@@ -614,10 +614,10 @@ def test_attention_leaves_its_input(student, rng):
 
 @worth(0.75, "the result of attention does not depend on earlier calls", target=ATTENTION)
 def test_attention_does_not_remember(student, rng):
-    case, other = random_qkv(rng, (3, 4, 2, 2)), random_qkv(rng, (3, 4, 2, 2))
-    mask = np.tri(3, 4)
+    case, other = random_qkv(rng, (6, 7, 2, 2)), random_qkv(rng, (6, 7, 2, 2))  # sizes of no other check
+    mask = np.tri(6, 7)
     pairs = attend_many(student, [case, (*case, mask), other, (*other, 1 - mask), case, (*case, mask)])
-    assert_rows_sum_to_one(pairs[0][1], (3, 4))
+    assert_rows_sum_to_one(pairs[0][1], (6, 7))
     assert_attends(pairs[4], *pairs[0], AGAIN, of="the same call again:")
     assert_attends(pairs[5], *pairs[1], AGAIN, of="the same masked call again:")
 

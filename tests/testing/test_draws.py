@@ -23,7 +23,7 @@ def test_gives_up_with_a_clear_error_if_the_condition_never_holds() -> None:
 
 @pytest.mark.parametrize("shape", [(3, 3), (2, 2), (3, 2), (2, 3, 4, 5), (2, 2, 2, 2), (8, 8)])
 def test_a_mixed_mask_is_neither_causal_nor_padding(shape: tuple[int, ...]) -> None:
-    lower = np.tri(*shape[-2:])
+    lower = np.tri(shape[-2], shape[-1])
     for seed in SEEDS:
         masks = mixed_mask(np.random.default_rng(seed), shape).reshape(-1, *shape[-2:])
         for mask in masks:

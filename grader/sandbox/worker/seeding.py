@@ -44,7 +44,7 @@ def replace_system_randomness() -> None:
     os.urandom = random._urandom = urandom  # type: ignore[attr-defined]
     os.getrandom = getrandom
     random.Random.seed = seed  # type: ignore[method-assign]
-    random.seed = random._inst.seed  # type: ignore[attr-defined]
+    random.seed = random._inst.seed
     if "torch" in sys.modules:
         _replace_seed_of_torch()
 
@@ -53,6 +53,6 @@ def _replace_seed_of_torch() -> None:
     import torch
 
     def seed() -> int:
-        return torch.default_generator.manual_seed(_system.getrandbits(63)).initial_seed()
+        return int(torch.default_generator.manual_seed(_system.getrandbits(63)).initial_seed())
 
     torch.seed = torch.random.seed = seed
