@@ -268,7 +268,9 @@ def test_scale_of_known_widths(student):
 
 @worth(1, "twice the variance doubles the scale, and four times the width doubles it too", target="scale_factor")
 def test_scale_grows_as_it_should(student, rng):
-    d_k, variance = int(rng.integers(5, 50)), float(rng.uniform(1.5, 3.0))
+    root = int(rng.integers(3, 7))
+    d_k = root * (root + 1) + int(rng.integers(1, root))  # its root ends in .5 or more, and must not be cut
+    variance = float(rng.uniform(1.5, 3.0))
     calls = [
         arguments(d_k, variance),
         arguments(d_k, variance=2 * variance),
