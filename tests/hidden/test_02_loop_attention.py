@@ -269,7 +269,7 @@ def test_scale_of_known_widths(student):
 @worth(1, "twice the variance doubles the scale, and four times the width doubles it too", target="scale_factor")
 def test_scale_grows_as_it_should(student, rng):
     root = int(rng.integers(3, 7))
-    d_k = root * (root + 1) + int(rng.integers(1, root))  # its root ends in .5 or more, and must not be cut
+    d_k = root * (root + 1) + int(rng.integers(1, root // 2 + 1))  # its root ends in .5 to .7: no whole number
     variance = float(rng.uniform(1.5, 3.0))
     calls = [
         arguments(d_k, variance),
