@@ -29,7 +29,7 @@ CLASS, SOFTMAX, BACKWARD = "ScaledDotProductAttention", "softmax_backward", "att
 NAMES = ("q", "k", "v")
 DOUBLE = Tolerance(1e-6, 1e-7)  # float64, with a scale that may be kept in float32
 # Float64 with 16 features, whose scale of 4 is exact in every dtype: 1e-9 added to a sum passes, float32 does not.
-SHARP = Tolerance(5e-9, 1e-8)
+SHARP = Tolerance(2e-9, 4e-9)
 SINGLE = Tolerance(1e-5, 3e-6)
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
 SLOPE = Tolerance(1e-6, 1e-8)  # finite differences in float64
