@@ -77,7 +77,10 @@ def derangement(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def mixed_lengths(rng: np.random.Generator, count: int, longest: int) -> list[int]:
-    """Return random lengths from 1 to `longest`, in which one is the longest and all others are shorter."""
+    """Return random lengths from 1 to `longest`, of which only one is the longest. They are not sorted either way.
+
+    Of two lengths, the first is the longest.
+    """
     lengths = [int(length) for length in rng.integers(1, longest, size=count)]
-    lengths[int(rng.integers(count))] = longest
+    lengths[int(rng.integers(1, count - 1)) if count > 2 else 0] = longest
     return lengths

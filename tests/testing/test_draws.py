@@ -48,6 +48,7 @@ def test_mixed_lengths_have_one_longest() -> None:
     for seed in SEEDS:
         lengths = mixed_lengths(np.random.default_rng(seed), 3, 4)
         assert sorted(lengths)[-1] == 4
+        assert sorted(lengths) not in (lengths, lengths[::-1])
         assert min(lengths) >= 1
         assert sorted(lengths)[1] < 4
 
