@@ -79,6 +79,7 @@ class _CheckStart:
     calls: CallRecord
 
 
+LOADING = ("load", "measure", "watch")  # each of these loads the program
 FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
 
 
@@ -241,7 +242,7 @@ class Session:
         if self._worker is None:
             raise RuntimeError("there is no worker")
         channel = self._worker.channel
-        limits = self.limits.for_import if call == IMPORT else self.limits
+        limits = self.limits.for_import if message["op"] in LOADING else self.limits
         patience = Deadline(limits, self._worker.process.pid)
         self._serial += 1
         started = time.monotonic()

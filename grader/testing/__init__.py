@@ -17,6 +17,7 @@ from grader.testing.assertions import (
     assert_rows_sum_to_one,
     assert_unmodified,
 )
+from grader.testing.draws import derangement, draw_until, mixed_lengths, mixed_mask, spread_numbers
 from grader.testing.gradients import (
     assert_gradients,
     assert_gradients_match_differences,
@@ -40,7 +41,12 @@ __all__ = [
     "assert_raises",
     "assert_rows_sum_to_one",
     "assert_unmodified",
+    "derangement",
+    "draw_until",
     "half_dtypes",
+    "mixed_lengths",
+    "mixed_mask",
     "remembered",
+    "spread_numbers",
     "worth",
 ]

@@ -93,10 +93,34 @@ def test_addresses_do_not_reach_a_report_even_if_a_text_is_cut(grade_source: Gra
         assert not re.search(r"0x[0-9a-f]{2,}", text)
 
 
-@pytest.mark.parametrize("expression", ["np.random.default_rng().normal()", "np.empty(40)[7]", "np.empty(5000)[9]"])
-def test_random_numbers_of_numpy_are_seeded(grade_source: GradeSource, expression: str) -> None:
-    source = f"import numpy as np\ndef softmax(x, axis=-1):\n    raise ValueError({expression})\n"
-    assert len({without_timing(grade_source(source)) for _ in range(3)}) == 1
+RANDOM = [
+    "np.random.default_rng().normal()",
+    "np.random.RandomState().rand()",
+    "np.empty(40)[7]",
+    "np.empty(5000)[9]",
+    "random.Random().random()",
+    "random.seed() or random.random()",
+    "random.SystemRandom().random()",
+    "secrets.token_hex()",
+    "secrets.randbelow(10**9)",
+    "uuid.uuid4()",
+    "os.urandom(8)",
+    "os.getrandom(8)",
+    "hash('text')",
+    "{'a', 'b', 'c', 'd'}",
+    "tempfile.mktemp()",
+]
+
+
+def test_random_numbers_of_every_kind_repeat(grade_source: GradeSource) -> None:
+    """One submission uses them all, so that three gradings are enough."""
+    kinds = ", ".join(RANDOM)
+    source = "import os, random, secrets, tempfile, uuid\nimport numpy as np\n"
+    source += f"AT_IMPORT = [{kinds}]\ndef softmax(x, axis=-1):\n    raise ValueError(AT_IMPORT, {kinds})\n"
+    reports = [json.loads(without_timing(grade_source(source))) for _ in range(3)]
+    assert "raise ValueError(AT_IMPORT" in reports[0]["checks"][0]["detail"]
+    assert "UUID(" in reports[0]["checks"][0]["detail"]
+    assert reports[0] == reports[1] == reports[2]
 
 
 @pytest.mark.exhaustive

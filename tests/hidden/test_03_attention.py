@@ -13,6 +13,7 @@ from grader.testing import (
     assert_dtype,
     assert_raises,
     assert_rows_sum_to_one,
+    derangement,
     worth,
 )
 
@@ -151,14 +152,6 @@ def random_masks(rng, shape):
 def integers(rng, low, high, size):
     """Return whole numbers as floats, whose sums and products are exact."""
     return rng.integers(low, high, size=size).astype(np.float64)
-
-
-def derangement(rng, n):
-    """Return a permutation of n things in which each one moves."""
-    order = rng.permutation(n)
-    place = np.empty(n, dtype=int)
-    place[order] = np.roll(order, 1)
-    return place
 
 
 def heads(student, *widths):

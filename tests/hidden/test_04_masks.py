@@ -12,6 +12,9 @@ from grader.testing import (
     assert_dtype,
     assert_raises,
     assert_rows_sum_to_one,
+    derangement,
+    draw_until,
+    mixed_lengths,
     worth,
 )
 
@@ -19,6 +22,8 @@ CAUSAL, PADDING, COMBINE, SOFTMAX = "create_causal_mask", "create_padding_mask",
 # Finds a small number that is added to a sum of 1 to avoid a division by 0: 1e-12 passes, 1e-9 does not.
 WHOLE = Tolerance(1e-10, 0.0)
 PRINTED = Tolerance(0.0, 6e-5)  # published with four decimals
+# The same for complete rows: such a number is divided by a sum of up to 5.
+SHARP = Tolerance(1e-10, 1e-12)
 # If a number is added to scores of billions, such as the logarithm of a sum, the rounding error is about 1e-7.
 BILLIONS = Tolerance(0.0, 1e-6)
 SENTENCE = np.array([[0, 2, 1, 1, 1.5], [3, 0, 2, 1, 0.5], [1, 2, 2, 1, 1.5], [1, 1, 0, 2, 1], [1, 1, 1, 1, 1.5]]) / 2
@@ -85,11 +90,15 @@ def softmaxes(student, cases):
 
 
 def open_mask(rng, shape, axis=-1):
-    """Return a random mask that allows something in every slice along an axis, and blocks something."""
-    mask = rng.integers(0, 2, size=shape)
-    moved = np.moveaxis(mask, axis, -1)
-    moved[..., 0], moved[..., -1] = 1, 0
-    return mask
+    """Return a random mask that allows two entries or more in every slice along an axis, and blocks one or more."""
+
+    def draw(rng):
+        mask = rng.integers(0, 2, size=shape)
+        moved = np.moveaxis(mask, axis, -1)
+        moved[..., 0], moved[..., -1] = 1, 0
+        return mask
+
+    return draw_until(rng, draw, lambda mask: mask.sum(axis=axis).min() >= 2)
 
 
 def number(value):
@@ -180,7 +189,8 @@ def test_padding_mask_agrees_with_the_oracle(student, rng, shown):
 
 @worth(1.5, "each sentence has as many allowed positions as tokens", target=PADDING)
 def test_padding_mask_counts(student, rng):
-    cases = [([int(x) for x in rng.permutation(9)[:5]], 8), ([4, 1], 6)]
+    some = [0, 8, *(int(x) for x in rng.permutation(np.arange(1, 8))[:3])]  # always an empty and a full sentence
+    cases = [([int(x) for x in rng.permutation(some)], 8), ([4, 1], 6)]
     for (lengths, _), mask in zip(cases, padding_masks(student, cases), strict=True):
         assert_close(
             mask.sum(axis=-1)[:, 0, 0], np.array(lengths, dtype=float), of="allowed positions of each sentence"
@@ -243,7 +253,7 @@ def test_padding_mask_refuses_negative_lengths(student, rng):
 
 @worth(0.75, "a larger max_length only adds padding", target=PADDING)
 def test_padding_mask_of_more_room(student, rng):
-    lengths = [int(x) for x in rng.integers(1, 5, size=3)]
+    lengths = mixed_lengths(rng, 3, 4)
     tight, wide = padding_masks(student, [(lengths, 4), (lengths, 9)])
     assert_close(wide[..., :4], tight, of="the first four positions")
     assert_close(wide[..., 4:], np.zeros((3, 1, 1, 5)), of="the positions that were added")
@@ -321,7 +331,8 @@ def test_combined_truth_table(student):
 def test_combined_in_any_order(student, rng):
     masks = [np.tri(4), rng.integers(0, 3, size=(2, 1, 1, 4)) > 0, rng.integers(0, 3, size=(2, 3, 1, 1)) > 0]
     masks[1][0, 0, 0], masks[2][:, :, 0, 0] = [1, 1, 0, 1], [[1, 0, 1], [0, 1, 1]]
-    results = combined_masks(student, list(itertools.permutations(masks)))
+    nothing = [np.zeros((4, 4)), *masks[1:]]  # of the same shapes; a call that remembers it cannot be right again
+    _, *results = combined_masks(student, [nothing, *itertools.permutations(masks)])
     assert_close(results[0][0, 0], np.tri(4) * [1, 1, 0, 1], of="the first sentence and head")
     assert_close(results[0][0, 1], np.zeros((4, 4)), of="a head that is blocked")
     for result in results[1:]:
@@ -541,7 +552,7 @@ def test_softmax_shift_invariance(student, rng):
     assert_rows_sum_to_one(plain, (4, 5))
     assert_close(shifted, plain, of="shifted scores")
     cubes = plain**3 / (plain**3).sum(axis=1, keepdims=True)
-    assert_close(scaled, cubes, of="scores times three")
+    assert_close(scaled, cubes, SHARP, of="scores times three")
 
 
 @worth(1.25, "another axis gives the same weights as the last axis of the transposed array", target=SOFTMAX)
@@ -597,7 +608,7 @@ def test_softmax_of_batches(student, rng):
 @worth(0.5, "reordering the entries only reorders the weights", target=SOFTMAX)
 def test_softmax_follows_its_entries(student, rng):
     scores, mask = rng.normal(scale=2, size=(4, 5)), open_mask(rng, (4, 5))
-    rows, columns = np.roll(np.arange(4), 1), rng.permutation(5)
+    rows, columns = derangement(rng, 4), derangement(rng, 5)
     cases = [(scores, mask), (scores[rows], mask[rows]), (scores[:, columns], mask[:, columns]), (scores[1], mask[1])]
     plain, by_row, by_column, single = softmaxes(student, cases)
     assert_rows_sum_to_one(plain, (4, 5))
@@ -633,13 +644,13 @@ def test_softmax_of_extreme_other_dtypes(student):
 
 @worth(0.5, "masked_softmax does not depend on earlier calls, and keyword arguments work", target=SOFTMAX)
 def test_softmax_does_not_remember(student, rng):
-    one, other = rng.normal(size=(2, 3, 3))
-    mask = np.tri(3)
-    calls = [arguments(one, mask), arguments(other, 1 - np.eye(3)), arguments(one, mask=mask, axis=-1)]
-    calls += [arguments(scores=other, mask=1 - np.eye(3)), arguments(one.T, mask.T, axis=0)]
-    values = [array_like(value, (3, 3)) for value in student.masked_softmax.call_many(calls)]
-    assert_rows_sum_to_one(values[0], (3, 3))
-    assert_close(np.diag(values[1]), np.zeros(3), of="blocked entries of the second call")
+    one, other = rng.normal(size=(2, 20, 20))  # so many rows that in float32 they do not all sum to 1
+    mask = np.tri(20)
+    calls = [arguments(one, mask), arguments(other, 1 - np.eye(20)), arguments(one, mask=mask, axis=-1)]
+    calls += [arguments(scores=other, mask=1 - np.eye(20)), arguments(one.T, mask.T, axis=0)]
+    values = [array_like(value, (20, 20)) for value in student.masked_softmax.call_many(calls)]
+    assert_rows_sum_to_one(values[0], (20, 20))
+    assert_close(np.diag(values[1]), np.zeros(20), of="blocked entries of the second call")
     assert_close(values[2], values[0], of="the first call again, with keyword arguments")
     assert_close(values[3], values[1], of="the second call again, with keyword arguments")
     assert_close(values[4], values[0].T, of="the first call transposed, along axis 0")

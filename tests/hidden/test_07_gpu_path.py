@@ -17,7 +17,9 @@ from grader.testing import (
     assert_disciplined,
     assert_dtype,
     assert_rows_sum_to_one,
+    derangement,
     half_dtypes,
+    mixed_mask,
     remembered,
     worth,
 )
@@ -65,10 +67,8 @@ def inputs_of(rng, lead, n_q, n_k, d_k, d_v, scale=1.0):
 
 
 def open_mask(rng, *shape):
-    """Return a mask of zeros and ones that allows a key in every row, and blocks one if there are several."""
-    mask = rng.integers(0, 2, size=shape)
-    mask[..., -1], mask[..., 0] = 0, 1
-    return torch.from_numpy(rng.permuted(mask, axis=-1))
+    """Return a mask of zeros and ones that allows a key in every row, blocks one, and is not causal already."""
+    return torch.from_numpy(mixed_mask(rng, shape))
 
 
 def triangle(n_q, n_k):
@@ -240,7 +240,7 @@ def test_manual_agrees_with_the_oracle(student, rng, shown):
 def test_manual_shares(student, rng):
     q, k, _ = inputs_of(rng, (2,), 3, 5, 4, 4, scale=2.0)
     constant = normal(rng, 2, 1, 6).expand(2, 5, 6).clone()
-    order = torch.from_numpy(rng.permutation(5))
+    order = torch.from_numpy(derangement(rng, 5))
     calls = [arguments(q, k, constant), arguments(q, k[:, order], constant), arguments(2 * q, k / 2, constant)]
     calls.append(arguments(40 * q, 40 * k, constant))
     (output, weights), (_, turned), (_, same), (_, steep) = attend(student.attention_on_device, *calls)
@@ -497,7 +497,7 @@ def test_fused_agrees_with_the_oracle(student, rng, shown):
 def test_fused_mixes(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 4, 16, 2)
     constant = normal(rng, 2, 1, 3).expand(2, 4, 3).clone()
-    order = torch.from_numpy(rng.permutation(4))
+    order = torch.from_numpy(derangement(rng, 4))
     calls = [arguments(q, k, v), arguments(q, k[:, order], v[:, order]), arguments(q, k, 2 * v + 1)]
     plain, turned, line, flat = fused(student, *calls, arguments(q, k, constant))
     assert_close(turned, plain, SINGLE, of="reordered keys and values")

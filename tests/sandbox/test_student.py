@@ -301,6 +301,13 @@ def test_randomness_in_student_code_repeats(student_of: StudentOf) -> None:
     assert student.f() == first
 
 
+def test_a_fresh_seed_of_torch_repeats(student_of: StudentOf) -> None:
+    source = "import torch\ndef f():\n    return torch.seed(), torch.rand(1).item(), torch.initial_seed()\n"
+    first, second = (student_of(source, "torch").f() for _ in range(2))
+    assert first == second
+    assert first[0] == first[2]
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -0.0, 2**70, 1 + 2j, b"raw", "naïve"])
 def test_scalars_of_every_kind(student_of: StudentOf, value: Any) -> None:
     (back,), _ = student_of(FUNCTIONS).echo(value)

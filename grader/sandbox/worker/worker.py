@@ -16,7 +16,7 @@ from grader.sandbox.protocol.channel import Channel, ClosedError
 from grader.sandbox.worker.bounded_output import BoundedOutput
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.operations import OPERATIONS
-from grader.sandbox.worker.seeding import seed_everything
+from grader.sandbox.worker.seeding import replace_system_randomness, seed_everything
 
 READY = b"\x06"  # the first byte sent: what goes wrong before it is not the student's fault
 
@@ -59,6 +59,7 @@ def serve(sock: socket.socket, *, tensors: bool) -> None:
     printed = BoundedOutput()
     stream = io.TextIOWrapper(printed, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
     sys.stdout = sys.stderr = stream
+    replace_system_randomness()
     seed_everything(0)
     worker = Worker()
     while True:

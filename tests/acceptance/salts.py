@@ -1,0 +1,142 @@
+"""Outcomes under many salts: no verdict may depend on the random inputs that a course happens to have.
+
+`python -m tests.acceptance.salts 04_masks --salts 20` grades a module's solution, its right solutions in tests/data/,
+its submissions in examples/class/ and all its misconceptions under 20 salts. It prints each check and each cost whose
+outcome is not the same under all of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import click
+
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.authoring.reach import ALL, Reach
+from grader.authoring.trials import TrialRoom, in_trial_room
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module, read_text
+from grader.grading.grade import full_suite
+from grader.grading.workers import Workers
+from grader.submission.finder import find_submissions
+from grader.submission.submission import Submission
+from tests.conftest import DATA, ROOT
+from tests.diagnosis.naming import submission_of
+
+Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its meter
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A check or cost that does not have the same outcome for one submission under every salt."""
+
+    submission: str
+    check: str
+    salts: Mapping[str, tuple[str, ...]]  # by outcome
+
+    def __str__(self) -> str:
+        seen = "; ".join(f"{outcome} under {', '.join(salts)}" for outcome, salts in sorted(self.salts.items()))
+        return f"{self.submission}: {self.check}: {seen}"
+
+
+def fixed_salts(count: int) -> list[str]:
+    """Return some salts, the same ones every time."""
+    return [f"salt-{number}" for number in range(1, count + 1)]
+
+
+def differences(
+    course: Course, module: Module, salts: Sequence[str], *, costs: bool = True, tell: Tell = lambda _: None
+) -> list[Difference]:
+    """Grade everything with a known verdict under each salt, and return what is not the same under all of them."""
+    found: dict[str, dict[str, Outcomes]] = {}
+    with Workers(module.backend, allow_unjailed=True) as workers:
+        for salt in salts:
+            tell(salt)
+            found[salt] = _outcomes_under(salt, course, module, workers, costs=costs)
+    return compared(found)
+
+
+def compared(found: Mapping[str, Mapping[str, Outcomes]]) -> list[Difference]:
+    """Compare outcomes by salt, submission and check."""
+    seen: defaultdict[tuple[str, str], defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for salt, submissions in found.items():
+        for submission, outcomes in submissions.items():
+            for check, outcome in outcomes.items():
+                seen[submission, check][outcome].append(salt)
+    return [
+        Difference(submission, check, {outcome: tuple(salts) for outcome, salts in by_outcome.items()})
+        for (submission, check), by_outcome in seen.items()
+        if len(by_outcome) > 1
+    ]
+
+
+def outcomes_of(report: Report) -> Outcomes:
+    """Return what a report says of each check and cost."""
+    outcomes: dict[str, str] = {check.name: check.outcome for check in report.checks}
+    outcomes |= {f"{cost.function}, {cost.meter}": cost.verdict for cost in report.costs}
+    return {**outcomes, "status": report.status}
+
+
+def _outcomes_under(salt: str, course: Course, module: Module, workers: Workers, *, costs: bool) -> dict[str, Outcomes]:
+    suite = replace(full_suite(course, module), salt=salt, diagnosed=False, measured=costs)
+    found: dict[str, Outcomes] = {}
+    reach = Reach(read_text(course.solution(module)))
+    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, room)))
+    return found
+
+
+def _graded(course: Course, module: Module, room: TrialRoom) -> dict[str, Outcomes]:
+    """Grade everything under the salt of the room. Costs are measured where they decide: they take most of the time."""
+    reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
+    found = {"the solution": outcomes_of(reference.report)}
+    for name, submission in right_solutions(course, module).items():
+        found[name] = outcomes_of(room.wrong(submission, ALL, reference))
+    for name, submission in class_members(course, module).items():
+        found[name] = outcomes_of(room.measured(submission))
+    for way in read_misconceptions(course, module):
+        submission, changed = as_submission(course, module, way), room.reach.changed_by(way.code)
+        if way.costly:
+            report, _ = room.costly(submission, changed, reference)
+        else:
+            report = room.wrong(submission, changed, reference)
+        found[way.name] = outcomes_of(report)
+    return found
+
+
+def right_solutions(course: Course, module: Module) -> dict[str, Submission]:
+    """Return the right solutions of tests/data/."""
+    paths = sorted((DATA / "right" / module.name).glob("*.py"))
+    return {f"right/{path.stem}": submission_of(course, module, path.read_text()) for path in paths}
+
+
+def class_members(course: Course, module: Module) -> dict[str, Submission]:
+    """Return the submissions of the example class for this module."""
+    found = find_submissions(course, [ROOT / "examples" / "class"]).submissions
+    return {f"class/{one.student}": one for one in found if one.module == module.name}
+
+
+@click.command()
+@click.argument("name", metavar="MODULE")
+@click.option("--salts", "count", default=8, show_default=True, help="How many salts to try.")
+@click.option("--no-costs", is_flag=True, help="Only checks: costs take most of the time.")
+def main(name: str, count: int, no_costs: bool) -> None:
+    """Print the checks and costs of MODULE whose outcome depends on the salt."""
+    course = read_course(ROOT)
+    module = course.module(name)
+    found = differences(
+        course, module, fixed_salts(count), costs=not no_costs, tell=lambda salt: click.echo(salt, err=True)
+    )
+    for one in found:
+        click.echo(one)
+    ways = len({one.submission for one in found})
+    click.echo(f"{module.name}: {len(found)} differences in {ways} submissions under {count} salts")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

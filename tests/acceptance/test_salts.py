@@ -1,0 +1,37 @@
+"""No verdict depends on the course's salt."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.course.course import Course, read_course
+from tests.acceptance.salts import compared, differences, fixed_salts
+from tests.conftest import ROOT
+
+SALTS = fixed_salts(8)
+MODULES = [module.name for module in read_course(ROOT).modules]
+
+
+@pytest.mark.exhaustive  # minutes for each module
+@pytest.mark.parametrize("name", MODULES)
+def test_every_check_has_the_same_outcome_under_every_salt(course: Course, name: str) -> None:
+    assert list(map(str, differences(course, course.module(name), SALTS))) == []
+
+
+def test_an_input_that_is_degenerate_by_chance_is_found(tiny: Course) -> None:
+    suite = tiny.hidden_suite(tiny.modules[0])
+    draw = "x = rng.normal(size=(3, 4))"
+    assert draw in suite.read_text()
+    suite.write_text(suite.read_text().replace(draw, "x = rng.integers(0, 4, size=1)"))  # 0 + 0 is 0², 2 + 2 is 2²
+    (found,) = differences(tiny, tiny.modules[0], SALTS, costs=False)
+    assert (found.submission, found.check) == ("squares", "tiny_agrees_with_the_oracle")
+    assert found.salts.keys() == {"passed", "failed"}
+
+
+def test_outcomes_are_compared_by_submission_and_check() -> None:
+    found = {
+        "a": {"ana": {"one": "passed", "two": "failed"}, "ben": {"one": "passed"}},
+        "b": {"ana": {"one": "passed", "two": "passed"}, "ben": {"one": "passed"}},
+        "c": {"ana": {"one": "passed", "two": "failed"}, "ben": {"one": "passed"}},
+    }
+    assert [str(one) for one in compared(found)] == ["ana: two: failed under a, c; passed under b"]
