@@ -282,6 +282,11 @@ class _Auditor(ast.NodeVisitor):
         if _OUR_NAMES.search(name):
             self.flag(node, OUR_NAMES)
 
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if not isinstance(node.ctx, ast.Load) and self.names.path(node.value) is not None:
+            self.flag(node, CHANGED_LIBRARY)  # `os.environ["x"] = "y"` would be there when the file is loaded again
+        self.generic_visit(node)
+
     def visit_Assign(self, node: ast.Assign) -> None:
         if self.in_class and _is_name(node.value) and self._is_own_function(node.value):
             return  # `__call__ = forward`
@@ -322,6 +327,8 @@ class _Auditor(ast.NodeVisitor):
             self.flag(node, SPECIAL_METHOD)
         if path.startswith("numpy.") and any(keyword.arg == "call" for keyword in node.keywords):
             self.flag(node, UNWATCHED)  # NumPy would call it
+        if any(keyword.arg == "stack_info" for keyword in node.keywords) or (name == "dir" and not node.args):
+            self.flag(node, HATCH)  # they show the names and frames of the measurement
         for argument in (*node.args, *node.keywords):
             if name in ("isinstance", "issubclass") and _is_name(argument, "type"):
                 continue
@@ -416,7 +423,7 @@ def _may_use(path: str) -> bool:
     root, *parts = path.split(".")
     only = ONLY_THESE.get(root)
     if only is not None and parts:
-        return parts[0] in only
+        return parts[0] in only and (parts[0] != "environ" or set(parts[1:]) <= {"get", "keys", "items", "values"})
     modules = {".".join([root, *parts[:count]]) for count in range(1, len(parts) + 1)} & MODULES
     known = max(modules, key=len, default=root).split(".")
     return not any(part in UNWATCHED_PARTS for part in [root, *parts][len(known) :])

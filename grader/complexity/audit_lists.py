@@ -41,20 +41,21 @@ ONLY_THESE = {
     "threading": _words("Lock RLock"),
     "weakref": _words("WeakKeyDictionary WeakValueDictionary ref"),
     "os": _words("environ path getcwd sep linesep cpu_count name"),
-    "sys": _words("""argv byteorder executable exit float_info getrecursionlimit getsizeof hash_info int_info
+    "sys": _words("""argv byteorder executable exit float_info getsizeof hash_info int_info
         maxsize path
-        platform setrecursionlimit stderr stdin stdout version version_info"""),
+        platform stderr stdin stdout version version_info"""),
     "types": _words("SimpleNamespace MappingProxyType NoneType EllipsisType FunctionType GeneratorType"),
 }
 
 # Functions that run code or reach names, and attributes that lead to frames, memory or the modes of torch.
 NEVER_NAMES = _words("""exec eval compile globals locals vars open input breakpoint memoryview __import__
     __builtins__ __loader__
-    __spec__ __build_class__ get_ipython""")
+    __spec__ __build_class__ RecursionError get_ipython""")
 NEVER_ATTRIBUTES = _words("""ctypes ctypeslib data_ptr as_subclass untyped_storage storage tb_frame tb_next
     gi_frame gi_code cr_frame ag_frame
     f_back f_globals f_locals f_builtins f_code co_code co_consts co_names func_globals settrace setprofile
-    run_cell run_line_magic ex register_module_forward_hook""")
+    run_cell run_line_magic ex register_module_forward_hook
+    findCaller stack_info pathname funcName filename lineno tb_lineno co_filename co_firstlineno""")
 # They take the name of an attribute as text, or create classes: their arguments must be visible.
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "type", "super"})
 NAME_TAKERS = frozenset({"operator.attrgetter", "operator.methodcaller"})

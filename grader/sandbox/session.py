@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from grader.core.errors import Ending, StudentEndedError, StudentGoneError, StudentRaisedError
 from grader.sandbox.call_record import CallRecord
@@ -79,6 +79,8 @@ class _CheckStart:
     calls: CallRecord
 
 
+# With meters, or not at all because the next request does it: code must not see that it is loaded a second time.
+Loading = Literal["plain", "metered", "later"]
 LOADING = ("load", "measure", "watch")  # each of these loads the program
 FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
 
@@ -100,6 +102,7 @@ class Session:
         self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where they are made again
         self.calls = CallRecord()
         self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
+        self.loading: Loading = "plain"  # how a new worker loads the program
         self.uncertified = ""  # why what the worker observes of itself is in doubt, if it is
         self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
         self._worker: LiveWorker | None = None
@@ -157,6 +160,7 @@ class Session:
         """Start a worker and load the program into it. Return the defined names and the errors."""
         self._start()
         program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
+        program |= {} if self.loading == "plain" else {"how": self.loading}
         printed = self.printed
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
         if self.generation:  # an earlier worker printed the same

@@ -26,9 +26,20 @@ Request = dict[str, Any]
 
 def load(objects: StudentObjects, request: Request) -> dict[str, Any]:
     """Run the student's module; return the names it defined and its first errors."""
-    objects.modules = StudentModules(request["files"])
+    if request.get("how") == "later":
+        objects.modules = StudentModules(request["files"])
+        return {"errors": [], "defined": []}
+    objects.modules = _modules(request)
     errors = [objects.describe(error) for error in objects.modules.load(request["main"])[:MAX_ERRORS]]
     return {"errors": errors, "defined": sorted(vars(objects.modules.main).keys() & set(request["names"]))}
+
+
+def _modules(request: Request) -> StudentModules:
+    if request.get("how") != "metered":
+        return StudentModules(request["files"])
+    from grader.sandbox.worker.meters.measure import MeteredModules
+
+    return MeteredModules(request["files"])
 
 
 def get(objects: StudentObjects, request: Request) -> object:
@@ -71,7 +82,7 @@ def measure(objects: StudentObjects, request: Request) -> dict[str, Any]:
 
     if objects.modules is None:
         raise MissingError(request["path"][0])
-    return measure(objects.modules.files, request["main"], request["path"], request["calls"])
+    return measure(objects.modules, request["main"], request["path"], request["calls"])
 
 
 def make(objects: StudentObjects, request: Request) -> None:

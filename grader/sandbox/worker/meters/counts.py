@@ -103,11 +103,14 @@ class Counts:
         self.event(at, name)
         self.multiplied_and_added(at, size)
 
-    def summed(self, at: int, name: str, array: Any) -> None:
-        """Note that the entries of a product of two arrays are added up: this may be a hidden dot product."""
+    def summed(self, at: int, name: str, array: Any, *, always: bool = False) -> None:
+        """Note that the entries of a product of two arrays are added up: this may be a hidden dot product.
+
+        It is noted `always` where a sum is one of squares or of exponentials.
+        """
         size = int(np.size(array))
         while isinstance(array, np.ndarray):
-            if id(array) in self.products:
+            if always or id(array) in self.products:
                 self.event(at, name)
                 self.sum_lines[at] += size
                 return

@@ -45,16 +45,13 @@ def _are_texts(tree: ast.Module, flags: int) -> bool:
     return named or bool(flags & __future__.annotations.compiler_flag)
 
 
-def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
-    """Load the module again, call one function or method of it, and return the counts of each call.
+def measure(loaded: StudentModules, main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
+    """Call one function or method and return the counts of each call. A module without meters is loaded again with them.
 
     A line of the student's code is one number: the index of its file times a million, plus the line number.
     """
-    modules = MeteredModules(files)
+    modules = loaded if isinstance(loaded, MeteredModules) else _load(loaded.files, main)
     meter = modules.meter
-    errors = modules.load(main)
-    if errors and not files[main]["notebook"]:
-        raise errors[0]
     results = []
     for recipe, args in calls:
         function = getattr(modules.main, path[0])
@@ -67,6 +64,14 @@ def measure(files: Mapping[str, Any], main: str, path: Sequence[str], calls: Seq
         counted = {"counts": meter.counts(), "unknown": meter.hidden | meter.unknown, "events": dict(meter.events)}
         results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **counted})
     return {"files": meter.files, "calls": results}
+
+
+def _load(files: Mapping[str, Any], main: str) -> MeteredModules:
+    modules = MeteredModules(files)
+    errors = modules.load(main)
+    if errors and not files[main]["notebook"]:
+        raise errors[0]
+    return modules
 
 
 def watching_torch(meter: Meter, args: tuple[Any, ...]) -> AbstractContextManager[None]:

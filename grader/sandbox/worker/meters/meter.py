@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN_OPERATOR
+from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN, UNKNOWN_OPERATOR
 from grader.sandbox.worker.meters.arrays import name_of
 from grader.sandbox.worker.meters.counts import Counts
 from grader.sandbox.worker.meters.number_types import FLOATS, NUMBERS
@@ -34,6 +34,7 @@ PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(t
 PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
 CONTEXTS = np.errstate | contextlib.ContextDecorator  # callable, as they are decorators, too
 LARGEST_INTEGER = 1 << 128
+LONGEST_TEXT = 10_000
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
 
@@ -178,10 +179,12 @@ class Meter(Counts):
         self.at = at
         if handler is not None:
             result = handler(self, at, function, args, kwargs)
+            self._note_text(at, result)
             self.made(at, result)
             return result
         self._note_callbacks(at, function, (*args, *kwargs.values()))
         result = function(*args, **kwargs)
+        self._note_text(at, result)
         price = self.price_of(function)
         try:
             if price is None:
@@ -212,6 +215,11 @@ class Meter(Counts):
             return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
 
+    def _note_text(self, at: int, result: Any) -> None:
+        """Note a long text: it takes memory that is not counted."""
+        if type(result) is str and len(result) > LONGEST_TEXT:
+            self.unpriced(at, UNKNOWN)
+
     def _note_callbacks(self, at: int, function: Any, args: tuple[Any, ...]) -> None:
         """Note functions of libraries that are given to another one, which may call them unseen, now or later."""
         for one in args:
@@ -232,9 +240,12 @@ class Meter(Counts):
                 self.matrix_product(at, "@", a, b, result)
             else:
                 self.elementwise(at, name in PRODUCTS, (a, b), result)
+                if name == "/" and isinstance(result, np.ndarray) and _is_data(a) and _is_data(b):
+                    self.remember_product(result)  # a / (1 / b)
             self.made(at, result)
         elif isinstance(result, CONTAINERS):
             self.walked(at, len(result))
+            self._note_text(at, result)
         elif not (self._is_plain(a) and self._is_plain(b)):
             self.unpriced(at, UNKNOWN_OPERATOR)
 

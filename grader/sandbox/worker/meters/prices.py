@@ -25,6 +25,9 @@ Kwargs = dict[str, Any]
 Price = Callable[["Meter", int, Any, Args, Kwargs, Any], None]
 PRODUCTS = {"multiply", "square", "power", "float_power", "outer", "kron", "mul", "imul", "pow", "ipow", "prod"}
 ADDING = {"sum", "mean", "cumsum", "trace", "cumulative_sum", "std", "var", "norm", "nansum", "nanmean"}
+ADDING |= {"nanstd", "nanvar"}
+SQUARING = {"std", "var", "norm", "nanstd", "nanvar"}  # sums of squares: two of them give a dot product
+HIDDEN_PRODUCTS = {"exp", "exp2", "expm1", "divide", "true_divide"}  # of logarithms, and by the inverse
 DUNDERS = {
     **dict.fromkeys(("mul", "rmul", "imul"), "*"),
     **dict.fromkeys(("pow", "rpow", "ipow"), "**"),
@@ -100,7 +103,10 @@ def elementwise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
     """Operations on every entry of arrays that are broadcast together."""
     operands = args[: function.nin] if isinstance(function, np.ufunc) else args
     output = result[0] if isinstance(result, tuple) else result
-    meter.elementwise(at, getattr(function, "__name__", "") in PRODUCTS, operands or (0,), output)
+    name = getattr(function, "__name__", "")
+    meter.elementwise(at, name in PRODUCTS, operands or (0,), output)
+    if name in HIDDEN_PRODUCTS and isinstance(output, np.ndarray) and output.dtype.kind == "f":
+        meter.remember_product(output)
 
 
 def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
@@ -108,7 +114,7 @@ def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, 
     subject = subject_of(function, args, kwargs)
     meter.computed(at, int(np.size(subject)))
     if function.__name__ in ADDING:
-        meter.summed(at, SUM, subject)
+        meter.summed(at, SUM, subject, always=function.__name__ in SQUARING)
 
 
 def moved(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
@@ -199,9 +205,9 @@ def ufunc_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwarg
     meter.computed(at, size)
     if ufunc.__name__ in PRODUCTS:
         meter.multiplied(at, size, scalar=False)
-    if ufunc in (np.add, np.subtract):
+    if ufunc in (np.add, np.subtract, np.hypot, np.logaddexp, np.logaddexp2):
         for one in (subject, *others):
-            meter.summed(at, SUM, one)
+            meter.summed(at, SUM, one, always=ufunc not in (np.add, np.subtract))
 
 
 def weighted(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
