@@ -82,7 +82,8 @@ class CostMeasurer:
 
     def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> Mapping[str, set[str]]:
         """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""
-        return calls_in_checks(session, recorded) if self.forbidden else {}
+        seed = seed_of(self.salt, self.module, "calls in checks")
+        return calls_in_checks(session, recorded, seed) if self.forbidden else {}
 
     def with_calls(
         self, found: FunctionCosts, calls: Collection[str], files: Mapping[str, Mapping[str, Any]]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.complexity.known_names import known_name
 from grader.core.compare import shape_of
@@ -18,16 +19,16 @@ MOST_NAMES = 100
 _CALLING = ("call", "vjp", "on_device")
 
 
-def calls_in_checks(session: Session, recorded: Sequence[RecordedRequest]) -> Mapping[str, set[str]]:
+def calls_in_checks(session: Session, recorded: Sequence[RecordedRequest], seed: int) -> Mapping[str, set[str]]:
     """Return the names of the library calls that each function or class made when the checks called it.
 
-    Calls with arguments of the same kinds and shapes are made only once. A function that ends its process here did not
-    do so in the checks, and what was seen until then is lost: it is left to the instructor like any other doubt.
+    Of all calls whose arguments have the same types and numbers of axes, some are made: the secret seed chooses which
+    shapes. A function that ends its process here did not do so in the checks; what was seen until then counts.
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for _, requests in groupby(_of_every_kind(recorded), lambda one: one.generation):
+    for _, requests in groupby(_of_every_kind(recorded, seed), lambda one: one.generation):
         of_one_worker = list(requests)
-        message = {"op": "watch", "main": session.program.main, "requests": [one.message for one in of_one_worker]}
+        message = {"op": "watch", "requests": [one.message for one in of_one_worker]}
         try:
             answer = session.request(message, CALL, CALL)
         except StudentError:
@@ -41,29 +42,69 @@ def calls_in_checks(session: Session, recorded: Sequence[RecordedRequest]) -> Ma
     return found
 
 
-def _of_every_kind(recorded: Sequence[RecordedRequest]) -> Iterator[RecordedRequest]:
-    """Yield the requests that make objects, and one call for each kind of arguments."""
-    seen: set[Any] = set()
+def _of_every_kind(recorded: Sequence[RecordedRequest], seed: int) -> Iterator[RecordedRequest]:
+    """Yield the requests that make objects, and some calls for each kind of arguments."""
+    wanted = _chosen(recorded, seed)
     for one in recorded:
         message = one.message
         if message["op"] not in _CALLING:
             yield one
             continue
-        calls = message.get("calls") or [[message.get("args"), message.get("kwargs")]]
-        method = tuple(message["ref"][1])[-1:]
-        kinds = [(message["op"], one.owner, method, _kind(call)) for call in calls]
-        new = [call for call, kind in zip(calls, kinds, strict=True) if kind not in seen]
-        seen.update(kinds)
+        calls = _calls(message)
+        kinds = [(*_place(one), _kind(call)) for call in calls]
+        new = [call for call, kind in zip(calls, kinds, strict=True) if kind in wanted]
+        wanted.difference_update(kinds)
         if new:
             yield replace(one, message={**message, "calls": new}) if "calls" in message else one
         elif message.get("before"):
             yield replace(one, message={"op": "get", "ref": message["ref"], "before": message["before"]})
 
 
+def _chosen(recorded: Sequence[RecordedRequest], seed: int) -> set[Any]:
+    """Return the kinds of calls to make again: one of the shapes for each combination of types.
+
+    On the simulated GPU, where calls are slow, it is one for each function.
+    """
+    shapes: defaultdict[Any, dict[Any, None]] = defaultdict(dict)
+    for one in recorded:
+        if one.message["op"] in _CALLING:
+            for call in _calls(one.message):
+                kind = (*_place(one), _kind(call))
+                same = () if one.message["op"] == "on_device" else _without_shapes(_kind(call))
+                shapes[(*_place(one), same)][kind] = None
+    rng = random.Random(seed)
+    return {rng.choice(list(of_one)) for of_one in shapes.values()}
+
+
+def _calls(message: dict[str, Any]) -> list[Any]:
+    return message.get("calls") or [[message.get("args"), message.get("kwargs")]]
+
+
+def _place(one: RecordedRequest) -> tuple[Any, ...]:
+    return one.message["op"], one.owner, *one.message["ref"][1][-1:]
+
+
+def _without_shapes(kind: Any) -> Any:
+    """Return a kind with the numbers of axes in place of shapes, and without the values of numbers."""
+    if type(kind) is _ArrayKind:
+        return (kind.type, len(kind.shape), kind.dtype, kind.requires_grad)
+    if type(kind) is tuple:
+        return tuple(map(_without_shapes, kind))
+    return type(kind) if type(kind) is int else kind
+
+
+class _ArrayKind(NamedTuple):
+    type: str
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+
+
 def _kind(value: Any) -> Any:
     """Return what code can branch on without looking at the numbers: types, shapes, dtypes and flags."""
     if (shape := shape_of(value)) is not None:
-        return type(value).__name__, tuple(shape), str(value.dtype), bool(getattr(value, "requires_grad", False))
+        grad = bool(getattr(value, "requires_grad", False))
+        return _ArrayKind(type(value).__name__, tuple(shape), str(value.dtype), grad)
     if isinstance(value, list | tuple):
         return tuple(map(_kind, value))
     if isinstance(value, dict):

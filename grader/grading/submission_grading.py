@@ -175,7 +175,6 @@ class SubmissionGrading:
             measurer.unmeasured(contract) if contract.target in skipped else measurer.of(session, contract)
             for contract in measurer.contracts
         )
-        self._renew(session, "later")
         calls = measurer.calls_in_checks(session, recorded)
         self._renew(session, "plain")
         files = session.program.files

@@ -79,9 +79,8 @@ class _CheckStart:
     calls: CallRecord
 
 
-# With meters, or not at all because the next request does it: code must not see that it is loaded a second time.
-Loading = Literal["plain", "metered", "later"]
-LOADING = ("load", "measure", "watch")  # each of these loads the program
+Loading = Literal["plain", "metered"]  # with meters at once: code must not see that it is loaded a second time
+LOADING = ("load", "measure")  # both may load the program
 FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
 
 

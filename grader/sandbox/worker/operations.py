@@ -26,9 +26,6 @@ Request = dict[str, Any]
 
 def load(objects: StudentObjects, request: Request) -> dict[str, Any]:
     """Run the student's module; return the names it defined and its first errors."""
-    if request.get("how") == "later":
-        objects.modules = StudentModules(request["files"])
-        return {"errors": [], "defined": []}
     objects.modules = _modules(request)
     errors = [objects.describe(error) for error in objects.modules.load(request["main"])[:MAX_ERRORS]]
     return {"errors": errors, "defined": sorted(vars(objects.modules.main).keys() & set(request["names"]))}

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.wire import UnsendableError
 from grader.sandbox.worker.loader import StudentModules
+from grader.sandbox.worker.meters.measure import MeteredModules
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.operations import OPERATIONS
 from grader.sandbox.worker.seeding import seed_everything
 
 
-def watch(files: Mapping[str, Any], main: str, requests: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """Load the module again and carry out the requests; return the names of the library calls that each one made.
+def watch(modules: StudentModules, requests: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Carry out requests of the checks; return the names of the library calls that each one made.
 
-    Everything is as it was when the checks made them: the same order, the same random numbers, the same handles.
+    The module was loaded with meters. Objects get new handles, the same that they had in the checks.
     """
     seed_everything(0)
     objects = StudentObjects()
+    objects.modules = modules
     found: list[list[str]] = []
-    with _watched(files, objects) as names:
-        assert objects.modules is not None
-        objects.modules.load(main)
+    with _watched(modules) as names:
         for request in requests:
             names.clear()
             _carry_out(objects, request)
@@ -34,20 +34,18 @@ def watch(files: Mapping[str, Any], main: str, requests: Sequence[dict[str, Any]
 
 
 @contextmanager
-def _watched(files: Mapping[str, Any], objects: StudentObjects) -> Iterator[dict[str, Any]]:
+def _watched(modules: StudentModules) -> Iterator[dict[str, Any]]:
     """Watch the calls inside a `with` block: those of torch by a mode, those of NumPy by the meters' hooks."""
-    if "torch" not in sys.modules:
-        from grader.sandbox.worker.meters.measure import MeteredModules
+    if "torch" in sys.modules:
+        from grader.sandbox.worker.meters.torch_names import TorchNames
 
-        objects.modules = metered = MeteredModules(files)
-        metered.meter.reset()
-        yield metered.meter.events
-        return
-    from grader.sandbox.worker.meters.torch_names import TorchNames
-
-    objects.modules = StudentModules(files)
-    with TorchNames() as mode:
-        yield mode.names
+        with TorchNames() as mode:
+            yield mode.names
+    elif isinstance(modules, MeteredModules):
+        modules.meter.reset()
+        yield modules.meter.events
+    else:
+        yield {}
 
 
 def _carry_out(objects: StudentObjects, request: dict[str, Any]) -> None:

@@ -48,8 +48,7 @@ class Worker(StudentObjects):
     def _watch(self, request: dict[str, Any]) -> list[list[str]]:
         from grader.sandbox.worker.watched_checks import watch  # only few modules forbid anything
 
-        files = self.modules.files if self.modules else {}
-        return watch(files, request["main"], request["requests"])
+        return watch(self.modules, request["requests"]) if self.modules else []
 
 
 def serve(sock: socket.socket, *, tensors: bool) -> None:

@@ -46,9 +46,10 @@ def _are_texts(tree: ast.Module, flags: int) -> bool:
 
 
 def measure(loaded: StudentModules, main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
-    """Call one function or method and return the counts of each call. A module without meters is loaded again with them.
+    """Call one function or method and return the counts of each call.
 
-    A line of the student's code is one number: the index of its file times a million, plus the line number.
+    A module that was loaded without meters is loaded again with them. A line of the student's code is one number: the
+    index of its file times a million, plus the line number.
     """
     modules = loaded if isinstance(loaded, MeteredModules) else _load(loaded.files, main)
     meter = modules.meter
