@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -49,6 +50,7 @@ CHANGED_LIBRARY = "an assignment to something in a library"
 LIBRARY_AS_VALUE = "a library passed around as a value"
 UNWATCHED = "a part of a library that the grader cannot watch"
 ASYNCHRONOUS = "asynchronous code"
+FORBIDDEN = "a call that this module forbids, in code that no check ran"
 OUR_NAMES = "a name of the grader itself"
 
 
@@ -68,6 +70,32 @@ def audit(files: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
         for finding in _of_file(source["file"], tuple(source["cells"]), source["notebook"]):
             found.setdefault((finding.file, finding.reason), finding)
     return tuple(found.values())
+
+
+def first_use(files: Mapping[str, Mapping[str, Any]], is_wanted: Callable[[str], bool]) -> tuple[str, int] | None:
+    """Return the file and line where something in a library is first named, whether that code ever runs or not."""
+    for source in files.values():
+        for name, line, path in _uses(source["file"], tuple(source["cells"]), source["notebook"]):
+            if is_wanted(path):
+                return name, line
+    return None
+
+
+@lru_cache(maxsize=32)
+def _uses(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[tuple[str, int, str], ...]:
+    """Return every file, line and path in a library that a student's file names."""
+    trees = []
+    for number, cell in enumerate(cells, 1):
+        with suppress(RecursionError, MemoryError, ValueError):
+            tree = _parse(cell.decode("utf-8", "replace"), notebook=notebook)
+            trees += [(f"{file}[{number}]" if notebook else file, tree)] if tree is not None else []
+    names = Names.of([tree for _, tree in trees])
+    return tuple(
+        (name, node.lineno, path)
+        for name, tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute) and (path := names.path(node))
+    )
 
 
 @lru_cache(maxsize=32)  # every contract of a submission asks again
@@ -243,8 +271,8 @@ class _Auditor(ast.NodeVisitor):
         if not isinstance(node.ctx, ast.Load):
             self._check_assigned(node)
         elif _is_dunder(name):
-            if name not in DUNDER_ATTRIBUTES or (name == "__dict__" and path is not None):
-                self.flag(node, DUNDER)
+            if name not in DUNDER_ATTRIBUTES or (path is not None and name not in ("__version__", "__init__")):
+                self.flag(node, DUNDER)  # of a library's function, it can show that a simulation has replaced it
         elif name.startswith("_") and (path is not None or name not in self.names.own | KNOWN_PRIVATE):
             self.flag(node, PRIVATE)
         if name in NEVER_ATTRIBUTES or (path is None and name in UNWATCHED_PARTS - self.names.own):

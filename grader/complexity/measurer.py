@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from grader.complexity.audit import Finding, audit
+from grader.complexity.audit import FORBIDDEN, Finding, audit, first_use
 from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
 from grader.complexity.polynomial import Sizes
@@ -75,10 +75,20 @@ class CostMeasurer:
             if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
         costs = _fail_forbidden(_judge_further_calls(found), forbidden)
-        costs = _undecided(costs, audit(session.program.files))
+        costs = _undecided(costs, (*audit(session.program.files), *self._named(session, contract)))
         if contract is self.contracts[-1] and all(cost.verdict == "pass" for cost in costs):
             costs = _in_doubt(costs, doubt(session, secret, seed, expected, found.exact))
         return FunctionCosts(found, costs, forbidden)
+
+    def _named(self, session: Session, contract: Contract) -> Iterator[Finding]:
+        """Yield the line that names ready-made attention, where a module forbids it everywhere."""
+        rule = self.forbidden.get("attention")
+        if rule is None or rule.functions or contract.needs:
+            return
+        main = {session.program.main: session.program.files[session.program.main]}
+        use = first_use(main, lambda path: path.startswith(PREFIX) and is_attention(path))
+        if use is not None:
+            yield Finding(*use, FORBIDDEN)
 
     def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> Mapping[str, set[str]]:
         """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""

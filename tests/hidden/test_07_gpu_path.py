@@ -473,8 +473,9 @@ def test_manual_stays_on_the_cpu(student, rng):
 def test_manual_heads_on_a_gpu(student, rng):
     q, k, v = inputs_of(rng, (2, 2), 3, 4, 4, 2)
     padding = torch.tensor([[1, 1, 0, 0], [0, 0, 0, 0]]).reshape(2, 1, 1, 4)
-    found = student.attention_on_device.on_device(q, k, v, mask=padding, elsewhere=("mask",))
-    assert_disciplined(found, both(q, k, v, padding), SINGLE, device="cuda")
+    for elsewhere in (("mask",), ()):
+        found = student.attention_on_device.on_device(q, k, v, mask=padding, elsewhere=elsewhere)
+        assert_disciplined(found, both(q, k, v, padding), SINGLE, device="cuda")
     plain = student.attention_on_device.on_device(q, k, v)
     assert_disciplined(plain, both(q, k, v), SINGLE, device="cuda")
 
