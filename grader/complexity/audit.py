@@ -32,6 +32,7 @@ from grader.complexity.audit_lists import (
     ONLY_THESE,
     UNWATCHED_PARTS,
 )
+from grader.complexity.audit_names import Names, is_name
 from grader.core.ipython_lines import without_magic
 from grader.sandbox.protocol.call_names import PACKAGE
 
@@ -149,82 +150,6 @@ def _without_main(tree: ast.Module) -> ast.Module:
     return ast.Module(kept, tree.type_ignores)
 
 
-@dataclass(frozen=True)
-class Names:
-    """What the names of a student's file stand for, wherever they are bound."""
-
-    libraries: Mapping[str, str]  # a name, and the path in a library that it stands for
-    own: frozenset[str]  # names of the student's functions, classes and attributes
-    classes: frozenset[str]
-    may_change_others: bool  # whether attributes of anything but `self` are given a value
-
-    @classmethod
-    def of(cls, trees: list[ast.Module]) -> Names:
-        """Collect the names of all cells of a file."""
-        nodes = [node for tree in trees for node in ast.walk(tree)]
-        libraries: dict[str, str] = {}
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    path = alias.name if alias.asname else alias.name.partition(".")[0]
-                    libraries[alias.asname or path] = path
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    libraries[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
-        assigned = [
-            (node.targets[0].id, node.value)
-            for node in nodes
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
-        ]
-        for _ in range(3):  # an alias of an alias of an alias
-            for name, value in assigned:
-                if (known := path_of(value, libraries)) is not None:
-                    libraries.setdefault(name, known)
-        own = {name for node in nodes for name in _bound(node)}
-        classes = frozenset(node.name for node in nodes if isinstance(node, ast.ClassDef))
-        return cls(libraries, frozenset(own), classes, any(map(_changes_another, nodes)))
-
-    @property
-    def libraries_may_be_values(self) -> bool:
-        """Whether a library as a value is harmless: all that is done with it is to read attributes that are checked."""
-        return not self.may_change_others and not self.own & UNWATCHED_PARTS
-
-    def path(self, node: ast.AST) -> str | None:
-        """Return the path in a library that an expression stands for, such as `numpy.add.reduce`."""
-        return path_of(node, self.libraries)
-
-
-def path_of(node: ast.AST, libraries: Mapping[str, str]) -> str | None:
-    """Return the path in a library that a name or a chain of attributes stands for."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in libraries:
-        return None
-    return ".".join([libraries[node.id], *reversed(parts)])
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names and attributes that a node gives a value."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id
-    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-        yield node.attr
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "register_buffer":
-        yield from (one.value for one in node.args[:1] if isinstance(one, ast.Constant) and isinstance(one.value, str))
-
-
-def _changes_another(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load):
-        return False
-    return not (_is_name(node.value, "self") or _is_name(node.value, "cls"))
-
-
 class _Auditor(ast.NodeVisitor):
     """Visits one file and collects the lines that cannot be certified."""
 
@@ -296,7 +221,7 @@ class _Auditor(ast.NodeVisitor):
 
     def _check_assigned(self, node: ast.Attribute) -> None:
         owner = node.value
-        of_type = isinstance(owner, ast.Call) and _is_name(owner.func, "type")
+        of_type = isinstance(owner, ast.Call) and is_name(owner.func, "type")
         of_class = isinstance(owner, ast.Attribute) and owner.attr == "__class__"
         if self.names.path(owner) is not None or of_type or of_class:
             self.flag(node, CHANGED_LIBRARY)
@@ -316,7 +241,7 @@ class _Auditor(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        if self.in_class and _is_name(node.value) and self._is_own_function(node.value):
+        if self.in_class and is_name(node.value) and self._is_own_function(node.value):
             return  # `__call__ = forward`
         alias = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and self.names.path(node.value)
         if alias in MODULES:  # `F = torch.nn.functional`
@@ -358,7 +283,7 @@ class _Auditor(ast.NodeVisitor):
         if any(keyword.arg == "stack_info" for keyword in node.keywords) or (name == "dir" and not node.args):
             self.flag(node, HATCH)  # they show the names and frames of the measurement
         for argument in (*node.args, *node.keywords):
-            if name in ("isinstance", "issubclass") and _is_name(argument, "type"):
+            if name in ("isinstance", "issubclass") and is_name(argument, "type"):
                 continue
             if name in ("hasattr", "getattr") and self.names.path(argument) in MODULES:
                 continue
@@ -367,14 +292,14 @@ class _Auditor(ast.NodeVisitor):
     def _check_special_call(self, node: ast.Call, name: str) -> None:
         owner = node.args[0] if node.args else None
         if name == "getattr":
-            if not (_is_name(owner, "self") and _begins_plainly(node.args[1:2])):
+            if not (is_name(owner, "self") and _begins_plainly(node.args[1:2])):
                 self._check_texts(node, node.args[1:2])
             path = self.names.path(owner) if owner is not None else None
             text = node.args[1] if len(node.args) > 1 else None
             if path is not None and isinstance(text, ast.Constant) and not _may_use(f"{path}.{text.value!s}"):
                 self.flag(node, UNWATCHED)
         elif name in ("setattr", "delattr"):
-            if not (_is_name(owner, "self") or _is_name(owner, "cls")):
+            if not (is_name(owner, "self") or is_name(owner, "cls")):
                 self._check_texts(node, node.args[1:2])
             if owner is None or self.names.path(owner) is not None:
                 self.flag(node, CHANGED_LIBRARY)
@@ -469,7 +394,3 @@ def _begins_plainly(arguments: list[ast.expr]) -> bool:
 
 def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and len(name) > 4
-
-
-def _is_name(node: ast.AST | None, name: str = "") -> bool:
-    return isinstance(node, ast.Name) and name in ("", node.id)

@@ -109,10 +109,13 @@ def _judge_rough_count(samples: Samples, limit: CostLimit) -> Cost | None:
 
 def _judge_growth(samples: Samples, limit: CostLimit, rays: Sequence[Ray]) -> Cost:
     """Judge counts that are not a polynomial by how they grow along rays to larger sizes."""
+    if any(_is_irregular([samples.count(limit.meter, sizes) for sizes in ray.sizes()]) for ray in rays):
+        message = "its cost changes from size to size without a rule: an instructor must check"
+        return cost_of(samples, limit, "", "inconclusive", None, message)
     growths, doubtful = [], False
     for ray in rays:
         growth = degree_of([samples.count(limit.meter, sizes) for sizes in ray.sizes()])
-        growths.append(f"({ray.name})^{growth:.2g}")
+        growths.append(f"({ray.name})^{round(growth)}")
         allowed = max(sum(p for p, s in zip(powers, ray.step, strict=True) if s) for powers in limit.bound.terms)
         if growth > allowed + FAILS_ABOVE and not _is_dominated(samples, limit, ray):
             message = f"grows like {growths[-1]}, which is more than {limit.text}"
@@ -126,6 +129,11 @@ def _judge_growth(samples: Samples, limit: CostLimit, rays: Sequence[Ray]) -> Co
         message = "it may grow faster than allowed: an instructor must check"
         return cost_of(samples, limit, measured, "inconclusive", None, message)
     return cost_of(samples, limit, measured, "pass", None, "")
+
+
+def _is_irregular(counts: Sequence[int]) -> bool:
+    """Whether counts fall by half from one size to a larger one: they depend on the numbers, not on the size."""
+    return any(2 * count < max(counts[:at]) for at, count in enumerate(counts) if at)
 
 
 def _judge_constants(samples: Samples, limit: CostLimit, cost: Cost) -> Cost:
@@ -156,7 +164,7 @@ def _judge_far(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost:
     if cost.verdict != "pass":
         return cost
     large = samples.contract.large
-    for sizes in samples.contract.far:
+    for sizes in (one for one in samples.contract.far if one in samples.by_size):
         count = samples.count(limit.meter, sizes)
         if samples.confirms(limit.meter, polynomial) and count == polynomial.at(sizes):
             continue

@@ -27,6 +27,7 @@ from grader.sandbox.session import RecordedRequest, Session
 
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
 FAR = 8  # times the largest other size
+LOOPING = 2  # times the steps at the other sizes, where loops are allowed
 EXECUTING = ("exec", "eval", "compile")
 
 
@@ -190,19 +191,25 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
 
 
 def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[Sizes, ...]:
-    """Return sizes in which one variable is at least eight times as large as at any other size, the others small.
+    """Return sizes in which one variable is about eight times as large as at any other size, the others small.
 
-    There is one for each variable where the function must not loop, and else for one variable that the seed chooses.
+    There is one for each variable where the function must not loop. Else there is one for a variable that the seed
+    chooses, and not so far that honest loops would take long.
     """
     base, steps = contract.lattice.base, contract.lattice.step
-    variables: Sequence[int] = range(len(base))
-    if any(limit.meter == "steps" and limit.bound.degree for limit in contract.limits):
-        variables = [int(rng.integers(len(base)))]
+    loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
+    variables: Sequence[int] = range(len(base)) if loops is None else [int(rng.integers(len(base)))]
+    most_steps = None if loops is None else LOOPING * max(loops.at(sizes) for sizes in contract.large)
     far = []
     for chosen in variables:
         most, step = max(sizes[chosen] for sizes in contract.large), steps[chosen]
-        size = base[chosen] + step * int(FAR * most // step + rng.integers(1, 2 + most // step))
-        far.append(tuple(size if variable == chosen else least for variable, least in enumerate(base)))
+        size = int(FAR * most // step + rng.integers(1, 2 + most // step))
+        while True:
+            sizes = tuple(base[i] + step * size if i == chosen else base[i] for i in range(len(base)))
+            if loops is None or most_steps is None or loops.at(sizes) <= most_steps:
+                break
+            size = size * 9 // 10
+        far.append(sizes)
     return tuple(far)
 
 

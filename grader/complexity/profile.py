@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.complexity.contract import METERS, Contract, CostLimit
 from grader.complexity.cost import Cost, Event
@@ -13,7 +13,7 @@ from grader.complexity.judging import cost_of, judge
 from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.samples import Sample, Samples
 from grader.complexity.sampling import Expected, Sampler
-from grader.core.errors import StudentError
+from grader.core.errors import StudentEndedError, StudentError
 from grader.sandbox.protocol.call_names import is_attention
 from grader.sandbox.session import Session
 
@@ -55,13 +55,14 @@ def profile(session: Session, contract: Contract, seed: int, expected: Expected 
 def _profile(sampler: Sampler) -> Profile:
     contract = sampler.contract
     sampler.measure_small_sizes()
-    samples = sampler.measure([*contract.large, *contract.far])
+    samples = sampler.measure(contract.large)
     meters = {limit.meter for limit in contract.limits}
     if not all(samples.confirms(meter, samples.polynomial(meter)) for meter in meters):
         samples = sampler.measure_all_small_sizes()
     polynomials = _polynomials(samples)
     exact = {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
     further = _make_further_calls(sampler)
+    problem = _measure_far(sampler)
     events = events_of(sampler.samples, [(further.sizes, sample) for sample in further.samples])
     if sampler.samples.wrong:
         message = "the results are wrong, so the cost does not count"  # a report must not show the right results
@@ -70,7 +71,28 @@ def _profile(sampler: Sampler) -> Profile:
         ]
     else:
         costs = [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in contract.limits]
+    costs = [_after(cost, problem) for cost in costs]
     return Profile(contract, tuple(costs), events, polynomials, exact, _lacking(samples, further), further.looping)
+
+
+def _measure_far(sampler: Sampler) -> StudentError | None:
+    """Measure at the sizes that are far larger than the others; return what stopped it."""
+    try:
+        sampler.measure(sampler.contract.far)
+    except StudentError as error:
+        return error
+    return None
+
+
+def _after(cost: Cost, problem: StudentError | None) -> Cost:
+    """Change a cost that passed, if the function did not get through the far sizes: one that ends or hangs fails."""
+    if problem is None or cost.verdict != "pass":
+        return cost
+    if isinstance(problem, StudentEndedError):
+        return replace(cost, verdict="fail", message=f"NOT MEASURED at large sizes: {problem.public}")
+    return replace(
+        cost, verdict="inconclusive", message="it raises an exception at large sizes: an instructor must check"
+    )
 
 
 def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:

@@ -139,7 +139,10 @@ class Report:
     @property
     def needs_review(self) -> bool:
         """Whether the instructor must still decide something."""
-        return any(item.is_open for item in self.reviews) or any(cost.verdict == "inconclusive" for cost in self.costs)
+        if self.reviews:
+            return any(item.is_open for item in self.reviews)
+        costs = any(cost.verdict == "inconclusive" for cost in self.costs)  # a report from before there were reviews
+        return costs or any(check.undecided for check in self.checks)
 
     @property
     def undecided_points(self) -> float:

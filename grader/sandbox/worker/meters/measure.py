@@ -16,6 +16,8 @@ from grader.sandbox.worker.meters.meter import Meter
 from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_of
 from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
+DEEPEST = 5_000  # every call of the student's goes through hooks: recursion must get as deep as without them
+
 
 class MeteredModules(StudentModules):
     """A student's modules with hooks. Each file is rewritten once per worker."""
@@ -53,6 +55,7 @@ def measure(loaded: StudentModules, main: str, path: Sequence[str], calls: Seque
     """
     modules = loaded if isinstance(loaded, MeteredModules) else _load(loaded.files, main)
     meter = modules.meter
+    sys.setrecursionlimit(max(DEEPEST, sys.getrecursionlimit()))
     results = []
     for recipe, args in calls:
         function = getattr(modules.main, path[0])
