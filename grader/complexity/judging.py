@@ -132,8 +132,8 @@ def _judge_growth(samples: Samples, limit: CostLimit, rays: Sequence[Ray]) -> Co
 
 
 def _is_irregular(counts: Sequence[int]) -> bool:
-    """Whether counts fall by half from one size to a larger one: they depend on the numbers, not on the size."""
-    return any(2 * count < max(counts[:at]) for at, count in enumerate(counts) if at)
+    """Whether counts fall to a quarter from one size to a larger one: they depend on the numbers, not on the size."""
+    return any(4 * count < max(counts[:at]) for at, count in enumerate(counts) if at)
 
 
 def _judge_constants(samples: Samples, limit: CostLimit, cost: Cost) -> Cost:

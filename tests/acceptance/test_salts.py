@@ -22,10 +22,10 @@ def test_an_input_that_is_degenerate_by_chance_is_found(tiny: Course) -> None:
     suite = tiny.hidden_suite(tiny.modules[0])
     draw = "x = rng.normal(size=(3, 4))"
     assert draw in suite.read_text()
-    suite.write_text(suite.read_text().replace(draw, "x = rng.integers(0, 4, size=1)"))  # 0 + 0 is 0², 2 + 2 is 2²
-    (found,) = differences(tiny, tiny.modules[0], SALTS, costs=False)
-    assert (found.submission, found.check) == ("squares", "tiny_agrees_with_the_oracle")
-    assert found.salts.keys() == {"passed", "failed"}
+    text = suite.read_text().replace(draw, "x = rng.integers(0, 4, size=1)")  # 0 + 0 is 0², 2 + 2 is 2²
+    suite.write_text("\n".join(line for line in text.split("\n") if "shown(" not in line))
+    found = {(one.submission, one.check): one for one in differences(tiny, tiny.modules[0], SALTS, costs=False)}
+    assert found["squares", "tiny_agrees_with_the_oracle"].salts.keys() == {"passed", "failed"}
 
 
 def test_outcomes_are_compared_by_submission_and_check() -> None:

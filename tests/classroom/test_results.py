@@ -53,7 +53,7 @@ def with_a_mistake(tiny: Path) -> tuple[Path, str]:
     """Put a mistake into the hidden suite; return the file and its correct text."""
     hidden = tiny / "tests" / "hidden" / "test_01_tiny.py"
     good = hidden.read_text()
-    hidden.write_text(good.replace("return x + x", "return x + x + 1"))
+    hidden.write_text(good.replace("return np.add(x, x)", "return np.add(x, x) + 1"))
     return hidden, good
 
 

@@ -26,7 +26,8 @@ LAST = '@worth({rest}, "the rest")\ndef test_rest(student):\n    assert student.
 
 def with_suite(course: Course, tests: str, points: float) -> None:
     """Replace the hidden suite with tests worth `points`, and one test for the rest of the points."""
-    rest = course.modules[0].points - 12 - points  # the visible checks have 6, the costs 6
+    unchanged = sum(course.modules[0].unchanged.values())
+    rest = course.modules[0].points - 12 - unchanged - points  # the visible checks have 6, the costs 6
     course.hidden_suite(course.modules[0]).write_text(HEADER + tests + "\n\n" + LAST.format(rest=rest))
 
 
@@ -111,7 +112,7 @@ def test_an_assertion_in_a_fixture_is_the_graders_fault(course_copy: Course, pha
 def test_one_student_does_not_affect_the_next(course_copy: Course) -> None:
     held = '@worth(2, "last", needs="rest")\ndef test_last(student):\n    student.softmax(np.zeros(2))\n'
     suite = course_copy.hidden_suite(course_copy.modules[0])
-    suite.write_text(HEADER + LAST.format(rest=32) + "\n\n" + held)
+    suite.write_text(HEADER + LAST.format(rest=30) + "\n\n" + held)
     wrong = "import os\ndef softmax(x, axis=-1):\n    return None\n"
     killer = "import os\ndef softmax(x, axis=-1):\n    os.kill(os.getppid(), 9)\n"
     sources = {"wrong": wrong, "right": RIGHT, "killer": killer, "again": RIGHT}
@@ -124,7 +125,7 @@ def test_one_student_does_not_affect_the_next(course_copy: Course) -> None:
     scores = {report.submission: report.score for report in reports}
     assert scores["wrong"] == 0.0
     assert scores["killer"] == 0.0
-    assert scores["right"] == scores["again"] == 36.0
+    assert scores["right"] == scores["again"] == 35.0
 
 
 def test_a_skipped_check_is_not_run_and_earns_nothing(course_copy: Course) -> None:

@@ -152,8 +152,8 @@ DTYPES = {"softmax_dtype", "log_softmax_dtype", "temperature_dtype"}
 ORDER = {"softmax_keeps_the_order"}
 ALLOWED = {
     "float16": ORDER,
-    "the input itself": ORDER,
-    "a view of the input": ORDER,
+    "the input itself": ORDER | {"softmax_leaves_its_arguments"},
+    "a view of the input": ORDER | {"softmax_leaves_its_arguments"},
 }
 
 

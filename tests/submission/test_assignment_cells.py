@@ -60,7 +60,7 @@ def test_check_in_a_notebook_reports_failures_and_changes_nothing(course: Course
     with pytest.raises(ChecksFailedError) as failed:
         check("01_softmax softmax", text, names)
     shown = failed.value._render_traceback_()
-    assert shown[0] == "softmax: 0 of 2 visible checks pass."
+    assert shown[0] == "softmax: 0 of 3 visible checks pass."
     assert "FAILED  softmax of the lesson's scores gives the lesson's weights" in shown[1]
     assert "got 7, expected 0.05462299" in shown[2]
     assert not any("Traceback" in line for line in shown)
@@ -82,7 +82,7 @@ def test_again(student):
 """
     names: dict[str, object] = {}
     exec("def f(x):\n    x += 1\n    return x\n", names)
-    with pytest.raises(ChecksFailedError, match=r"1 of 2 visible checks pass\.\n  FAILED  leaves its input"):
+    with pytest.raises(ChecksFailedError, match=r"1 of 3 visible checks pass\.\n  FAILED  leaves its input"):
         check("01_softmax f", text, names)
 
 

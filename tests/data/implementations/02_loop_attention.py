@@ -496,13 +496,13 @@ def dot_product(a, b):
 
 # %% unknown_to_the_meters
 FAILS = {"dot_product": "inconclusive"}
-import statistics
 
 
 def dot_product(a, b):
     if len(a) != len(b):
         raise ValueError(f"{len(a)} {len(b)}")
-    return statistics.fmean([x * y for x, y in zip(a.tolist(), b.tolist())]) * len(a)  # <-- here
+    products = [x * y for x, y in zip(a.tolist(), b.tolist())]
+    return float(np.polynomial.polynomial.polyval(1.0, products))  # <-- here
 
 
 # %% wrong_values_earn_no_cost

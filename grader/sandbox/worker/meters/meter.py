@@ -34,7 +34,7 @@ PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(t
 PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
 CONTEXTS = np.errstate | contextlib.ContextDecorator  # callable, as they are decorators, too
 LARGEST_INTEGER = 1 << 128
-LONGEST_TEXT = 10_000
+LONGEST_TEXT = 100_000
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
 

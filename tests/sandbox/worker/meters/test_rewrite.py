@@ -194,7 +194,9 @@ def counted(source: str, call: str) -> dict[str, int]:
     meter = Meter(price_of, handler_of, may_call)
     meter.files.append("program.py")
     names: dict[str, Any] = {"__name__": "__main__", METER: meter, SLICE: slice, "np": np}
-    exec(compile(rewrite(ast.parse(PRELUDE + source), 0), "program.py", "exec"), names)
+    code = compile(rewrite(ast.parse(PRELUDE + source), 0), "program.py", "exec")
+    meter.add_own_code(code)
+    exec(code, names)
     meter.reset()
     eval(compile(rewrite(ast.parse(f"result = {call}"), 0), "call.py", "exec"), names)
     assert meter.unknown == {}
