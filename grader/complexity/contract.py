@@ -63,6 +63,7 @@ class Contract:
     limits: tuple[CostLimit, ...]
     needs: str | None = None  # what each of these calls must call; the points of the last limit depend on it
     far: tuple[Sizes, ...] = ()  # secret sizes, each much larger in one variable than all others
+    farthest: tuple[Sizes, ...] = ()  # the same where loops are allowed, for functions that do not loop
     tolerance: Tolerance | None = None  # of results, where right ones differ by more than the rounding of their dtype
 
     @property

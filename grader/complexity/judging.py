@@ -164,7 +164,8 @@ def _judge_far(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost:
     if cost.verdict != "pass":
         return cost
     large = samples.contract.large
-    for sizes in (one for one in samples.contract.far if one in samples.by_size):
+    far = (*samples.contract.far, *samples.contract.farthest)
+    for sizes in (one for one in far if one in samples.by_size):
         count = samples.count(limit.meter, sizes)
         if samples.confirms(limit.meter, polynomial) and count == polynomial.at(sizes):
             continue

@@ -187,20 +187,22 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
         )
         for sizes in contract.large
     )
-    return replace(contract, large=large, far=_far_sizes(replace(contract, large=large), rng))
+    far, farthest = _far_sizes(replace(contract, large=large), rng)
+    return replace(contract, large=large, far=far, farthest=farthest)
 
 
-def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[Sizes, ...]:
+def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Sizes, ...], tuple[Sizes, ...]]:
     """Return sizes in which one variable is about eight times as large as at any other size, the others small.
 
     There is one for each variable where the function must not loop. Else there is one for a variable that the seed
-    chooses, and not so far that honest loops would take long.
+    chooses, and not so far that honest loops would take long; the size without this bound comes second.
     """
     base, steps = contract.lattice.base, contract.lattice.step
     loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
     variables: Sequence[int] = range(len(base)) if loops is None else [int(rng.integers(len(base)))]
     most_steps = None if loops is None else LOOPING * max(loops.at(sizes) for sizes in contract.large)
-    far = []
+    far: list[Sizes] = []
+    farthest: list[Sizes] = []
     for chosen in variables:
         most, step = max(sizes[chosen] for sizes in contract.large), steps[chosen]
         size = int(FAR * most // step + rng.integers(1, 2 + most // step))
@@ -208,9 +210,10 @@ def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[Sizes, ...
             sizes = tuple(base[i] + step * size if i == chosen else base[i] for i in range(len(base)))
             if loops is None or most_steps is None or loops.at(sizes) <= most_steps:
                 break
+            farthest = farthest or [sizes]
             size = size * 9 // 10
         far.append(sizes)
-    return tuple(far)
+    return tuple(far), tuple(farthest)
 
 
 def _undecided(costs: tuple[Cost, ...], findings: tuple[Finding, ...]) -> tuple[Cost, ...]:

@@ -17,6 +17,8 @@ from grader.core.errors import StudentEndedError, StudentError
 from grader.sandbox.protocol.call_names import is_attention
 from grader.sandbox.session import Session
 
+MOST_TERMS = 8  # of a polynomial that is shown though the large sizes do not confirm it
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -62,7 +64,7 @@ def _profile(sampler: Sampler) -> Profile:
     polynomials = _polynomials(samples)
     exact = {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
     further = _make_further_calls(sampler)
-    problem = _measure_far(sampler)
+    problem = _measure_far(sampler, exact)
     events = events_of(sampler.samples, [(further.sizes, sample) for sample in further.samples])
     if sampler.samples.wrong:
         message = "the results are wrong, so the cost does not count"  # a report must not show the right results
@@ -75,10 +77,12 @@ def _profile(sampler: Sampler) -> Profile:
     return Profile(contract, tuple(costs), events, polynomials, exact, _lacking(samples, further), further.looping)
 
 
-def _measure_far(sampler: Sampler) -> StudentError | None:
+def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentError | None:
     """Measure at the sizes that are far larger than the others; return what stopped it."""
+    contract = sampler.contract
+    quick = "steps" in exact and not exact["steps"].degree  # it says that it does not loop
     try:
-        sampler.measure(sampler.contract.far)
+        sampler.measure([*contract.far, *(contract.farthest if quick else ())])
     except StudentError as error:
         return error
     return None
@@ -118,8 +122,10 @@ def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:
 
 
 def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> Polynomial | str:
-    """Return a polynomial that shows why the large sizes failed."""
-    return polynomial if polynomial is not None and polynomial.beyond(limit.bound) else ""
+    """Return a polynomial that shows why the large sizes failed. One of very many terms follows no rule."""
+    if polynomial is None or len(polynomial.terms) > MOST_TERMS or not polynomial.beyond(limit.bound):
+        return ""
+    return polynomial
 
 
 def _polynomials(samples: Samples) -> dict[str, Polynomial]:

@@ -46,7 +46,7 @@ def _suite(mark: Mark, report: Report) -> ElementTree.Element:
     suite.set("tests", str(len(cases)))
     suite.set("time", f"{report.timing.get('wall_s') or 0.0:.3f}")
     if diagnoses := "\n\n".join(dict.fromkeys(diagnosed(report))):
-        ElementTree.SubElement(suite, "system-out").text = visible(diagnoses)
+        ElementTree.SubElement(suite, "system-out").text = visible(diagnoses).expandtabs(4)
     return suite
 
 
@@ -92,7 +92,7 @@ def _with_result(case: ElementTree.Element, tag: str, text: str, kind: str) -> E
     child = ElementTree.SubElement(case, tag, message=_clean(text.strip().partition("\n")[0]))
     if kind:
         child.set("type", kind)
-    child.text = visible(text)
+    child.text = visible(text).expandtabs(4)
     return case
 
 

@@ -151,6 +151,7 @@ class Meter(Counts):
         if type(result) in NUMBERS:
             return result
         if isinstance(result, np.ndarray):
+            self._follow_products((owner,), result)
             self.copied(at, result)
             self.made(at, result)
         elif type(index) is slice and isinstance(owner, SEQUENCES):
@@ -192,6 +193,7 @@ class Meter(Counts):
             price(self, at, function, args, kwargs, result)
         except Exception:  # noqa: BLE001 - a call that went well must not fail because we cannot price it
             self.unpriced(at, name_of(function))
+        self._follow_products(args, result)
         self.made(at, result)
         return result
 
@@ -214,6 +216,11 @@ class Meter(Counts):
         if _is_students(kind):
             return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
+
+    def _follow_products(self, operands: tuple[Any, ...], result: Any) -> None:
+        """Remember that an array was made from a product of arrays."""
+        if self.products and isinstance(result, np.ndarray) and any(id(one) in self.products for one in operands):
+            self.remember_product(result)
 
     def _note_text(self, at: int, result: Any) -> None:
         """Note a long text: it takes memory that is not counted."""
@@ -242,6 +249,7 @@ class Meter(Counts):
                 self.elementwise(at, name in PRODUCTS, (a, b), result)
                 if name == "/" and isinstance(result, np.ndarray) and _is_data(a) and _is_data(b):
                     self.remember_product(result)  # a / (1 / b)
+                self._follow_products((a, b), result)
             self.made(at, result)
         elif isinstance(result, CONTAINERS):
             self.walked(at, len(result))
