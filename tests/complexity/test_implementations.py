@@ -69,7 +69,16 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
         session.close()
 
 
-@pytest.mark.parametrize("implementation", IMPLEMENTATIONS, ids=lambda one: f"{one.module}-{one.name}")
+LONG = ("06_multi_head_attention", "07_gpu_path")
+
+
+@pytest.mark.parametrize(
+    "implementation",
+    [
+        pytest.param(one, id=f"{one.module}-{one.name}", marks=pytest.mark.exhaustive if one.module in LONG else ())
+        for one in IMPLEMENTATIONS
+    ],
+)
 def test_verdict_and_line_are_right(
     course: Course, spawners: dict[Backend, Spawner], implementation: Implementation
 ) -> None:

@@ -88,6 +88,7 @@ def by_student(done: list[Synced]) -> dict[str, str]:
     return {one.student: one.outcome for one in done}
 
 
+@pytest.mark.exhaustive  # half a minute of nbgrader
 def test_a_sync_gives_the_same_gradebook_as_nbgrader_autograde(
     copied: tuple[Path, Path], tmp_path: Path, nbgrader: Nbgrader
 ) -> None:
