@@ -40,6 +40,7 @@ class Counts:
         self.events: dict[str, int] = {}  # calls that a module may forbid, with the first line of each
         self.known: dict[int, Any] = {}  # memory that was counted already, or is the input's
         self.products: dict[int, Any] = {}  # arrays that are products of two arrays
+        self.added: dict[int, Any] = {}  # arrays that are sums of two arrays: of logarithms, they are products
         for array in arrays_in(inputs):
             owner = owner_of(array)
             self.known[id(owner)] = owner
@@ -118,11 +119,11 @@ class Counts:
 
     def remember_product(self, array: np.ndarray) -> None:
         """Remember that an array is the product of two arrays, until it is freed."""
-        self.products[id(array)] = weakref.ref(array, functools.partial(self._forget_product, id(array)))
+        _remember(self.products, array)
 
-    def _forget_product(self, key: int, reference: Any) -> None:
-        if self.products.get(key) is reference:
-            del self.products[key]
+    def remember_sum(self, array: np.ndarray) -> None:
+        """Remember that an array is the sum of two arrays, until it is freed."""
+        _remember(self.added, array)
 
     # memory -----------------------------------------------------------------------------------------------
 
@@ -153,3 +154,12 @@ class Counts:
         owner = owner_of(array)
         if id(owner) not in self.known:
             self.worked(at, min(array.size, owner.size))
+
+
+def _remember(table: dict[int, Any], array: np.ndarray) -> None:
+    table[id(array)] = weakref.ref(array, functools.partial(_forget, table, id(array)))
+
+
+def _forget(table: dict[int, Any], key: int, reference: Any) -> None:
+    if table.get(key) is reference:
+        del table[key]

@@ -249,7 +249,8 @@ class Meter(Counts):
                 self.elementwise(at, name in PRODUCTS, (a, b), result)
                 if name == "/" and isinstance(result, np.ndarray) and _is_data(a) and _is_data(b):
                     self.remember_product(result)  # a / (1 / b)
-                self._follow_products((a, b), result)
+                elif name == "+" and isinstance(result, np.ndarray) and _is_data(a) and _is_data(b):
+                    self.remember_sum(result)  # of logarithms
             self.made(at, result)
         elif isinstance(result, CONTAINERS):
             self.walked(at, len(result))

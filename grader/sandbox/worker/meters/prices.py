@@ -27,7 +27,7 @@ PRODUCTS = {"multiply", "square", "power", "float_power", "outer", "kron", "mul"
 ADDING = {"sum", "mean", "cumsum", "trace", "cumulative_sum", "std", "var", "norm", "nansum", "nanmean"}
 ADDING |= {"nanstd", "nanvar"}
 SQUARING = {"std", "var", "norm", "nanstd", "nanvar"}  # sums of squares: two of them give a dot product
-HIDDEN_PRODUCTS = {"exp", "exp2", "expm1", "divide", "true_divide"}  # of logarithms, and by the inverse
+EXPONENTIALS = {"exp", "exp2", "expm1"}
 DUNDERS = {
     **dict.fromkeys(("mul", "rmul", "imul"), "*"),
     **dict.fromkeys(("pow", "rpow", "ipow"), "**"),
@@ -105,8 +105,13 @@ def elementwise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
     output = result[0] if isinstance(result, tuple) else result
     name = getattr(function, "__name__", "")
     meter.elementwise(at, name in PRODUCTS, operands or (0,), output)
-    if name in HIDDEN_PRODUCTS and isinstance(output, np.ndarray) and output.dtype.kind == "f":
-        meter.remember_product(output)
+    if isinstance(output, np.ndarray) and output.dtype.kind == "f" and operands:
+        if (name in EXPONENTIALS and id(operands[0]) in meter.added) or (
+            name in ("divide", "true_divide") and all(np.size(one) > 1 for one in operands)
+        ):
+            meter.remember_product(output)
+        elif name == "add" and all(np.size(one) > 1 for one in operands):
+            meter.remember_sum(output)
 
 
 def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
