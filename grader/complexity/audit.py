@@ -33,11 +33,10 @@ from grader.complexity.audit_lists import (
     UNWATCHED_PARTS,
 )
 from grader.complexity.audit_names import Names, is_name
-from grader.core.ipython_lines import without_magic
+from grader.complexity.audit_parsing import parse, without_main
 from grader.sandbox.protocol.call_names import PACKAGE
 
 MOST_CHARACTERS = 100_000  # no honest file of this course is a tenth of this
-_IS_MAIN = "__name__ == '__main__'"
 _OUR_NAMES = re.compile(r"attn_(?:meter|slice)")
 UNREADABLE = "this file is too long or too deeply nested to be checked"
 IMPORT = "an import that is not on the list of modules that solutions need"
@@ -88,7 +87,7 @@ def _uses(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[tuple[st
     trees = []
     for number, cell in enumerate(cells, 1):
         with suppress(RecursionError, MemoryError, ValueError):
-            tree = _parse(cell.decode("utf-8", "replace"), notebook=notebook)
+            tree = parse(cell.decode("utf-8", "replace"), notebook=notebook)
             trees += [(f"{file}[{number}]" if notebook else file, tree)] if tree is not None else []
     names = Names.of([tree for _, tree in trees])
     return tuple(
@@ -112,12 +111,12 @@ def _findings(file: str, cells: list[str], *, notebook: bool) -> Iterator[Findin
     for number, cell in enumerate(cells, 1):
         name = f"{file}[{number}]" if notebook else file
         try:
-            tree = _parse(cell, notebook=notebook)
+            tree = parse(cell, notebook=notebook)
         except (RecursionError, MemoryError, ValueError):
             yield Finding(name, 1, UNREADABLE)
             continue
         if tree is not None:  # a cell that is not Python never runs
-            trees.append((name, tree if notebook else _without_main(tree)))
+            trees.append((name, tree if notebook else without_main(tree)))
     names = Names.of([tree for _, tree in trees])
     for name, tree in trees:
         try:
@@ -127,27 +126,6 @@ def _findings(file: str, cells: list[str], *, notebook: bool) -> Iterator[Findin
             yield Finding(name, 1, UNREADABLE)
             continue
         yield from (Finding(name, line, reason) for line, reason in sorted(auditor.found))
-
-
-def _parse(cell: str, *, notebook: bool) -> ast.Module | None:
-    flags = ast.PyCF_ONLY_AST | (ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0)
-    while True:
-        try:
-            tree = compile(cell, "<audit>", "exec", flags=flags, dont_inherit=True)
-        except SyntaxError as error:
-            fixed = without_magic(cell, error.lineno or 0) if notebook else None
-            if fixed is None:
-                return None
-            cell = fixed
-        else:
-            assert isinstance(tree, ast.Module)
-            return tree
-
-
-def _without_main(tree: ast.Module) -> ast.Module:
-    """Leave out `if __name__ == "__main__":`. A file that is graded is never the main program."""
-    kept = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == _IS_MAIN)]
-    return ast.Module(kept, tree.type_ignores)
 
 
 class _Auditor(ast.NodeVisitor):

@@ -11,26 +11,28 @@ import math
 import operator
 import sys
 from functools import lru_cache
-from types import ModuleType
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
 
 from grader.sandbox.protocol.call_names import ATTENTION, OTHER_NAMES, PREFIX, UNKNOWN, is_attention
+from grader.sandbox.protocol.torch_names import is_torch_name
 
-# Where a name begins, and the modules and types that it may be in.
-_OWNERS: dict[str, tuple[Any, ...]] = {
-    "numpy": (np,),
-    "ndarray": (np.ndarray,),
-    "math": (math,),
-    "itertools": (itertools,),
-    "functools": (functools,),
-    "operator": (operator,),
-    "_operator": (operator,),
-    "collections": (collections,),
-    "contextlib": (contextlib,),
-    **{kind.__name__: (kind,) for kind in (list, dict, set, frozenset, tuple, str, bytes, int, float, complex)},
+# Where a name begins, and the module or type that it is in.
+_OWNERS: dict[str, Any] = {
+    "numpy": np,
+    "ndarray": np.ndarray,
+    "math": math,
+    "itertools": itertools,
+    "functools": functools,
+    "operator": operator,
+    "_operator": operator,
+    "collections": collections,
+    "contextlib": contextlib,
+    **{kind.__name__: kind for kind in (list, dict, set, frozenset, tuple, str, bytes, int, float, complex)},
 }
+_PARTS_OF_TORCH = {"", "nn", "nn.functional", "Tensor", "linalg", "special", "fft", "autograd", "ops.aten", "_C._nn"}
 _DEEPEST = 4
 
 
@@ -43,28 +45,21 @@ def known_name(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_known(name: str) -> bool:
-    if name in OTHER_NAMES or hasattr(builtins, name):
+    if name in OTHER_NAMES or name in vars(builtins):
         return True
     root, *parts = name.split(".")
-    if not 0 < len(parts) <= _DEEPEST or not all(part.isidentifier() for part in parts):
+    if not 0 < len(parts) <= _DEEPEST:
         return False
-    if root == "torch":
-        return any(_leads_somewhere(owner, parts) for owner in _torch_owners())
-    return any(_leads_somewhere(owner, parts) for owner in _OWNERS.get(root, ()))
-
-
-def _torch_owners() -> tuple[Any, ...]:
-    """Return the parts of torch, if it is loaded: where a module needs torch, it is."""
-    torch = sys.modules.get(PREFIX.rstrip("."))
-    return () if torch is None else (torch, torch.Tensor, torch.nn.functional, torch.nn, torch.ops.aten)
+    if root == "torch":  # where a module needs torch, it is loaded; a worker's word must not load it
+        return "torch" in sys.modules and ".".join(parts[:-1]) in _PARTS_OF_TORCH and is_torch_name(parts[-1])
+    return root in _OWNERS and _leads_somewhere(_OWNERS[root], parts)
 
 
 def _leads_somewhere(owner: Any, parts: list[str]) -> bool:
+    """Whether these attributes are there. They are only looked up: some modules would load others for a name."""
     for part in parts:
         try:
-            owner = getattr(owner, part)
-        except (AttributeError, ImportError, RuntimeError):
-            return False
-        if isinstance(owner, ModuleType) and owner.__name__ == "grader":
+            owner = getattr_static(owner, part)
+        except AttributeError:
             return False
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
 from grader.complexity.polynomial import Sizes
 from grader.complexity.profile import Profile, profile
-from grader.complexity.watched_checks import calls_in_checks
+from grader.complexity.watched_checks import WatchedCalls, calls_in_checks
 from grader.complexity.witness import doubt
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
@@ -28,6 +28,7 @@ from grader.sandbox.session import RecordedRequest, Session
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
 FAR = 8  # times the largest other size
 LOOPING = 2  # times the steps at the other sizes, where loops are allowed
+UNSEEN = "it ended its process when the calls of the checks were watched: an instructor must check"
 EXECUTING = ("exec", "eval", "compile")
 
 
@@ -91,24 +92,24 @@ class CostMeasurer:
         if use is not None:
             yield Finding(*use, FORBIDDEN)
 
-    def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> Mapping[str, set[str]]:
+    def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> WatchedCalls:
         """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""
         seed = seed_of(self.salt, self.module, "calls in checks")
-        return calls_in_checks(session, recorded, seed) if self.forbidden else {}
+        return calls_in_checks(session, recorded, seed) if self.forbidden else WatchedCalls({})
 
     def with_calls(
-        self, found: FunctionCosts, calls: Collection[str], files: Mapping[str, Mapping[str, Any]]
+        self, found: FunctionCosts, calls: WatchedCalls, files: Mapping[str, Mapping[str, Any]]
     ) -> FunctionCosts:
         """Fail the costs of a function that makes a forbidden call in a check, though not where it was measured."""
         contract = found.profile.contract
         forbidden = tuple(
             Forbidden(Event(contract.function, call, definition(files, contract.target)), rule.why)
-            for call in sorted(calls)
+            for call in sorted(calls.names.get(contract.target, ()))
             if call != SUM and (rule := self.forbidden.get(kind_of(call))) and rule.holds_in(contract.target)
         )
-        if found.forbidden or not forbidden:
-            return found
-        return replace(found, costs=_fail_forbidden(found.costs, forbidden), forbidden=forbidden)
+        if forbidden and not found.forbidden:
+            return replace(found, costs=_fail_forbidden(found.costs, forbidden), forbidden=forbidden)
+        return found if calls.complete else replace(found, costs=_in_doubt(found.costs, UNSEEN))
 
     def unmeasured(self, contract: Contract) -> FunctionCosts:
         """Return failed costs for a function that was not measured, because its results are wrong or never come."""
@@ -239,8 +240,10 @@ def _for_a_report(cost: Cost) -> Cost:
 
 
 def _in_doubt(costs: tuple[Cost, ...], why: str) -> tuple[Cost, ...]:
-    """Leave the costs of a function to the instructor, if there is a reason."""
-    return tuple(replace(cost, verdict="inconclusive", message=why) for cost in costs) if why else costs
+    """Leave the costs that pass to the instructor, if there is a reason."""
+    return tuple(
+        replace(cost, verdict="inconclusive", message=why) if why and cost.verdict == "pass" else cost for cost in costs
+    )
 
 
 def definition(files: Mapping[str, Mapping[str, Any]], name: str) -> CodeLine:

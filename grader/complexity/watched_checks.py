@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,27 +19,44 @@ MOST_NAMES = 100
 _CALLING = ("call", "vjp", "on_device")
 
 
-def calls_in_checks(session: Session, recorded: Sequence[RecordedRequest], seed: int) -> Mapping[str, set[str]]:
-    """Return the names of the library calls that each function or class made when the checks called it.
+@dataclass(frozen=True)
+class WatchedCalls:
+    """The names of the library calls that each function or class made; `complete` if every call could be watched."""
 
-    Of all calls whose arguments have the same types and numbers of axes, some are made: the secret seed chooses which
-    shapes. A function that ends its process here did not do so in the checks; what was seen until then counts.
+    names: Mapping[str, set[str]]
+    complete: bool = True
+
+
+def calls_in_checks(session: Session, recorded: Sequence[RecordedRequest], seed: int) -> WatchedCalls:
+    """Return what each function or class called in the checks.
+
+    Of all calls whose arguments have the same types and numbers of axes, one is made: the secret seed chooses which
+    shapes. Code that ends its process here, or answers nonsense, did not do so in the checks.
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
+    complete = True
     for _, requests in groupby(_of_every_kind(recorded, seed), lambda one: one.generation):
         of_one_worker = list(requests)
-        message = {"op": "watch", "requests": [one.message for one in of_one_worker]}
         try:
-            answer = session.request(message, CALL, CALL)
+            answer = _watch(session, of_one_worker)
         except StudentError:
+            complete = False
             continue
-        if type(answer) is not list or len(answer) != len(of_one_worker):
-            raise session.malformed(CALL, CALL)
         for one, names in zip(of_one_worker, answer, strict=True):
-            if type(names) is not list or len(names) > MOST_NAMES or not all(type(name) is str for name in names):
-                raise session.malformed(CALL, CALL)
-            found[one.owner] |= {known_name(name) for name in names}
-    return found
+            found[one.owner] |= set(map(known_name, names))
+    return WatchedCalls(found, complete)
+
+
+def _watch(session: Session, requests: Sequence[RecordedRequest]) -> list[list[str]]:
+    """Make the calls of one worker again, and return the names of what each one called."""
+    answer = session.request({"op": "watch", "requests": [one.message for one in requests]}, CALL, CALL)
+    if type(answer) is not list or len(answer) != len(requests) or not all(map(_are_names, answer)):
+        raise session.malformed(CALL, CALL)
+    return answer
+
+
+def _are_names(names: object) -> bool:
+    return type(names) is list and len(names) <= MOST_NAMES and all(type(name) is str for name in names)
 
 
 def _of_every_kind(recorded: Sequence[RecordedRequest], seed: int) -> Iterator[RecordedRequest]:

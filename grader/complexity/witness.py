@@ -75,8 +75,10 @@ def _used(session: Session, contract: Contract, seed: int, expected: Expected | 
         make = {"op": "make", "number": handle, "ref": [0, [name]], "made": made.data}
         message |= {"ref": [handle, [method]], "before": [make]}
     before = usage_of(session.worker_pid)
-    session.request(message, contract.function, contract.target)
+    answer = session.request(message, contract.function, contract.target)
     after = usage_of(session.worker_pid)
+    if type(answer) is not list or len(answer) != 1 or type(answer[0]) is not dict or "value" not in answer[0]:
+        raise StudentError(ENDED)  # it raised an exception, which costs nothing
     if before is None or after is None:
         return None
     return Usage(after[0] - before[0], after[1] - before[1])

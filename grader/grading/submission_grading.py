@@ -178,7 +178,7 @@ class SubmissionGrading:
         calls = measurer.calls_in_checks(session, recorded)
         self._renew(session, "plain")
         files = session.program.files
-        return tuple(measurer.with_calls(one, calls.get(one.profile.contract.target, ()), files) for one in measured)
+        return tuple(measurer.with_calls(one, calls, files) for one in measured)
 
     @staticmethod
     def _renew(session: Session, loading: Loading) -> None:

@@ -80,7 +80,7 @@ class _CheckStart:
 
 
 Loading = Literal["plain", "metered"]  # with meters at once: code must not see that it is loaded a second time
-LOADING = ("load", "measure")  # both may load the program
+LONG = ("load", "measure", "watch")  # they load the program, or make many calls
 FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
 
 
@@ -245,7 +245,7 @@ class Session:
         if self._worker is None:
             raise RuntimeError("there is no worker")
         channel = self._worker.channel
-        limits = self.limits.for_import if message["op"] in LOADING else self.limits
+        limits = self.limits.for_import if message["op"] in LONG else self.limits
         patience = Deadline(limits, self._worker.process.pid)
         self._serial += 1
         started = time.monotonic()

@@ -52,6 +52,8 @@ def found_in(*cells: str, notebook: bool = False) -> tuple[Finding, ...]:
         ("async def f(): pass", reasons.ASYNCHRONOUS),
         ("attn_meter", reasons.OUR_NAMES),
         ("def f(x):\n    n = [np]\n    n[0].multiply = x", reasons.LIBRARY_AS_VALUE),
+        ("if __name__ == '__main__':\n    pass\nelse:\n    import gc", reasons.IMPORT),  # this is the part that runs
+        ("if " + "not " * 900 + "x:\n    import gc", reasons.UNREADABLE),
         ("x = " + "-" * 5000 + "1", reasons.UNREADABLE),
         ("x = " + "1 + " * 60_000 + "1", reasons.UNREADABLE),
     ],
@@ -90,6 +92,11 @@ def test_cells_of_a_notebook_are_read_as_jupyter_runs_them() -> None:
     assert found == (Finding("f.py[3]", 2, reasons.IMPORT),)
     (main,) = found_in("if __name__ == '__main__':\n    import gc", notebook=True)
     assert main.line == 2  # a notebook is the main program
+
+
+def test_a_cell_of_nothing_but_magic_is_not_read_to_its_end() -> None:
+    (found,) = found_in("!ls\n" * 20_000, notebook=True)
+    assert found.reason == reasons.UNREADABLE
 
 
 def test_a_name_of_one_cell_is_known_in_the_others() -> None:
