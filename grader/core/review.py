@@ -36,5 +36,5 @@ class ReviewItem:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has decided it yet."""
+        """Whether it is not decided yet."""
         return self.decision == "open"

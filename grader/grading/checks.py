@@ -85,7 +85,7 @@ def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check
 def _compares(test: Test) -> bool:
     """Whether a test only compares with a complete answer: a function called `oracle...` is a second way to it.
 
-    A check of devices is about a property, too: it compares only so that nobody returns zeros on a GPU.
+    A check of devices is about a property, too: it compares only so that zeros on a GPU do not pass.
     """
     if any(name.startswith(ORACLES) for name in test.fixtures):
         return True

@@ -54,7 +54,7 @@ def name_of(path: Path) -> str:
 
 
 def breached(report: Report) -> bool:
-    """Whether a cheat got full marks, and nobody is asked to look at it."""
+    """Whether a cheat got full marks without a review."""
     return report.score == report.max_score and not report.needs_review
 
 

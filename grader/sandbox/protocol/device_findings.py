@@ -60,7 +60,7 @@ class DeviceCall:
 
     @property
     def is_compared(self) -> bool:
-        """Whether the check has looked at the value. A function may give zeros wherever nobody does."""
+        """Whether the check has looked at the value. Without that, a function could return zeros."""
         return bool(self._reads)
 
 

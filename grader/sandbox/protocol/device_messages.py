@@ -11,7 +11,7 @@ STEPS = {
     "moved_more_than_once": "Move it once, before its first use, and keep the result of the move.",
     "left_on_cpu": "Return every tensor on the device of the input.",
 }
-# Why nobody can tell what a line did on the GPU. This is no mistake: an instructor must check.
+# Why it is unknown what a line did on the GPU. This is not a mistake: an instructor must check.
 UNWATCHED = {
     "compiled": "compiled code runs",
     "memory": "the memory of a tensor is read directly",

@@ -2,7 +2,7 @@
 
 A mode is off while it answers, and torch may call student code just then: a hook, the backward of an
 `autograd.Function`. So the function mode is put back for as long as that code runs. Whatever else turns a mode off, or
-reads memory that no mode can see, is noted as "unwatched". It is no mistake, but nobody can tell what happened there.
+reads memory that no mode can see, is noted as "unwatched". It is not a mistake, but what happened there is unknown.
 """
 
 from __future__ import annotations
