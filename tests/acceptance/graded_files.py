@@ -1,4 +1,4 @@
-"""Grading of files in tests/data/: each one is a complete submission for a module."""
+"""Files of tests/data/ that are complete submissions, graded in one batch. Earlier modules are the course's own."""
 
 from __future__ import annotations
 
@@ -9,28 +9,54 @@ from pathlib import Path
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.module import Module
+from grader.course.notebook import read_cells
 from grader.grading.grade import full_suite, run_grading
 from grader.sandbox.jail.limits import Limits
 from grader.submission.submission import Source, Submission
 
 
-def submissions_of(course: Course, module: Module, paths: Iterable[Path]) -> list[Submission]:
-    """Return each file as the submission of one student, who has the solutions of all earlier modules."""
-    earlier = {one.slug: course.solution(one).read_text() for one in course.modules if one.order < module.order}
-    submissions = []
-    for path in paths:
-        texts = earlier | {module.slug: path.read_text()}
-        files = {slug: Source(f"{slug}.py", (text,), notebook=False) for slug, text in texts.items()}
-        submissions.append(Submission(path.stem, module.name, f"{module.slug}.py", files))
-    return submissions
+def grade_folder(course: Course, folder: Path, limits: Limits | None = None) -> tuple[Report, ...]:
+    """Grade every script and notebook of a folder that is named after its module."""
+    module = course.module(folder.name)
+    paths = sorted(path for path in folder.iterdir() if path.suffix in (".py", ".ipynb"))
+    reports = grade_files(course, module, paths, limits)
+    assert [report.max_score for report in reports] == [module.points] * len(paths)
+    return reports
 
 
-def graded(
-    course: Course, module: Module, paths: Iterable[Path], limits: Limits, salt: str | None = None
-) -> list[Report]:
-    """Grade files by all checks of a module, and by their costs. A salt of its own gives other hidden inputs."""
+def grade_files(
+    course: Course, module: Module, paths: Iterable[Path], limits: Limits | None = None, salt: str | None = None
+) -> tuple[Report, ...]:
+    """Grade files by all checks and costs of a module. A salt of its own gives other hidden inputs."""
     suite = full_suite(course, module)
     suite = suite if salt is None else replace(suite, salt=salt)
     reports: list[Report] = []
-    run_grading(suite, submissions_of(course, module, paths), reports.append, limits, allow_unjailed=True)
-    return reports
+    submissions = [_submission(course, module, path) for path in paths]
+    run_grading(suite, submissions, reports.append, limits, allow_unjailed=True)
+    return tuple(reports)
+
+
+def lost_marks(reports: tuple[Report, ...]) -> dict[str, list[tuple[str, str]]]:
+    """Return what each submission lost and why. One that has full marks is left out."""
+    return {
+        report.submission: [("status", f"{report.status}: {report.message}")]
+        + [(check.name, check.message) for check in report.asked if check.outcome != "passed"]
+        + [(f"{cost.function}, {cost.meter}", cost.message) for cost in report.costs if cost.verdict != "pass"]
+        + [(call.call, call.why) for call in report.forbidden]
+        for report in reports
+        if (report.status, report.score) != ("graded", report.max_score)
+    }
+
+
+def _submission(course: Course, module: Module, path: Path) -> Submission:
+    earlier = {one.slug: course.solution(one).read_text() for one in course.modules if one.order < module.order}
+    files = {slug: Source(f"{slug}.py", (text,), notebook=False) for slug, text in earlier.items()}
+    files[module.slug] = _source(module, path)
+    return Submission(path.stem, module.name, files[module.slug].file, files)
+
+
+def _source(module: Module, path: Path) -> Source:
+    file = f"{module.slug}{path.suffix}"
+    if path.suffix == ".ipynb":
+        return Source(file, read_cells(path.read_bytes()), notebook=True)
+    return Source(file, (path.read_text(encoding="utf-8"),), notebook=False)

@@ -17,7 +17,7 @@ from grader.course.course import Course
 from grader.course.module import Module
 from grader.platforms.items import diagnosed, items_of
 from grader.sandbox.jail.limits import Limits
-from tests.acceptance.graded_files import graded
+from tests.acceptance.graded_files import grade_files
 from tests.conftest import DATA
 
 FOLDER = DATA / "cheats"
@@ -71,7 +71,7 @@ def public_text(report: Report) -> str:
 @pytest.mark.parametrize("name", FAST)
 def test_a_cheat_of_each_family_is_noticed(course: Course, name: str) -> None:
     path = FOLDER / f"{name}.py"
-    (report,) = graded(course, course.module(module_of(path)), [path], LIMITS)
+    (report,) = grade_files(course, course.module(module_of(path)), [path], LIMITS)
     assert not breached(report), f"{report.score:g} of {report.max_score:g} points, and no review"
 
 
@@ -79,7 +79,7 @@ def test_a_cheat_of_each_family_is_noticed(course: Course, name: str) -> None:
 @pytest.mark.parametrize("module_name", sorted(set(map(module_of, CHEATS))))
 def test_no_cheat_gets_full_marks_unnoticed(course: Course, module_name: str) -> None:
     paths = [path for path in CHEATS if module_of(path) == module_name]
-    reports = graded(course, course.module(module_name), paths, LIMITS)
+    reports = grade_files(course, course.module(module_name), paths, LIMITS)
     results = dict(zip(map(name_of, paths), reports, strict=True))
     wrong = {
         name: [check.name for check in report.asked if check.outcome != "passed"]
@@ -105,7 +105,7 @@ def test_no_hidden_input_in_the_public_text_of_all_leaks(course: Course, path: P
 def assert_same_public_text(course: Course, path: Path, module: Module | None = None) -> None:
     """Fail if a submission's public text depends on the salt, and so on the hidden inputs."""
     module = module or course.module(module_of(path))
-    reports = [report for salt in SALTS for report in graded(course, module, [path], LIMITS, salt)]
+    reports = [report for salt in SALTS for report in grade_files(course, module, [path], LIMITS, salt)]
     texts = [public_text(report) for report in reports]
     if path.stem in TELLING_LINES:
         texts = [re.sub(r'("line": |line )\d+', r"\1", text) for text in texts]

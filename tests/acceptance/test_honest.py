@@ -6,7 +6,7 @@ import pytest
 
 from grader.core.report import Report
 from grader.course.course import Course
-from tests.acceptance.graded_folder import grade_folder, lost_marks
+from tests.acceptance.graded_files import grade_folder, lost_marks
 from tests.conftest import DATA
 
 HONEST = DATA / "honest"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.course.course import Course
-from tests.acceptance.graded_folder import grade_folder, lost_marks
+from tests.acceptance.graded_files import grade_folder, lost_marks
 from tests.conftest import DATA, LIMITS
 
 FOLDERS = sorted((DATA / "right").iterdir())
