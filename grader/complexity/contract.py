@@ -28,6 +28,8 @@ METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
 PARTS: dict[str, int | None] = {"array": None, "mask": None, "tensor": None, "tensormask": None}
 PARTS |= {"none": 0, "true": 0, "size": 1, "lengths": 2, "value": 1}
 _KEYS = {"args", "init", "also", "needs", "sizes", "large", "points", "tolerance", *METERS}
+# Of tensors in single precision: rounding errors grow with the sizes, and large ones must not fail a right result.
+SINGLE = Tolerance(1e-3, 3e-5)
 _KEYS_NEEDED = "A contract needs args, sizes = {n = [first, step]}, large, points and a limit for at least one meter"
 
 
@@ -122,7 +124,7 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
             large=_large(table["large"], names),
             limits=limits,
             needs=_needs(table["needs"]) if "needs" in table else None,
-            tolerance=_tolerance(table["tolerance"]) if "tolerance" in table else None,
+            tolerance=_tolerance(table),
         )
     except CourseError:
         raise
@@ -147,7 +149,10 @@ def _needs(kind: Any) -> str:
     return str(kind)
 
 
-def _tolerance(size: Any) -> Tolerance:
+def _tolerance(table: Mapping[str, Any]) -> Tolerance | None:
+    if "tolerance" not in table:
+        return SINGLE if any(spec.startswith("tensor ") for spec in table["args"]) else None
+    size = table["tolerance"]
     if type(size) is not float or not 0 < size < 1:
         raise ValueError("tolerance must be a number between 0 and 1, such as 0.001")
     return Tolerance(size, size)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import click
 
 from grader.authoring.misconceptions import as_submission, read_misconceptions
-from grader.authoring.reach import ALL, Reach
+from grader.authoring.reach import Reach
 from grader.authoring.trials import TrialRoom, in_trial_room
 from grader.core.report import Report
 from grader.course.course import Course, read_course
@@ -95,7 +95,7 @@ def _graded(course: Course, module: Module, room: TrialRoom) -> dict[str, Outcom
     reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
     found = {"the solution": outcomes_of(reference.report)}
     for name, submission in right_solutions(course, module).items():
-        found[name] = outcomes_of(room.wrong(submission, ALL, reference))
+        found[name] = outcomes_of(room.measured(submission))
     for name, submission in class_members(course, module).items():
         found[name] = outcomes_of(room.measured(submission))
     for way in read_misconceptions(course, module):

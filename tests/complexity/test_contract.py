@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader.complexity.contract import read_contracts
+from grader.complexity.contract import SINGLE, read_contracts
+from grader.core.compare import Tolerance
 from grader.course.course import Course
 from grader.course.module import CourseError
 
@@ -33,6 +34,12 @@ def test_a_contract_is_read_completely() -> None:
     assert contract.lattice.degree == 3
     assert len(contract.lattice.points()) == 10
     assert contract.large == ((50, 4),)
+
+
+def test_large_tensors_may_differ_by_more_than_the_rounding_of_a_few_numbers() -> None:
+    of_tensors = GOOD | {"args": ["tensor n d"]}
+    contracts = read_contracts(Path("m"), {"f": GOOD, "g": of_tensors, "h": of_tensors | {"tolerance": 0.1}})
+    assert [contract.tolerance for contract in contracts] == [None, SINGLE, Tolerance(0.1, 0.1)]
 
 
 @pytest.mark.parametrize(
