@@ -236,7 +236,16 @@ def test_ctrl_c_leaves_no_process_and_no_half_report(tiny: Course, tmp_path: Pat
     )
     out = tmp_path / "out"
     command = [EXECUTABLE, "grade", str(folder), "-j", "1", "--to", str(out), "--allow-unjailed"]
-    running = subprocess.Popen(command, cwd=tiny.root, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command,
+        cwd=tiny.root,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # the process that runs the tests may ignore it
+    )
     while not waiting.exists():
         assert running.poll() is None
         time.sleep(0.05)
