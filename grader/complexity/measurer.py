@@ -16,7 +16,7 @@ from grader.complexity.contract import Contract, read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
 from grader.complexity.polynomial import Sizes
 from grader.complexity.profile import Profile, profile
-from grader.complexity.watched_checks import WatchedCalls, calls_in_checks
+from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
 from grader.complexity.witness import doubt
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
@@ -94,8 +94,9 @@ class CostMeasurer:
 
     def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> WatchedCalls:
         """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""
-        seed = seed_of(self.salt, self.module, "calls in checks")
-        return calls_in_checks(session, recorded, seed) if self.forbidden else WatchedCalls({})
+        if session.named or not self.forbidden:
+            return named_in_checks(session)
+        return calls_in_checks(session, recorded, seed_of(self.salt, self.module, "calls in checks"))
 
     def with_calls(
         self, found: FunctionCosts, calls: WatchedCalls, files: Mapping[str, Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""What the checks' calls call: some of them are made again while they are watched."""
+"""What the checks' calls call. Torch functions are named in the checks; for NumPy, some calls are made again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from grader.sandbox.session import RecordedRequest, Session
 
 CALL = "the calls of the checks"
 MOST_NAMES = 100
-_CALLING = ("call", "vjp", "on_device")
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,12 @@ class WatchedCalls:
 
     names: Mapping[str, set[str]]
     complete: bool = True
+
+
+def named_in_checks(session: Session) -> WatchedCalls:
+    """Return what the worker named in the checks: every call of a torch module was watched."""
+    called = session.all_calls.called
+    return WatchedCalls({owner: set(map(known_name, names)) for owner, names in called.items()})
 
 
 def calls_in_checks(session: Session, recorded: Sequence[RecordedRequest], seed: int) -> WatchedCalls:
@@ -64,47 +69,39 @@ def _of_every_kind(recorded: Sequence[RecordedRequest], seed: int) -> Iterator[R
     wanted = _chosen(recorded, seed)
     for one in recorded:
         message = one.message
-        if message["op"] not in _CALLING:
+        if message["op"] != "call":
             yield one
             continue
-        calls = _calls(message)
+        calls = message["calls"]
         kinds = [(*_place(one), _kind(call)) for call in calls]
         new = [call for call, kind in zip(calls, kinds, strict=True) if kind in wanted]
         wanted.difference_update(kinds)
         if new:
-            yield replace(one, message={**message, "calls": new}) if "calls" in message else one
+            yield replace(one, message={**message, "calls": new})
         elif message.get("before"):
             yield replace(one, message={"op": "get", "ref": message["ref"], "before": message["before"]})
 
 
 def _chosen(recorded: Sequence[RecordedRequest], seed: int) -> set[Any]:
-    """Return the kinds of calls to make again: one of the shapes for each combination of types.
-
-    On the simulated GPU, where calls are slow, it is one for each function.
-    """
+    """Return the kinds of calls to make again: one of the shapes for each combination of types."""
     shapes: defaultdict[Any, dict[Any, None]] = defaultdict(dict)
     for one in recorded:
-        if one.message["op"] in _CALLING:
-            for call in _calls(one.message):
-                kind = (*_place(one), _kind(call))
-                same = () if one.message["op"] == "on_device" else _without_shapes(_kind(call))
-                shapes[(*_place(one), same)][kind] = None
+        if one.message["op"] == "call":
+            for call in one.message["calls"]:
+                kind = _kind(call)
+                shapes[(*_place(one), _without_shapes(kind))][(*_place(one), kind)] = None
     rng = random.Random(seed)
     return {rng.choice(list(of_one)) for of_one in shapes.values()}
 
 
-def _calls(message: dict[str, Any]) -> list[Any]:
-    return message.get("calls") or [[message.get("args"), message.get("kwargs")]]
-
-
 def _place(one: RecordedRequest) -> tuple[Any, ...]:
-    return one.message["op"], one.owner, *one.message["ref"][1][-1:]
+    return one.owner, *one.message["ref"][1][-1:]
 
 
 def _without_shapes(kind: Any) -> Any:
     """Return a kind with the numbers of axes in place of shapes, and without the values of numbers."""
     if type(kind) is _ArrayKind:
-        return (kind.type, len(kind.shape), kind.dtype, kind.requires_grad)
+        return (kind.type, len(kind.shape), kind.dtype)
     if type(kind) is tuple:
         return tuple(map(_without_shapes, kind))
     return type(kind) if type(kind) is int else kind
@@ -114,14 +111,12 @@ class _ArrayKind(NamedTuple):
     type: str
     shape: tuple[int, ...]
     dtype: str
-    requires_grad: bool
 
 
 def _kind(value: Any) -> Any:
-    """Return what code can branch on without looking at the numbers: types, shapes, dtypes and flags."""
+    """Return what code can branch on without looking at the numbers: types, shapes and dtypes."""
     if (shape := shape_of(value)) is not None:
-        grad = bool(getattr(value, "requires_grad", False))
-        return _ArrayKind(type(value).__name__, tuple(shape), str(value.dtype), grad)
+        return _ArrayKind(type(value).__name__, tuple(shape), str(value.dtype))
     if isinstance(value, list | tuple):
         return tuple(map(_kind, value))
     if isinstance(value, dict):

@@ -16,6 +16,7 @@ from grader.core.safe_text import one_line, plain_name, printable
 from grader.core.versions import environment, gpu_name
 from grader.course.api import Api
 from grader.course.module import Module
+from grader.course.seeds import seed_of
 from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.check_outcome import FAULT, CheckResults, result_of
 from grader.grading.checks import Check
@@ -28,6 +29,7 @@ from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
 from grader.sandbox.session import IMPORT, Loading, Program, Session
 from grader.sandbox.student import Student
+from grader.sandbox.traced_calls import TracedCalls
 from grader.submission.submission import Submission
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
@@ -117,7 +119,10 @@ class SubmissionGrading:
         return self._report(result, {"wall_s": None, "cpu_s": None})
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
-        return Session(spawner, program, self.context.limits)
+        session = Session(spawner, program, self.context.limits)
+        measurer = self.context.cost_measurer
+        session.named = self.context.module.backend == "torch" and measurer is not None and bool(measurer.forbidden)
+        return session
 
     def _grade(self, session: Session) -> _Result:
         if self.submission.problem:
@@ -154,6 +159,8 @@ class SubmissionGrading:
     def _prepare(self, session: Session) -> None:
         """Tell the session what the checks of a full grading need: an audit, and a record where calls are forbidden."""
         measurer = self.context.cost_measurer
+        salt = "" if measurer is None else measurer.salt
+        session.traced = TracedCalls(session.program.files, seed_of(salt, self.context.module.name, "traced calls"))
         if measurer is None:
             return
         from grader.complexity.audit import audit  # a student's own checks do not wait for it
@@ -161,7 +168,7 @@ class SubmissionGrading:
         found = next(iter(audit(session.program.files)), None)
         for one in filter(None, (session, session.gpu)):
             one.uncertified = f"line {found.line}: {found.reason}: an instructor must check" if found else ""
-        session.recorded = [] if measurer.forbidden else None
+        session.recorded = [] if measurer.forbidden and not session.named else None
 
     def _measure(self, session: Session, results: CheckResults) -> tuple[FunctionCosts, ...]:
         """Measure every function that has a contract, unless it ended its process or passes no check."""

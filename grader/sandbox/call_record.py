@@ -1,4 +1,4 @@
-"""The record of the calls of one submission: which functions returned a value, and which changed an argument."""
+"""The record of the calls of one submission: what returned a value, what changed an argument, what was called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from grader.sandbox.protocol.replies import MalformedError
 
 MODULE = 0  # the handle of the student's module itself
-MOST = 100  # arguments that one reply may name
+MOST = 100  # arguments, or names of functions, that one reply may have
 WATCHED = ("call", "make", "vjp", "on_device", "on_gpu")  # the requests whose arguments a worker compares
 
 
@@ -28,10 +28,20 @@ class CallRecord:
 
     returned: set[str] = field(default_factory=set)
     changes: dict[str, Change] = field(default_factory=dict)
+    called: dict[str, set[str]] = field(default_factory=dict)  # names that a worker gave: they can be anything
 
     def copy(self) -> CallRecord:
         """Return a record that later calls do not change."""
-        return CallRecord(set(self.returned), dict(self.changes))
+        called = {owner: set(names) for owner, names in self.called.items()}
+        return CallRecord(set(self.returned), dict(self.changes), called)
+
+    def note_called(self, names: object, owner: str) -> None:
+        """Note the names of library functions that a function or class of the student's called."""
+        if type(names) is not list or len(names) > MOST or any(type(name) is not str for name in names):
+            raise MalformedError
+        if names:
+            known = self.called.setdefault(owner, set())
+            known.update(names[: max(0, MOST - len(known))])
 
     def note(self, changed: object, requests: Sequence[Mapping[str, Any]], owner: str, check: str) -> None:
         """Note the arguments that a worker names as changed. It can name only those that it was sent.

@@ -15,8 +15,9 @@ from grader.sandbox.jail.limits import Deadline, DeadlineError, Limits, cpu_seco
 from grader.sandbox.jail.spawner import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.protocol.channel import POLL_SECONDS, Channel, ClosedError
 from grader.sandbox.protocol.device_findings import DeviceCall
-from grader.sandbox.protocol.replies import MalformedError, error_of, names, raised, reply_parts
+from grader.sandbox.protocol.replies import MalformedError, error_of, names, raised, read_reply
 from grader.sandbox.protocol.wire import ProtocolError
+from grader.sandbox.traced_calls import TracedCalls
 
 __tracebackhide__ = True
 
@@ -98,12 +99,14 @@ class Session:
         self.generation = 0
         self.cpu_s: float | None = 0.0
         self.printed = ""
-        self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where they are made again
+        self.recorded: list[RecordedRequest] | None = None  # the requests of the checks, where NumPy is watched
         self.calls = CallRecord()
         self.gpu: Session | None = None  # a session of the same submission on a real GPU, if there is one
         self.loading: Loading = "plain"  # how a new worker loads the program
+        self.named = False  # whether a new worker names the torch functions that the calls of checks call
         self.uncertified = ""  # why what the worker observes of itself is in doubt, if it is
         self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
+        self.traced: TracedCalls | None = None  # on the simulated GPU; None means all
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
@@ -128,12 +131,18 @@ class Session:
     def all_calls(self) -> CallRecord:
         """What is known about all calls so far, also those on a real GPU."""
         own, gpu = self.calls, self.gpu
-        return own if gpu is None else CallRecord(own.returned | gpu.calls.returned, gpu.calls.changes | own.changes)
+        if gpu is None:
+            return own
+        return CallRecord(own.returned | gpu.calls.returned, gpu.calls.changes | own.changes, own.called)
 
     @property
     def has_new_change(self) -> bool:
         """Whether a function changed an argument in the current check, and in none before."""
         return len(self.calls.changes) > len(self._check.calls.changes)
+
+    def is_traced(self, owner: str) -> bool:
+        """Whether the next call on the simulated GPU is followed step by step."""
+        return self.traced is None or self.traced.has_next(owner)
 
     def begin_check(self, name: str) -> None:
         """Save the state at the start of a check, for `start_afresh`."""
@@ -158,8 +167,10 @@ class Session:
     def load(self) -> Loaded:
         """Start a worker and load the program into it. Return the defined names and the errors."""
         self._start()
-        program = {"files": self.program.files, "main": self.program.main, "names": list(self.program.names)}
+        names_wanted = list(self.program.names)
+        program: dict[str, Any] = {"files": self.program.files, "main": self.program.main, "names": names_wanted}
         program |= {} if self.loading == "plain" else {"how": self.loading}
+        program |= {"named": True} if self.named else {}
         printed = self.printed
         answer = self._exchange({"op": "load", **program}, IMPORT, IMPORT)
         if self.generation:  # an earlier worker printed the same
@@ -251,8 +262,9 @@ class Session:
         started = time.monotonic()
         try:
             channel.send({"id": self._serial, **message}, patience=patience)
-            ok, content, printed, changed = reply_parts(channel.receive(patience), self._serial)
-            self.note_changed(changed, message, owner)
+            reply = read_reply(channel.receive(patience), self._serial)
+            self.note_changed(reply.changed, message, owner)
+            self.calls.note_called(reply.called, owner)
         except ProtocolError as error:
             raise self._ended(call, owner, Ending("protocol", str(error))) from None
         except MalformedError:
@@ -263,10 +275,10 @@ class Session:
             raise self._ended(call, owner, Ending("deadline", str(error)), waited=error.waited) from None
         finally:
             self._seconds += time.monotonic() - started
-        self.printed = (self.printed + printed)[:MAX_PRINTED]
-        if not ok:
-            raise self.student_error(content, call, owner)
-        return content
+        self.printed = (self.printed + reply.printed)[:MAX_PRINTED]
+        if not reply.ok:
+            raise self.student_error(reply.content, call, owner)
+        return reply.content
 
     def note_changed(self, changed: object, message: dict[str, Any], owner: str) -> None:
         """Note the arguments that a reply names as changed by the calls of a message."""

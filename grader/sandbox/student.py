@@ -144,8 +144,9 @@ class Handle:
         named = {name for one in calls for name in (*range(len(one.args)), *one.kwargs)}
         if unknown := set(elsewhere) - named:
             raise TypeError(f"elsewhere names {unknown}, but no call has such an argument")
+        traced = [self._session.is_traced(self._owner) for _ in calls]
         request = {"op": "on_device", "calls": _calls(calls), "elsewhere": list(elsewhere), "gpu": gpu}
-        answers = self._request(request)
+        answers = self._request({**request, "traced": traced})
         if type(answers) is not list or len(answers) != len(calls):
             raise self._malformed()
         return [self._device_call(answer) for answer in answers]

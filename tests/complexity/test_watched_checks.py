@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.complexity.watched_checks import WatchedCalls, calls_in_checks
+from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
+from grader.core.errors import StudentEndedError
 from grader.course.module import Backend
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, RecordedRequest, Session
@@ -58,3 +59,47 @@ def test_what_checks_call_is_seen(spawners: dict[Backend, Spawner], source: str,
 @pytest.mark.parametrize("source", [ENDS, LIES], ids=["ends", "lies"])
 def test_code_that_cannot_be_watched_is_noticed(spawners: dict[Backend, Spawner], source: str) -> None:
     assert not watched(spawners["numpy"], source).complete
+
+
+BUILT_IN = """
+import torch
+
+def f(q):
+    return torch.nn.functional.scaled_dot_product_attention(q, q, q) if q.shape[0] == 3 else q.softmax(-1)
+"""
+NO_NAMES = """
+import torch
+from grader.sandbox.worker.meters.torch_names import TorchNames
+
+TorchNames.__torch_function__ = lambda self, *_: self.names.update({7: None})
+
+def f(q):
+    return q.softmax(-1)
+"""
+
+
+def named(spawner: Spawner, source: str, *, wanted: bool = True) -> WatchedCalls:
+    import torch
+
+    files = {"f": {"file": "f.py", "cells": [source.encode()], "notebook": False}}
+    session = Session(spawner, Program(files, "f", ("f",)), LIMITS)
+    session.named = wanted
+    try:
+        for size in (2, 3):
+            calls = [[[torch.ones(size, 4)], {}]]
+            session.request({"op": "call", "ref": [0, ["f"]], "calls": calls, "inputs": False}, "f", "f")
+        return named_in_checks(session)
+    finally:
+        session.close()
+
+
+def test_torch_functions_are_named_in_the_checks_themselves(spawners: dict[Backend, Spawner]) -> None:
+    found = named(spawners["torch"], BUILT_IN).names["f"]
+    assert "torch.scaled_dot_product_attention" in found
+    assert found <= {"torch.scaled_dot_product_attention", "torch.softmax"}
+    assert named(spawners["torch"], BUILT_IN, wanted=False).names == {}
+
+
+def test_names_that_are_no_text_end_the_worker(spawners: dict[Backend, Spawner]) -> None:
+    with pytest.raises(StudentEndedError):
+        named(spawners["torch"], NO_NAMES)

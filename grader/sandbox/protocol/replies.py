@@ -5,7 +5,7 @@ Even `==` on a decoded value is unsafe before that: two arrays compare to an arr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.core.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
 
@@ -16,18 +16,27 @@ class MalformedError(Exception):
     """A reply of unknown form."""
 
 
-def reply_parts(reply: object, serial: int) -> tuple[bool, Any, str, Any]:
-    """Return whether a reply is an answer or an error, its content, the printed output, and the changed arguments."""
-    if type(reply) is not dict or len(reply) != 3 + ("changed" in reply):
+class Reply(NamedTuple):
+    """A reply to one request."""
+
+    ok: bool  # an answer, not an error
+    content: Any
+    printed: str
+    changed: object  # the arguments that student code changed
+    called: object  # names of library functions that student code called
+
+
+def read_reply(reply: object, serial: int) -> Reply:
+    """Return the parts of a reply. Only the printed text has been checked."""
+    if type(reply) is not dict or len(reply) != 3 + ("changed" in reply) + ("called" in reply):
         raise MalformedError
     number, printed = reply.get("id"), reply.get("printed")
     if type(number) is not int or number != serial or type(printed) is not str:
         raise MalformedError
-    if "ok" in reply:
-        return True, reply["ok"], printed, reply.get("changed", [])
-    if type(reply.get("error")) is dict:
-        return False, reply["error"], printed, reply.get("changed", [])
-    raise MalformedError
+    ok = "ok" in reply
+    if not ok and type(reply.get("error")) is not dict:
+        raise MalformedError
+    return Reply(ok, reply["ok" if ok else "error"], printed, reply.get("changed", []), reply.get("called", []))
 
 
 def error_of(error: object, call: str) -> StudentError:

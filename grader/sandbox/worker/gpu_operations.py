@@ -22,11 +22,12 @@ def on_device(objects: StudentObjects, request: Request) -> list[dict[str, Any]]
     owner = function if handle and not path else objects.find([handle, path[:-1]])
     elsewhere, gpu, files = request["elsewhere"], request["gpu"], objects.filenames
     results: list[dict[str, Any]] = []
-    for args, kwargs in request["calls"]:
+    for (args, kwargs), traced in zip(request["calls"], request["traced"], strict=True):
         args = [objects.local(arg) for arg in args]
         kwargs = {name: objects.local(arg) for name, arg in kwargs.items()}
+        how = {"elsewhere": elsewhere, "gpu": gpu, "files": files, "traced": traced}
         with objects.watch.over(args, kwargs):
-            answer = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files)
+            answer = on_device(function, owner, args, kwargs, **how)
         results.append(_sendable(objects, answer))
     return results
 

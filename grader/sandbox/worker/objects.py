@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.sandbox.protocol.wire import Remote
-from grader.sandbox.worker.argument_watch import ArgumentWatch
+from grader.sandbox.worker.call_watch import CallWatch
 from grader.sandbox.worker.error_description import MissingError, describe, student_line, type_name
 from grader.sandbox.worker.loader import StudentModules
 
@@ -17,7 +17,7 @@ class StudentObjects:
         self.modules: StudentModules | None = None
         self.kept: list[object] = []
         self.made: dict[int, object] = {}  # by handles of the trusted side, which are larger than all of ours
-        self.watch = ArgumentWatch()
+        self.watch = CallWatch()
 
     @property
     def filenames(self) -> set[str]:

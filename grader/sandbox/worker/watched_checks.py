@@ -1,51 +1,37 @@
-"""The calls of the checks, made again while they are watched: code must not behave only where it is measured."""
+"""The calls of the checks, made again with the meters of NumPy: code must not behave only where it is measured."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.worker.loader import StudentModules
 from grader.sandbox.worker.meters.measure import MeteredModules
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.operations import OPERATIONS
 from grader.sandbox.worker.seeding import seed_everything
 
 
-def watch(modules: StudentModules, requests: Sequence[dict[str, Any]]) -> list[list[str]]:
+def watch(loaded: StudentObjects, requests: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Carry out requests of the checks; return the names of the library calls that each one made.
 
-    The module was loaded with meters. Objects get new handles, the same that they had in the checks.
+    Objects get new handles, the same that they had in the checks.
     """
+    if not isinstance(loaded.modules, MeteredModules):
+        raise TypeError("only a program with meters can be watched")
     seed_everything(0)
+    meter = loaded.modules.meter
     objects = StudentObjects()
-    objects.modules = modules
+    objects.modules = loaded.modules
     found: list[list[str]] = []
-    with _watched(modules) as names:
-        for request in requests:
-            names.clear()
-            _carry_out(objects, request)
-            found.append([*names])
+    meter.reset()
+    for request in requests:
+        meter.events.clear()
+        _carry_out(objects, request)
+        found.append([*meter.events])
     return found
-
-
-@contextmanager
-def _watched(modules: StudentModules) -> Iterator[dict[str, Any]]:
-    """Watch the calls inside a `with` block: those of torch by a mode, those of NumPy by the meters' hooks."""
-    if "torch" in sys.modules:
-        from grader.sandbox.worker.meters.torch_names import TorchNames
-
-        with TorchNames() as mode:
-            yield mode.names
-    elif isinstance(modules, MeteredModules):
-        modules.meter.reset()
-        yield modules.meter.events
-    else:
-        yield {}
 
 
 def _carry_out(objects: StudentObjects, request: dict[str, Any]) -> None:

@@ -28,11 +28,9 @@ class Worker(StudentObjects):
         """Carry out a request and return the reply. An error in student code is a reply too.
 
         Requests that needed no reply come along under "before", and are carried out first. The reply also has the
-        arguments that student code changed, if there are any.
+        arguments that student code changed, and the functions it called, if there are any.
         """
-        reply = self._reply(request)
-        changed = self.watch.take()
-        return {**reply, "changed": changed} if changed else reply
+        return self._reply(request) | self.watch.take()
 
     def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -48,7 +46,7 @@ class Worker(StudentObjects):
     def _watch(self, request: dict[str, Any]) -> list[list[str]]:
         from grader.sandbox.worker.watched_checks import watch  # only few modules forbid anything
 
-        return watch(self.modules, request["requests"]) if self.modules else []
+        return watch(self, request["requests"])
 
 
 def serve(sock: socket.socket, *, tensors: bool) -> None:
@@ -70,8 +68,8 @@ def serve(sock: socket.socket, *, tensors: bool) -> None:
         try:
             channel.send({**reply, "printed": printed.take()}, worker.keep)
         except (wire.UnsendableError, MemoryError) as error:
-            changed = {"changed": reply["changed"]} if "changed" in reply else {}
-            channel.send({"id": request["id"], **changed, "error": worker.describe(error), "printed": printed.take()})
+            noted: dict[str, Any] = {part: reply[part] for part in ("changed", "called") if part in reply}
+            channel.send({"id": request["id"], **noted, "error": worker.describe(error), "printed": printed.take()})
 
 
 def main() -> None:

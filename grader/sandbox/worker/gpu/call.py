@@ -26,10 +26,11 @@ def on_device(
     elsewhere: Collection[int | str] = (),
     gpu: bool = True,
     files: Collection[str] = (),
+    traced: bool = True,
 ) -> dict[str, Any]:
     """Call with every tensor on the GPU, except in the arguments that `elsewhere` names. Return an exception, too.
 
-    If `owner` is a torch module, its `.to` moves it to the GPU first.
+    If `owner` is a torch module, its `.to` moves it to the GPU first. A traced call is followed step by step.
     """
     simulated = SimulatedGpu(LABELS, files, gpu=gpu)
     named = dict(enumerate(args)) | dict(kwargs)
@@ -40,7 +41,7 @@ def on_device(
     simulated.lives_on_gpu = any(map(LABELS.on_gpu, tensors_in(named.values())))
     answer: dict[str, Any] = {}
     functions, operations = SimulatedFunctions(simulated), SimulatedOperations(simulated)
-    watching = Watching(simulated, functions, operations)
+    watching = Watching(simulated, functions, operations, traced=traced)
     with simulated_cuda(simulated), functions, operations, watching:
         try:
             if gpu and isinstance(owner, torch.nn.Module):

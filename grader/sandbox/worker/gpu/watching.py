@@ -1,5 +1,7 @@
 """Watching of a call on the simulated GPU: both modes must be on whenever a line of the student's code runs.
 
+The trusted side chooses the calls that are traced for this. Threads and reads of memory are noted in all of them.
+
 A mode is off while it answers, and torch may call student code just then: a hook, the backward of an
 `autograd.Function`. So the function mode is put back for as long as that code runs. Whatever else turns a mode off, or
 reads memory that no mode can see, is noted as "unwatched". It is not a mistake, but what happened there is unknown.
@@ -45,10 +47,18 @@ class Watching:
 
     current: Watching | None = None
 
-    def __init__(self, simulated: SimulatedGpu, functions: TorchFunctionMode, operations: TorchDispatchMode) -> None:
+    def __init__(
+        self,
+        simulated: SimulatedGpu,
+        functions: TorchFunctionMode,
+        operations: TorchDispatchMode,
+        *,
+        traced: bool = True,
+    ) -> None:
         self.simulated = simulated
         self.functions = functions
         self.operations = operations
+        self.is_traced = traced
         self.threads = 0  # that ran before the call
         self.outer: tuple[Any, Watching | None, Any] = (None, None, None)
 
@@ -58,13 +68,16 @@ class Watching:
         if len(_frames()) > 1:  # a thread that waits for work has no modes
             self.simulated.unwatched("thread")
         self.outer = _gettrace(), Watching.current, builtins.__import__
-        _settrace(self.traced)
-        builtins.__import__ = self.imported
+        if self.is_traced:
+            _settrace(self.traced)
+            builtins.__import__ = self.imported
         Watching.current = self
 
     def __exit__(self, *_: object) -> None:
-        trace, Watching.current, builtins.__import__ = self.outer
-        _settrace(trace)
+        trace, Watching.current, plain_import = self.outer
+        if self.is_traced:
+            _settrace(trace)
+            builtins.__import__ = plain_import
 
     def imported(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Import without tracing, unless it is the student's own code: torch's compiler would take too long."""

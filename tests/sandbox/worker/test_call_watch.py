@@ -1,4 +1,4 @@
-"""The watch over arguments: what counts as a change."""
+"""The watch over calls: what counts as a change of an argument, and which names are noted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from grader.sandbox.worker.argument_watch import ArgumentWatch
+from grader.sandbox.worker.call_watch import CallWatch
 
 
 def changed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[list[int | str]]:
-    watch = ArgumentWatch()
+    watch = CallWatch()
     with watch.over(args, kwargs):
         function(*args, **kwargs)
-    return watch.take()
+    return list(watch.take().get("changed", []))
 
 
 def replace_item(batch: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ def test_the_same_array_twice_is_named_twice() -> None:
 
 
 def test_a_call_that_raises_is_watched_too() -> None:
-    watch = ArgumentWatch()
+    watch = CallWatch()
 
     def call(x: np.ndarray) -> None:
         x += 1
@@ -101,4 +101,4 @@ def test_a_call_that_raises_is_watched_too() -> None:
     x = np.ones(2)
     with pytest.raises(LookupError), watch.over([x], {}):
         call(x)
-    assert watch.take() == [[0, 0]]
+    assert watch.take() == {"changed": [[0, 0]]}
