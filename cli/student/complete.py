@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,14 @@ from cli.student.own_checks import run_checks, save_progress, tell_which_counts
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
-from cli.ui.report_screens import cost_word, own_screen
+from cli.ui.report_screens import cost_word, own_screen, wrapped
 from grader.core.json_record import json_text
-from grader.core.report import Report
 from grader.course.course import Course, find_course
 from grader.course.module import Module
-from grader.workspace.completion import all_checks_pass, is_complete, meets_contracts
+from grader.workspace.completion import Completion
 from grader.workspace.mylab import export
 from grader.workspace.progress import all_progress, progress_of, record_completed
+from grader.workspace.reflect import unanswered_in
 
 if TYPE_CHECKING:
     from grader.workspace.own_costs import OwnCost
@@ -32,18 +33,19 @@ if TYPE_CHECKING:
 @click.option(
     "--anyway",
     is_flag=True,
-    help="Even if a module it builds on is not complete, or your code behaves like a known mistake.",
+    help="Even if a module it builds on is not complete, a question is open, or a small call gives another result.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
-    """Finish a module and add it to your package `mylab`. Its checks must pass and it must keep its contract.
+    """Finish a module and add it to your package `mylab`. This also unlocks the modules that build on it.
 
     \b
     attn complete softmax    later modules can then import it from mylab
 
-    This also unlocks the modules that build on it.
+    Its checks must pass and its costs keep their limits. Your functions must do what their descriptions state, and the
+    questions under Reflect must be answered: what is complete gets nearly full marks.
 
-    Exit status: 0 complete, 1 a check or a cost fails, 2 no such module, or it is locked, 3 a fault of the grader.
+    Exit status: 0 complete, 1 something is open, 2 no such module, or it is locked, 3 a fault of the grader.
     """
     course = find_course(Path.cwd())
     module = module_or_current(course, module_name)
@@ -51,18 +53,19 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     report = run_checks(course, module)
     save_progress(course, module, report)
     tell_which_counts(module)
-    costs = _costs(course, module) if all_checks_pass(report) else []
-    done = is_complete(report, costs, anyway=anyway)
+    state = Completion(report, (), unanswered_in(course, module))
+    state = replace(state, costs=_costs(course, module) if state.passes else ())
+    done = report.score is not None and state.is_complete(anyway=anyway)
     locked = [one.module.name for one in all_progress(course) if one.missing]
     if done:
         export(course, module)
         record_completed(course, module)
     unlocked = [one.module.name for one in all_progress(course) if not one.missing and one.module.name in locked]
     if as_json:
-        entry = {"module": module.name, "complete": done, "unlocked": unlocked, "report": report.as_json()}
-        click.echo(json_text(entry | {"costs": [_cost_json(cost) for cost in costs]}))
+        entry = {"module": module.name, "complete": done, "unlocked": unlocked, "open": state.open_items()}
+        click.echo(json_text(entry | {"report": report.as_json(), "costs": [_cost_json(cost) for cost in state.costs]}))
     else:
-        click.echo(paint(_screen(module, report, costs, unlocked, done=done, last=module == course.modules[-1])))
+        click.echo(paint(_screen(module, state, unlocked, done=done, last=module == course.modules[-1])))
     sys.exit(3 if report.score is None else 0 if done else 1)
 
 
@@ -72,12 +75,10 @@ def _costs(course: Course, module: Module) -> list[OwnCost]:
     return list(own_costs(course, module)) if module.complexity else []
 
 
-def _screen(
-    module: Module, report: Report, costs: list[OwnCost], unlocked: list[str], *, done: bool, last: bool
-) -> str:
+def _screen(module: Module, state: Completion, unlocked: list[str], *, done: bool, last: bool) -> str:
     """Return the checks, one line for the costs of each function, and what comes next."""
-    lines = [own_screen(report), ""]
-    for cost in costs:
+    lines = [own_screen(state.report), ""]
+    for cost in state.costs:
         broken = [one for one in cost.measured.costs if one.verdict == "fail"]
         shown = broken or cost.measured.costs[:1]
         word = cost_word(shown[0].verdict, shown[0].measured) if broken else "OK"
@@ -86,14 +87,14 @@ def _screen(
             f"{word:<12} {cost.contract.function}: {meters}", 80, initial_indent="  ", subsequent_indent=" " * 17
         )
     if not done:
-        what = "does not pass yet."
-        if meets_contracts(report, costs):
-            what = "passes, but behaves like a known mistake. Fix it, or use --anyway."
-        elif costs:
-            what = f"breaks its contract: `attn profile {module.slug}` shows where."
-        return "\n".join([*lines, "", f"{module.name} {what}"])
+        lines += ["", f"{module.name} is not complete. Open:", *(wrapped(one, "  - ") for one in state.open_items())]
+        if state.keeps_limits:
+            lines.append("Fix it (`attn hint` helps), or use --anyway.")
+        elif state.passes:
+            lines.append(f"`attn profile {module.slug}` shows where a limit is broken.")
+        return "\n".join(lines)
     lines += ["", f"{module.name} is complete and in your package:"]
-    lines += [f"  from mylab.{module.slug} import {report.checks[0].target}"]
+    lines += [f"  from mylab.{module.slug} import {state.report.checks[0].target}"]
     lines += [f"Unlocked: {', '.join(unlocked)}"] if unlocked else []
     return "\n".join([*lines, "Next: attn next" if unlocked or not last else "Next: attn submit"])
 

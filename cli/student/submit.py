@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from cli.ui.report_screens import wrapped
 from grader.course.course import Course, find_course
 from grader.workspace import submit as handin
 from grader.workspace.progress import known_student, record_student
@@ -76,7 +77,7 @@ def _outcome_lines(one: ModuleReadiness) -> list[str]:
     lines = [f"{one.module.name:<26} {words}"]
     if one.piece is not None and one.piece.behind:
         lines.append(f"  in the zip: {one.piece.file} (newer than {one.piece.behind})")
-    return lines
+    return lines + [wrapped(item, "  open: ") for item in one.open_items]
 
 
 def _go_ahead(done: list[ModuleReadiness], *, anyway: bool) -> bool:

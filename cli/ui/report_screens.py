@@ -135,8 +135,18 @@ def own_screen(report: Report, *, first: bool = False) -> str:
             lines += _shortened(wrapped(check.message, " " * 15).splitlines())
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
-    lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
+    lines += ["", f"{passed} of {len(report.checks)} visible checks pass.", *_properties(report)]
     return "\n".join(lines + _first_diagnosis(report))
+
+
+def _properties(report: Report) -> list[str]:
+    """Return how much of what the module states holds, and for which functions it does not."""
+    hold, total = (sum(getattr(one, key) for one in report.properties) for key in ("hold", "total"))
+    if not total:
+        return []
+    open_ones = [f"{one.function} {one.hold} of {one.total}" for one in report.properties if one.hold < one.total]
+    text = f"{hold} of {total} stated properties hold" + (f" ({', '.join(open_ones)})" if open_ones else "")
+    return [wrapped(f"{text}.", "")]
 
 
 def _shortened(lines: list[str]) -> list[str]:

@@ -86,6 +86,15 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
+class StatedProperties:
+    """How many of the small calls to one function have the result that its description asks for."""
+
+    function: str
+    hold: int
+    total: int
+
+
+@dataclass(frozen=True)
 class EndingRecord:
     """A worker that ended early, and the check it ended in."""
 
@@ -117,6 +126,7 @@ class Report:
     environment: dict[str, str | None]
     timing: dict[str, float | None]
     reviews: tuple[ReviewItem, ...] = ()  # in the JSON after `forbidden`
+    properties: tuple[StatedProperties, ...] = field(default=(), metadata=json_key(None))  # of a student's own file
     # For the student's own screen. Never in the JSON, where it could differ from run to run.
     printed: str = field(default="", metadata=json_key(None))
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.core.report import CheckResult, Diagnosis
+from grader.core.report import CheckResult, Diagnosis, StatedProperties
 from grader.core.safe_text import printable
 from grader.course.api import REFLECT
 from grader.course.golden import read_golden
 from grader.course.module import Module
-from grader.diagnosis.findings import Finding, findings
+from grader.diagnosis.findings import Finding, findings, stated_properties
 from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
 from grader.diagnosis.likely_line import Line, likely_line
 from grader.diagnosis.observe import Observed, observe, observe_constants
@@ -24,6 +24,14 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.measurer import FunctionCosts
 
 
+@dataclass(frozen=True)
+class Explained:
+    """What is wrong with a submission; for a student's own file, also how much of what is stated holds."""
+
+    diagnoses: tuple[Diagnosis, ...]
+    properties: tuple[StatedProperties, ...] = ()
+
+
 @dataclass
 class Diagnoser:
     """Diagnoses the submissions of one module. It reads what it needs when the first of them fails."""
@@ -33,27 +41,28 @@ class Diagnoser:
 
     def diagnose(
         self, session: Session, source: Source, checks: Sequence[CheckResult], ended: frozenset[str]
-    ) -> tuple[Diagnosis, ...]:
+    ) -> Explained:
         """Return at most one diagnosis for each target that fails. `ended` holds the targets that end their process.
 
-        If no visible check fails, a known wrong way is still reported, but without its inputs and values.
+        Students have the probes, but not the hidden checks. So on their own file every difference is told, even if all
+        checks pass; and where only hidden checks fail, a known wrong way is named without its inputs and values.
         """
         prints = self.prints()
         if prints is None:
-            return ()
+            return Explained((), ())
         failing = {check.target for check in checks if check.outcome == "failed"}
         observed = observe(session, prints.probes, ended)
         answers = observe_constants(session, prints.api.constants) if not failing or REFLECT in failing else {}
         found = findings(prints, observed, answers)
-        # A target that fails without its own finding may fail because of another target. And where there are only
-        # visible checks, the name is all that is told about what they do not cover.
         own = all(check.suite == "visible" for check in checks)
-        inherited = own or bool(failing - {one.target for one in found})
-        return tuple(
+        # A target that fails without its own finding may fail because of another target.
+        inherited = bool(failing - {one.target for one in found})
+        diagnoses = tuple(
             self._diagnosis(one, prints, observed, source, checks)
             for one in found
-            if one.target in failing or (one.way and inherited)
+            if own or one.target in failing or (one.way and inherited)
         )
+        return Explained(diagnoses, stated_properties(prints, observed) if own else ())
 
     def too_expensive(
         self, function_costs: Sequence[FunctionCosts], known: Sequence[Diagnosis]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.core.compare import EXACT, Tolerance, difference
+from grader.core.report import StatedProperties
 from grader.course.api import REFLECT
 from grader.diagnosis.encoding import decode
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
@@ -18,7 +19,7 @@ BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
 
 @dataclass(frozen=True)
 class Finding:
-    """Where something is wrong, and the wrong way it behaves like, if that is known.
+    """Where something is wrong, and the wrong way it behaves like, if that is known; `also` if it mixes two.
 
     An answer under Reflect has no deviation. A function that is not written yet has none either.
     """
@@ -27,13 +28,14 @@ class Finding:
     path: str
     deviation: Deviation | None
     way: WrongWay | None
+    also: WrongWay | None = None
 
 
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
     """Return at most one finding for each target, in the order of the module.
 
     A consequence of a wrong way that already has a name is not reported again: one mistake, one name. A function that
-    builds on an unnamed mistake is not reported either: its own code may be right.
+    builds on an unnamed mistake, or on two at once, is not reported either: its own code may be right.
     """
     matcher = Matcher(prints, observed)
     found: list[Finding] = []
@@ -49,10 +51,21 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
             continue
         if any(one.way and matcher.follows(one.way, path, deviation.side) for one in found):
             continue
-        if {one.path for one in found if one.way is None} & prints.builds_on[path]:
+        if {one.path for one in found if one.way is None or one.also} & prints.builds_on[path]:
             continue
-        found.append(Finding(target, path, deviation, matcher.name(path, deviation)))
+        names = (*matcher.names(path, deviation), None, None)
+        found.append(Finding(target, path, deviation, names[0], names[1]))
     return found + _wrong_answers(prints, answers)
+
+
+def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedProperties, ...]:
+    """Return, for each function, how many of its probes have the reference's outcome. A lost probe has not."""
+    matcher = Matcher(prints, observed)
+    return tuple(
+        StatedProperties(path, sum(n in observed and not matcher.alike(n, 0).wrong for n in numbers), len(numbers))
+        for path in prints.paths
+        if (numbers := prints.of_path(path))
+    )
 
 
 def _wrong_answers(prints: Fingerprints, answers: Mapping[str, Any]) -> list[Finding]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
+from grader.diagnosis.two_mistakes import Evidence, explain
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,20 @@ class Matcher:
                 return Deviation(side, off)
         return None
 
-    def name(self, path: str, deviation: Deviation) -> WrongWay | None:
+    def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
+        """Return the wrong way that a function behaves like, or the two that it mixes; none if that is not clear."""
+        one = self._name(path, deviation)
+        return (one,) if one else explain(deviation.probes, self._evidence(path, deviation.side))
+
+    def _evidence(self, path: str, side: Side) -> list[Evidence]:
+        found = []
+        for way in self.prints.origins[path]:
+            shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
+            hit = [number for number in shown if self._shows(self.alike(number, way.behaves[number]), side)]
+            found.append(Evidence(way, frozenset(shown), frozenset(hit)))
+        return found
+
+    def _name(self, path: str, deviation: Deviation) -> WrongWay | None:
         """Return the wrong way that a function behaves like; None if there is none, or more than one."""
         found = [
             (doubts, way)

@@ -222,7 +222,8 @@ def _sums(found: Any, expected: Any) -> str:
 
 def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> list[str]:
     if finding.way:
-        return _wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3)
+        also = _wrapped(f"Also: {finding.also.likely} ({finding.also.name})", 3) if finding.also else []
+        return [*_wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3), *also]
     if reading and reading.cause:
         return _wrapped(f"It looks as if {reading.cause}", 2)
     before = [

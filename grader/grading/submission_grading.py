@@ -17,7 +17,7 @@ from grader.core.versions import environment, gpu_name
 from grader.course.api import Api
 from grader.course.module import Module
 from grader.course.seeds import seed_of
-from grader.diagnosis.diagnose import Diagnoser
+from grader.diagnosis.diagnose import Diagnoser, Explained
 from grader.grading.check_outcome import FAULT, CheckResults, result_of
 from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
@@ -79,7 +79,7 @@ class _Result:
     endings: tuple[EndingRecord, ...]
     costs: tuple[CostResult, ...] = ()
     forbidden: tuple[ForbiddenCall, ...] = ()
-    diagnoses: tuple[Diagnosis, ...] = ()
+    explained: Explained = field(default_factory=lambda: Explained(()))
     reviews: tuple[ReviewItem, ...] = ()
     times: Mapping[str, float] = field(default_factory=dict)
 
@@ -151,9 +151,9 @@ class SubmissionGrading:
             for call in one.forbidden
         )[:MOST_FORBIDDEN]
         score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
-        diagnoses = self._diagnose(session, results, measured)
+        explained = self._diagnose(session, results, measured)
         reviews = review_items(self.submission, results.checks, all_costs)
-        parts = (results.checks, results.endings, costs, forbidden, diagnoses, reviews)
+        parts = (results.checks, results.endings, costs, forbidden, explained, reviews)
         return _Result("graded", score, "", *parts, times)
 
     def _prepare(self, session: Session) -> None:
@@ -203,14 +203,12 @@ class SubmissionGrading:
         costs = measurer.costs(student, results.not_worth_measuring)
         return costs, as_timing(measurer.speeds(student, costs))
 
-    def _diagnose(
-        self, session: Session, results: CheckResults, measured: tuple[FunctionCosts, ...]
-    ) -> tuple[Diagnosis, ...]:
+    def _diagnose(self, session: Session, results: CheckResults, measured: tuple[FunctionCosts, ...]) -> Explained:
         """Explain what is wrong. A student's own file is probed even if its visible checks pass."""
         diagnoser = self.context.diagnoser
+        found = Explained(())
         if diagnoser is None:
-            return ()
-        found: tuple[Diagnosis, ...] = ()
+            return found
         printed = session.printed
         own = all(check.suite == "visible" for check in results.checks)
         try:
@@ -218,12 +216,13 @@ class SubmissionGrading:
                 source = self.submission.sources[self.context.module.slug]
                 found = diagnoser.diagnose(session, source, results.checks, results.ended)
             if any(cost.verdict == "fail" for one in measured for cost in one.costs):
-                found += diagnoser.too_expensive(measured, found)
+                costly = diagnoser.too_expensive(measured, found.diagnoses)
+                found = replace(found, diagnoses=found.diagnoses + costly)
         except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost a student their grade
             message = f"no diagnosis: a fault of the grader, not of your code ({type(error).__name__})"
-            return (Diagnosis("", None, message, None),)
+            return Explained((Diagnosis("", None, message, None),))
         finally:
             session.printed = printed  # the file was loaded again for this, and printed again
         return found
@@ -252,10 +251,11 @@ class SubmissionGrading:
             forbidden=result.forbidden,
             reviews=result.reviews,
             endings=result.endings,
-            diagnoses=result.diagnoses,
+            diagnoses=result.explained.diagnoses,
             sandbox=self.context.workers.tier,
             environment=environment() | ({"gpu": gpu_name()} if self.context.workers.gpu_spawner else {}),
             timing=timing,
+            properties=result.explained.properties,
             printed=printable(printed),
         )
 

@@ -25,7 +25,9 @@ from grader.submission.archive import ARCHIVE
 from grader.submission.finder import find_submissions
 from grader.submission.own_file import is_untouched, own_file, own_sha256, stale_twin
 from grader.submission.submission import Submission
+from grader.workspace.completion import Completion
 from grader.workspace.progress import record_report
+from grader.workspace.reflect import unanswered
 
 MANIFEST = "manifest.json"
 SCHEMA = 1
@@ -74,6 +76,7 @@ class ModuleReadiness:
     total: int = 0
     problem: str = ""
     piece: FileToSubmit | None = None
+    open_items: tuple[str, ...] = ()  # what the visible checks do not say
 
     @property
     def is_trouble(self) -> bool:
@@ -184,7 +187,10 @@ def _test_module(course: Course, module: Module, submission: Submission, piece: 
         return ModuleReadiness(module, "fault", passed, len(report.checks), report.message, piece)
     state: ReadyState = "passing" if passed == len(report.checks) else "failing"
     problem = one_line(report.message) if report.status == "not_importable" else ""
-    return ModuleReadiness(module, state, passed, len(report.checks), problem, piece)
+    source = submission.sources[module.slug]
+    completion = Completion(report, (), unanswered(source.cells, course.api(module).constants))
+    open_items = () if problem else tuple(completion.beyond_checks())
+    return ModuleReadiness(module, state, passed, len(report.checks), problem, piece, open_items)
 
 
 def manifest_of(student: str, done: Sequence[ModuleReadiness]) -> dict[str, Any]:

@@ -227,6 +227,11 @@ def backward(q, k, v, grad, said="", dtype=None, **more):
     return probe("attention_backward", *given, said=said, **more)
 
 
+def two_decimals(found):
+    """Return output and weights in the digits that are certain in float32 with scores of thousands."""
+    return tuple(torch.round(one, decimals=2) + 0.0 for one in found)
+
+
 def rounded(found):
     """Return gradients rounded to the digits that are certain with scores of thousands."""
     return tuple(np.round(grad, 6) + 0.0 for grad in found)
@@ -259,8 +264,8 @@ PROBES = [
     attend(CUBE, said="q, k and v of (3, 3, 3)"),
     attend(HEADS, said="q (2, 2, 2, 4), k (2, 2, 3, 4), v (2, 2, 3, 2)"),
     attend(FOURS, said="q, k and v of (2, 2, 2, 2)"),
-    attend(STEEP, said="scores of 5000 and -5000"),
-    attend(APART, said="scores of 5000 next to scores of -5000"),
+    attend(STEEP, said="scores of 5000 and -5000", look=two_decimals),
+    attend(APART, said="scores of 5000 next to scores of -5000", look=two_decimals),
     attend(tuple(x.double() for x in WIDE), said="float64"),
     attend(tuple(x.double() / 3 for x in SAME), said="float64"),
     # with masks
@@ -282,7 +287,7 @@ PROBES = [
     attend(BATCH, PADDING, said="q (2, 2, 3), k (2, 4, 3), v (2, 4, 2), a mask (2, 1, 4)"),
     attend(CUBE, torch.tril(torch.ones(3, 3)), said="q, k and v of (3, 3, 3), the causal mask"),
     attend(HEADS, HEADS_PADDING, said="q (2, 2, 2, 4), k (2, 2, 3, 4), a mask (2, 1, 1, 3)"),
-    attend(LOW, torch.tensor([1, 1, 0]), said="scores of -5000, and a blocked one of 5000"),
+    attend(LOW, torch.tensor([1, 1, 0]), said="scores of -5000, and a blocked one of 5000", look=two_decimals),
     attend(tuple(x.double() for x in WIDE), HOLES.float(), said="float64, and a mask of float32"),
     attend(tuple(x.half() for x in SMALL), NOTHING_LEFT, said="float16"),
     # sizes that disagree

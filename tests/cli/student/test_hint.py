@@ -81,7 +81,9 @@ def test_passing_checks_do_not_hide_a_known_mistake(attn: Attn, bundle: Path) ->
 
 def test_right_code_is_left_alone(attn: Attn, bundle: Path) -> None:
     write(bundle, "01_softmax", "")
-    assert attn("test", "softmax", cwd=bundle).stdout.endswith("\n5 of 5 visible checks pass.\n")
+    assert attn("test", "softmax", cwd=bundle).stdout.endswith(
+        "\n5 of 5 visible checks pass.\n47 of 47 stated properties hold.\n"
+    )
 
 
 def test_the_next_hint_comes_after_an_edit_and_a_failing_run(attn: Attn, bundle: Path) -> None:

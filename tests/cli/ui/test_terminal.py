@@ -112,7 +112,8 @@ def test_code_that_costs_too_much_is_not_complete(attn: Attn, bundle: Path) -> N
     done = attn("complete", "softmax", cwd=bundle)
     assert done.returncode == 1
     assert "TOO MUCH" in done.stdout
-    assert "breaks its contract: `attn profile softmax` shows where" in done.stdout
+    assert "- limit of softmax: steps" in done.stdout
+    assert "`attn profile softmax` shows where a limit is broken." in done.stdout
     assert not (bundle / "mylab").exists()
 
 
@@ -145,9 +146,25 @@ def test_a_known_mistake_is_not_complete(attn: Attn, bundle: Path) -> None:
     done = attn("complete", "softmax", cwd=bundle)
     assert done.returncode == 1
     assert "5 of 5 visible checks pass." in done.stdout
-    assert "behaves like a known mistake. Fix it, or use --anyway" in done.stdout
+    assert "small calls do not do what is stated" in done.stdout
+    assert "Fix it (`attn hint` helps), or use --anyway." in done.stdout
     assert attn("hint", "softmax", cwd=bundle).returncode == 0
     assert attn("complete", "softmax", "--anyway", cwd=bundle).returncode == 0
+
+
+def test_several_small_mistakes_that_pass_the_visible_checks_are_not_complete(attn: Attn, bundle: Path) -> None:
+    path = bundle / "modules" / "01_softmax" / "softmax.py"
+    wrong = "\n\ndef softmax(x, axis=-1):\n    e = np.exp(np.float64(x))\n"
+    wrong += "    return e / (e.sum(-1, keepdims=True) + 1e-9)\n"
+    questions = "\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = None\n"
+    path.write_text(SOLUTION.read_text() + wrong + questions)
+    done = attn("complete", "softmax", "--json", cwd=bundle)
+    assert done.returncode == 1
+    entry = json.loads(done.stdout)
+    assert not entry["complete"]
+    assert entry["open"][0].startswith("softmax: ")
+    assert entry["open"][-1] == "question under Reflect: REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 is not answered"
+    assert entry["report"]["diagnoses"], "what is wrong is said, though it has no single name"
 
 
 def test_an_edited_module_was_complete(attn: Attn, bundle: Path) -> None:
