@@ -12,6 +12,7 @@ from typing import Literal
 
 import click
 
+from cli.instructor.run_rules import rules_of_run
 from cli.ui.arguments import module_named
 from cli.ui.progress_line import Pace
 from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
@@ -19,7 +20,7 @@ from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
 from grader.classroom.results import Results, ResultsError
 from grader.classroom.roster import normalize_name
-from grader.classroom.rules import Rules, RulesError, read_rules, write_rules
+from grader.classroom.rules import Rules, RulesError, write_rules
 from grader.core.review import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -126,8 +127,8 @@ def grade(
         )
     _check_owner(paths, student, class_zip=class_zip)
     given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace, undecided)
-    rules = _rules(given, to, resume=resume)
     course = find_course(Path.cwd())
+    rules = rules_of_run(course, given, to, resume=resume)
     module = module_named(course, module_name) if module_name else None
     try:
         marking = rules.marking(course)
@@ -171,26 +172,6 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
 
 def _full(path: Path | None) -> str | None:
     return str(path.resolve()) if path else None
-
-
-def _rules(given: Rules, to: Path | None, *, resume: bool) -> Rules:
-    """Return the rules to grade by: those given now, and with --resume those given before."""
-    if to is None:
-        if resume:
-            raise click.UsageError("--resume continues in a folder: name it with --to")
-        return given
-    before = read_rules(to)
-    if resume:
-        rules = given.or_else(before)
-        again = {name: value for name, value in rules.as_options().items() if name not in given.as_options()}
-        if again:
-            click.echo("as before: " + " ".join(f"{name} {value}" for name, value in again.items()), err=True)
-        return rules
-    dropped = [name for name in before.as_options() if name not in given.as_options()]
-    if dropped:
-        text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
-        click.echo(f"attn: {text} (--resume would keep them)", err=True)
-    return given
 
 
 def _tell(found: FoundSubmissions, marking: Marking) -> None:

@@ -45,10 +45,11 @@ HEADER = tuple(field.name for field in dataclasses.fields(Mark))
 
 @dataclass(frozen=True)
 class Marking:
-    """How a class is marked: its roster and its deadlines."""
+    """How a class is marked: its roster and its deadlines. With a section, only its people can be missing."""
 
     roster: Roster | None = None
     deadlines: Deadlines = dataclasses.field(default_factory=Deadlines)
+    section: str = ""
 
     def person(self, student: str) -> Person | None:
         """Return the person on the roster that a student is, if any."""
@@ -93,7 +94,8 @@ class Marking:
     def missing(self, module: str, max_score: float, marks: Iterable[Mark]) -> list[Mark]:
         """Return a mark without a score for each person on the roster who submitted nothing for a module."""
         submitted = {mark.id for mark in marks if mark.module == module}
-        absent = [person for person in self.roster.people if person.id not in submitted] if self.roster else []
+        people = self.roster.people if self.roster else ()
+        absent = [one for one in people if one.id not in submitted and self.section in ("", one.section)]
         return [
             Mark(p.id, p.name, p.section, "", module, MISSING, None, max_score, "", "", 0.0, 0.0, None, "", 0, False)
             for p in absent

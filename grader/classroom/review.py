@@ -13,7 +13,8 @@ from grader.classroom.journal import JournalEntry, ReportKey, read_journal
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.results import JOURNAL, Results, report_path
-from grader.classroom.rules import Rules, read_rules
+from grader.classroom.rules import FILE as RULES
+from grader.classroom.rules import Rules, RulesError, read_rules
 from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
@@ -75,7 +76,7 @@ class ScoreChange:
 
 def undecided_rule(folder: Path) -> Undecided:
     """Return whether undecided points count in a results folder, as the last grading into it said."""
-    return read_rules(folder).undecided or "count"
+    return _rules(folder).undecided or "count"
 
 
 def read_reviews(folder: Path, modules: Collection[str] = ()) -> list[Reviewed]:
@@ -129,6 +130,7 @@ def decide(
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
+    _penalty(folder, _rules(folder))  # a damaged file of rules is noticed before anything is saved
     with Results(folder) as results:
         marks = _class_list(folder)
         reports = _reports(results, one)
@@ -157,8 +159,8 @@ def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report
 
 def _revise(results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]) -> ScoreChange:
     """Write the decisions into the reports and into the class list."""
-    rules = read_rules(results.folder)
-    rule = _penalty(rules)
+    rules = _rules(results.folder)
+    rule = _penalty(results.folder, rules)
     changes = []
     for entry, report in reports:
         key = entry.key
@@ -183,8 +185,15 @@ def _class_list(folder: Path) -> list[Mark]:
         raise ReviewError(f"{problem}. {RESUME}, then decide") from None
 
 
-def _penalty(rules: Rules) -> Penalty | None:
+def _rules(folder: Path) -> Rules:
+    try:
+        return read_rules(folder)
+    except RulesError as error:
+        raise ReviewError(str(error)) from None
+
+
+def _penalty(folder: Path, rules: Rules) -> Penalty | None:
     try:
         return read_penalty(rules.late_penalty) if rules.late_penalty else None
-    except LateError:
-        return None
+    except LateError as error:
+        raise ReviewError(f"{folder / RULES}: {error}. {RESUME} and --late-penalty") from None

@@ -8,7 +8,7 @@ import click
 
 from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.arguments import module_named
-from grader.classroom.rules import read_rules
+from grader.classroom.rules import RulesError, read_rules
 from grader.core.atomic_file import write_atomically
 from grader.course.course import find_course
 from grader.platforms.canvas import IdColumn, canvas_file
@@ -58,7 +58,7 @@ def canvas(
     try:
         found = class_of(reports, modules)
         made = canvas_file(found, _names(assignment), roster or _roster_of(reports), id_column)
-    except ExportError as error:
+    except (ExportError, RulesError) as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, made.text)
     finish_export(
