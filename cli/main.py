@@ -42,6 +42,7 @@ COMMANDS = {
     "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
     "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
     "review": ("cli.instructor.review", "List what grading could not decide, and decide it."),
+    "mark": ("cli.instructor.mark", "Give points or a comment by hand."),
     "doctor": ("cli.instructor.doctor", "Show how well this machine jails other people's code."),
     "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
     "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
@@ -105,6 +106,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn grade class/ -m 1     grade a class, hidden checks included
       attn stats reports         which checks fail, which misconceptions?
       attn review reports        what could not be decided? decide it
+      attn mark ana 1 --points 9 --because "right idea"    points by hand
       attn release --bundle softmax --to week1
       attn course init ../attention             a course for nbgrader
       attn release softmax --to ../attention    an assignment in it

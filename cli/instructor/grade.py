@@ -259,6 +259,8 @@ def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path
     for (module, who), count in lines.items():
         if count > 1:
             click.echo(one_line(f"attn: {who} has {count} lines for {module} in grades.csv"), err=True)
+    for note in batch.results.overrides.notes(settled.marks):
+        click.echo(one_line(f"attn: {note}", 1000), err=True)
     left_out = batch.results.unmarked()
     if left_out:
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")

@@ -19,7 +19,11 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Mark:
-    """One line of the class list. `final` is the score minus the late penalty, or None if there is no score."""
+    """One line of the class list.
+
+    `final` is the score minus the late penalty, or the points that the instructor gave by hand (`override`). It is None
+    if there is neither.
+    """
 
     id: str
     name: str
@@ -38,6 +42,13 @@ class Mark:
     attempts: int
     needs_review: bool
     provisional: bool = False  # whether points in the score, or withheld from it, are not decided yet
+    override: float | None = None  # with the comment, from overrides.csv
+    comment: str = ""
+
+    @property
+    def automatic(self) -> float | None:
+        """The mark without an override: the score minus the late penalty."""
+        return None if self.score is None else round(self.score - self.penalty, 6)
 
 
 HEADER = tuple(field.name for field in dataclasses.fields(Mark))

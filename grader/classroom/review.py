@@ -12,10 +12,10 @@ from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError
 from grader.classroom.journal import JournalEntry, ReportKey, read_journal
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
-from grader.classroom.results import JOURNAL, Results, report_path
+from grader.classroom.results import Results, report_path
 from grader.classroom.rules import FILE as RULES
 from grader.classroom.rules import Rules, RulesError, read_rules
-from grader.core.json_record import from_json
+from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
 
@@ -179,10 +179,9 @@ def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
 
 def _class_list(folder: Path) -> list[Mark]:
     try:
-        return [from_json(Mark, one) for one in json.loads((folder / "grades.json").read_bytes())]
-    except (OSError, ValueError):
-        problem = f"{folder} has no class list, because the grading did not finish"
-        raise ReviewError(f"{problem}. {RESUME}, then decide") from None
+        return read_marks(folder)
+    except SavedMarksError as error:
+        raise ReviewError(str(error)) from None
 
 
 def _rules(folder: Path) -> Rules:

@@ -99,6 +99,9 @@ def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> lis
                 speeds += entries(report)
             if summaries:
                 found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
+    there = [one.name for one in course.modules if any((folder / one.name).glob("*.json"))]
+    if there and (missing := sorted(wanted.difference(there))):
+        raise StatsError(f"{folder} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
     if not found:
         raise StatsError(f"there are no reports in {folder}. To write them, run: attn grade class/ --to {folder}")
     return found

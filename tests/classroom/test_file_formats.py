@@ -32,6 +32,8 @@ MARK: dict[str, Any] = {
     "attempts": 2,
     "needs_review": False,
     "provisional": True,
+    "override": 40.5,
+    "comment": "by hand",
 }
 ENVIRONMENT = '{"python": "3.12.3", "numpy": "2.4.6", "gpu": null}'
 BASIS = f'{{"submission": "40", "checks": "12", "grader": "68", "environment": {ENVIRONMENT}}}'

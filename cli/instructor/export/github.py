@@ -24,7 +24,7 @@ from grader.core.json_record import json_text
 from grader.core.report import file_name, report_from
 from grader.course.course import find_course
 from grader.platforms.class_list import ExportError
-from grader.platforms.github_classroom import encoded, runner_result, workflow_text
+from grader.platforms.github_classroom import class_result, encoded, runner_result, workflow_text
 from grader.platforms.output_folder import new_folder
 
 
@@ -99,7 +99,7 @@ def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -
         found = class_of(reports, modules)
         with new_folder(out) as folder:
             for mark, report in found.reports():
-                text = json_text(runner_result(report)) + "\n"
+                text = json_text(class_result(mark, report)) + "\n"
                 write_atomically(folder / mark.module / f"{file_name(mark.submission)}.json", text)
                 count += 1
     except ExportError as error:

@@ -11,6 +11,7 @@ import click
 
 from cli.ui.arguments import chosen
 from grader.core.json_record import json_text
+from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.platforms.class_list import ClassList, read_class
 
@@ -31,6 +32,8 @@ def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
     if provisional := sum(mark.provisional for mark in found.marks):
         text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"
         click.echo(f"attn: {text} {reports}", err=True)
+    for note in found.overrides().notes(found.marks) if not modules else ():
+        click.echo(one_line(f"attn: {note}", 1000), err=True)
     return found
 
 
