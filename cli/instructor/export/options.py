@@ -45,7 +45,7 @@ def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: boo
     if as_json:
         click.echo(json_text(made | {"problems": missing}))
     else:
-        counts = [f"{value} {name}" for name, value in made.items() if isinstance(value, int)]
+        counts = [f"{value} {name.replace('_', ' ')}" for name, value in made.items() if isinstance(value, int)]
         counts += [f"{count} for {name}" for name, count in made.get("files", {}).items()]
         click.echo(f"{made['file']}: {', '.join(counts)}")
     sys.exit(3 if missing else 0)
