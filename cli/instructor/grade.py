@@ -13,11 +13,13 @@ from typing import Literal
 import click
 
 from cli.instructor.run_rules import rules_of_run
+from cli.ui.anonymous import AnonymousOutput, anonymous_option, hide_in
 from cli.ui.arguments import module_named
 from cli.ui.progress_line import Pace
 from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
 from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
+from grader.classroom.pseudonyms import people_of
 from grader.classroom.results import Results, ResultsError
 from grader.classroom.roster import normalize_name
 from grader.classroom.rules import Rules, RulesError, write_rules
@@ -63,6 +65,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also run the checks that need a GPU."
 )
+@anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
 @click.option("--allow-unjailed", is_flag=True, help="Grade even without a jail: only for code you trust.")
 def grade(
@@ -82,6 +85,7 @@ def grade(
     grace: str | None,
     undecided: Undecided | None,
     device: Literal["cpu", "cuda"],
+    anonymous: bool,
     as_json: bool,
     allow_unjailed: bool,
 ) -> None:
@@ -116,6 +120,8 @@ def grade(
     With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
     checks have extra points of their own. Without it, the reports list them as not run.
 
+    With --anonymous, nothing that is printed names a student. The reports in --to have the names.
+
     Student code runs in a jail. Its tier is printed with the results, and `attn doctor` says more. Without a jail,
     nothing is graded unless you add --allow-unjailed.
 
@@ -129,6 +135,7 @@ def grade(
     given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace, undecided)
     course = find_course(Path.cwd())
     rules = rules_of_run(course, given, to, resume=resume)
+    hidden = hide_in(course, to, anonymous=anonymous)
     module = module_named(course, module_name) if module_name else None
     try:
         marking = rules.marking(course)
@@ -136,6 +143,8 @@ def grade(
             found = find_submissions(
                 course, paths, module, rules.policy, Path(scratch), student=student, class_zip=class_zip
             )
+            if hidden:
+                hidden.learn(people_of(marking.roster, (handed_in.student for handed_in in found.handed_in)))
             _tell(found, marking)
             if not found.handed_in:
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
@@ -146,7 +155,7 @@ def grade(
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
                 settled = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-                _show(batch, settled, as_json=as_json, alone=alone)
+                _show(batch, settled, hidden, as_json=as_json, alone=alone)
                 _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
@@ -231,16 +240,19 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         click.echo(f"attn: the report and the grade of {key.student} could not be written: {problem}", err=True)
 
 
-def _show(batch: Batch, settled: BatchResult, *, as_json: bool, alone: bool) -> None:
+def _show(batch: Batch, settled: BatchResult, hidden: AnonymousOutput | None, *, as_json: bool, alone: bool) -> None:
     """Print the reports as JSON, as a class table, or a single one in full."""
     if as_json:
         # One at a time: the reports of a class may not fit into memory.
         for number, report in enumerate(batch.reports(settled)):
             click.echo("[" if number == 0 else ",", nl=number == 0)
-            click.echo(json.dumps(report.as_json(), indent=1), nl=False)
+            with hidden.as_it_is() if hidden else contextlib.nullcontext():
+                shown = hidden.names.report(report) if hidden else report
+                click.echo(json.dumps(shown.as_json(), indent=1), nl=False)
         click.echo("\n]")
     else:
-        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(settled))
+        table = hidden.table(settled) if hidden else settled
+        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(table))
     for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 

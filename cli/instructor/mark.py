@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from cli.ui.anonymous import AnonymousOutput, anonymous_option, echo_json, hide_in
 from cli.ui.arguments import module_named, modules_here
 from cli.ui.mark_screens import changed_line, listed_lines
 from grader.classroom.hand_marks import HandMarkError, clear, find_mark, give, overrides_of
@@ -37,6 +38,7 @@ LONGEST = 1000  # characters of a comment
 @click.option("--because", "--comment", "comment", help="The reason, or only a comment. The student may read it.")
 @click.option("--extra", is_flag=True, help="Allow more points than the module has.")
 @click.option("--clear", "clearing", is_flag=True, help="Take points and comment back.")
+@anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of marks instead of text.")
 def mark(
     student: str | None,
@@ -46,6 +48,7 @@ def mark(
     comment: str | None,
     extra: bool,
     clearing: bool,
+    anonymous: bool,
     as_json: bool,
 ) -> None:
     """Give points or a comment by hand.
@@ -63,14 +66,19 @@ def mark(
     table and export shows them with the automatic mark beside them. If the automatic mark changes later, `attn grade`
     says so. The student need not have handed anything in, but must be on the roster.
 
+    With --anonymous, students are shown by pseudonyms, and STUDENT may be one.
+
     All of it is in REPORTS/overrides.csv: student, module, points, comment. You may edit that file.
 
     Exit status: 0 listed or saved, 2 a wrong argument or option, or files that cannot be used.
     """
+    hidden = hide_in(find_course(Path.cwd()), reports, anonymous=anonymous)
+    if hidden and student:
+        student = hidden.names.student(student)
     try:
         marks = read_marks(reports)
         if points is None and comment is None and not clearing:
-            _list(reports, marks, student, module, extra=extra, as_json=as_json)
+            _list(reports, marks, student, module, hidden, extra=extra, as_json=as_json)
             return
         line = _line(marks, student, module)
         if clearing:
@@ -83,12 +91,24 @@ def mark(
         notes = overrides_of(reports, read_marks(reports))[1]
     except (HandMarkError, ResultsError, SavedMarksError) as error:
         raise click.UsageError(one_line(str(error), 1000)) from None
-    click.echo(json_text([_json(new)]) if as_json else changed_line(line, new))
+    if hidden:
+        line, new = hidden.names.mark(line), hidden.names.mark(new)
+    if as_json:
+        echo_json(json_text([_json(new)]), hidden)
+    else:
+        click.echo(changed_line(line, new))
     _tell(notes)
 
 
 def _list(
-    reports: Path, marks: Sequence[Mark], student: str | None, module: str | None, *, extra: bool, as_json: bool
+    reports: Path,
+    marks: Sequence[Mark],
+    student: str | None,
+    module: str | None,
+    hidden: AnonymousOutput | None,
+    *,
+    extra: bool,
+    as_json: bool,
 ) -> None:
     """Print what was given by hand, to all students or to one."""
     if extra:
@@ -96,7 +116,12 @@ def _list(
     name = module_named(find_course(Path.cwd()), module).name if module else None
     found, notes = overrides_of(reports, marks)
     shown = [one for one in found if student in (None, one.id, one.submission, one.name) and name in (None, one.module)]
-    click.echo(json_text([_json(one) for one in shown]) if as_json else "\n".join(listed_lines(shown)))
+    if hidden:
+        shown = sorted(map(hidden.names.mark, shown), key=lambda one: (one.module, one.id))
+    if as_json:
+        echo_json(json_text([_json(one) for one in shown]), hidden)
+    else:
+        click.echo("\n".join(listed_lines(shown)))
     _tell(notes)
 
 

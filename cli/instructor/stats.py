@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
 from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
@@ -29,8 +30,11 @@ BAR = 40
 @click.option(
     "--leaderboard", is_flag=True, help="Also show who is fastest on the GPU, if the class was graded on one."
 )
+@anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, one object per module, instead of text.")
-def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool, as_json: bool) -> None:
+def stats(
+    folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool, anonymous: bool, as_json: bool
+) -> None:
     """Sum up the reports of a class.
 
     FOLDER is the folder of `attn grade class/ --to FOLDER`.
@@ -50,9 +54,13 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool
     except StatsError as error:
         raise click.UsageError(str(error)) from None
     marks = _marks(folder)
+    hidden = hide_in(course, folder, anonymous=anonymous)
+    if hidden:
+        found = [one.renamed(hidden.names.of, hidden.names.text) for one in found]
+        marks = sorted(map(hidden.names.mark, marks), key=lambda mark: (mark.module, mark.id))
     given = [mark for mark in marks if mark.override is not None or mark.comment]
     if as_json:
-        click.echo(json_text([one.as_json() | {"by_hand": _by_hand_json(one, given)} for one in found]))
+        echo_json(json_text([one.as_json() | {"by_hand": _by_hand_json(one, given)} for one in found]), hidden)
     else:
         names = _names(marks)
         for number, one in enumerate(found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.classroom.decided_report import decided
@@ -12,6 +12,7 @@ from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError
 from grader.classroom.journal import JournalEntry, ReportKey, read_journal
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
+from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import Results, report_path
 from grader.classroom.rules import FILE as RULES
 from grader.classroom.rules import Rules, RulesError, read_rules
@@ -56,6 +57,15 @@ class Reviewed:
         if target is None:
             return self.report.undecided_points
         return sum(item.points for item in self.items(target) if item.is_open)
+
+    def hidden(self, names: Pseudonyms) -> Reviewed:
+        """Return it with a pseudonym, to be shown to a person who must not know the student."""
+        who = names.of(self.student)
+        earlier = ((item, replace(made, student=who, comment=names.text(made.comment))) for item, made in self.earlier)
+        report = names.report(self.report)
+        items = dict(zip(self.report.reviews, report.reviews, strict=True))
+        before = tuple((items[item], made) for item, made in earlier)
+        return replace(self, student=who, id=who, name="", report=report, earlier=before)
 
     def is_of(self, student: str) -> bool:
         """Whether it belongs to a student, named as in the submission or by an id."""

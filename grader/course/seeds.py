@@ -15,11 +15,16 @@ PUBLIC_SALT = "attnlab-visible"
 
 
 def secret_salt(course: Course) -> str:
-    """Return the course's salt for hidden suites. It is created on first use and is not in git."""
-    path = course.root / ".attnlab" / "salt"
+    """Return the course's salt for hidden suites."""
+    return course_secret(course, "salt")
+
+
+def course_secret(course: Course, name: str) -> str:
+    """Return a secret of the course. It is created on first use and is not in git."""
+    path = course.root / ".attnlab" / name
     with contextlib.suppress(FileNotFoundError):
         return path.read_text(encoding="utf-8").strip()
-    temporary = path.with_name(f"salt.{os.getpid()}")
+    temporary = path.with_name(f"{name}.{os.getpid()}")
     write_atomically(temporary, secrets.token_hex(16) + "\n", secret=True)
     with contextlib.suppress(FileExistsError):  # if two processes create it at once, both read the salt of the winner
         _publish(temporary, path)

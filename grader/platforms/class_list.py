@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.classroom.marks import MISSING, Mark
 from grader.classroom.overrides import Overrides, read_overrides
+from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.core.report import Report, file_name, report_from
 from grader.core.safe_text import one_line
@@ -25,6 +26,12 @@ class ClassList:
 
     folder: Path
     marks: tuple[Mark, ...]
+    names: Pseudonyms | None = None  # if the students are hidden
+
+    def hidden(self, names: Pseudonyms) -> ClassList:
+        """Return the class list with pseudonyms, in their order."""
+        marks = sorted(map(names.mark, self.marks), key=lambda mark: (mark.module, mark.id))
+        return ClassList(self.folder, tuple(marks), names)
 
     @property
     def modules(self) -> dict[str, float]:
@@ -60,7 +67,8 @@ class ClassList:
                 yield mark, self._report(mark)
 
     def _report(self, mark: Mark) -> Report:
-        path = self.folder / mark.module / f"{file_name(mark.submission)}.json"
+        student = self.names.student(mark.submission) if self.names else mark.submission
+        path = self.folder / mark.module / f"{file_name(student)}.json"
         fix = "Run the same `attn grade` again with --resume"
         try:
             report = report_from(json.loads(path.read_bytes()))
@@ -70,7 +78,7 @@ class ClassList:
             raise ExportError(f"{path} cannot be read, or is not a report ({error}). {fix}") from None
         if report.score != mark.score or report.status != mark.status:
             raise ExportError(f"{path} does not agree with the class list. {fix}")
-        return report
+        return self.names.report(report) if self.names else report
 
     def _duplicates(self) -> set[tuple[str, str]]:
         counts = Counter((mark.id, mark.module) for mark in self.marks)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option, modules_option
+from cli.ui.anonymous import no_anonymous_option
 from cli.ui.arguments import module_named
 from grader.classroom.rules import RulesError, read_rules
 from grader.core.atomic_file import write_atomically
@@ -32,6 +33,7 @@ from grader.platforms.class_list import ExportError
 @click.option("--assignment", "-a", multiple=True, metavar="MODULE=NAME", help='Such as softmax="Softmax (1234)".')
 @click.option("--comments", type=NEW, help="Also write this table of comments and points by hand.")
 @click.option("--notes", is_flag=True, help="Put comments into Canvas's column Notes, which only teachers see.")
+@no_anonymous_option
 @json_option
 def canvas(
     reports: Path,

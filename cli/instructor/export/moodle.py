@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option
+from cli.ui.anonymous import no_anonymous_option
 from grader.classroom.rules import RulesError, read_rules
 from grader.core.atomic_file import write_atomically, write_bytes_atomically
 from grader.platforms.class_list import ExportError
@@ -23,6 +24,7 @@ from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 @click.option(
     "--column", multiple=True, metavar="WHAT=NAME", help=f"If Moodle is not in English. WHAT: {', '.join(COLUMNS)}."
 )
+@no_anonymous_option
 @json_option
 def moodle(
     reports: Path,

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
+from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
@@ -25,8 +26,9 @@ modules_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 
 
-def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
+def class_of(reports: Path, modules: tuple[str, ...], *, anonymous: bool = False) -> ClassList:
     """Return the class list of some modules, which may be given by name, slug or number."""
+    output = hide_in(find_course(Path.cwd()), reports, anonymous=anonymous) if anonymous else None
     names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
     found = read_class(reports, names)
     if provisional := sum(mark.provisional for mark in found.marks):
@@ -34,7 +36,7 @@ def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
         click.echo(f"attn: {text} {reports}", err=True)
     for note in found.overrides().notes(found.marks) if not modules else ():
         click.echo(one_line(f"attn: {note}", 1000), err=True)
-    return found
+    return found.hidden(output.names) if output else found
 
 
 def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:
