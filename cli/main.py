@@ -156,10 +156,13 @@ def run() -> int:
 
 def _report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit status."""
-    from grader.course.module import CourseError  # here, so that `attn --help` does not import it
+    from cli.ui.system_faults import system_sentence  # both here, so that `attn --help` does not import them
+    from grader.course.module import CourseError
 
     if isinstance(error, CourseError | OSError):
-        click.echo(f"attn: {_visible(str(error))}", err=True)
+        text = system_sentence(error) if isinstance(error, OSError) else str(error)
+        with contextlib.suppress(OSError):  # standard error may be full or closed itself
+            click.echo(f"attn: {_visible(text)}", err=True)
         return EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT
     click.echo(_visible("".join(traceback.format_exception(error))), err=True)
     click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)

@@ -30,6 +30,8 @@ LOCK = ".lock"
 LISTS = ("grades.csv", "grades.json")
 DERIVED = (*LISTS, "misconceptions.json", "changes.json")
 
+_ELSEWHERE = "Correct that, or name another folder"
+
 
 class ResultsError(Exception):
     """A results folder that cannot be used, and why."""
@@ -69,7 +71,7 @@ class Results:
             self._journal = (folder / JOURNAL).open("ab")
         except OSError as error:
             self._lock.close()
-            raise ResultsError(f"cannot write results to {folder}: {error}") from None
+            raise ResultsError(f"cannot write results to {folder}: {error}. {_ELSEWHERE}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -264,7 +266,7 @@ def _lock(folder: Path) -> IO[bytes]:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("ab")
     except OSError as error:
-        raise ResultsError(f"cannot write reports to {folder}: {error}") from None
+        raise ResultsError(f"cannot write reports to {folder}: {error}. {_ELSEWHERE}") from None
     try:
         if os.name == "posix":
             import fcntl
