@@ -155,7 +155,7 @@ def grade(
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
                 settled = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-                _show(batch, settled, hidden, as_json=as_json, alone=alone)
+                _show(batch, settled, hidden, rules.name or "", as_json=as_json, alone=alone)
                 _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
@@ -240,7 +240,9 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         click.echo(f"attn: the report and the grade of {key.student} could not be written: {problem}", err=True)
 
 
-def _show(batch: Batch, settled: BatchResult, hidden: AnonymousOutput | None, *, as_json: bool, alone: bool) -> None:
+def _show(
+    batch: Batch, settled: BatchResult, hidden: AnonymousOutput | None, name: str, *, as_json: bool, alone: bool
+) -> None:
     """Print the reports as JSON, as a class table, or a single one in full."""
     if as_json:
         # One at a time: the reports of a class may not fit into memory.
@@ -252,7 +254,7 @@ def _show(batch: Batch, settled: BatchResult, hidden: AnonymousOutput | None, *,
         click.echo("\n]")
     else:
         table = hidden.table(settled) if hidden else settled
-        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(table))
+        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(table, name))
     for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 

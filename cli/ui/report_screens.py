@@ -45,8 +45,8 @@ def without_word(message: str) -> str:
     return re.sub(r"^(not measured|it could not be measured): ", "", message, flags=re.IGNORECASE)
 
 
-def class_table(settled: BatchResult) -> str:
-    """Return one line per submission, the misconceptions, and a summary."""
+def class_table(settled: BatchResult, course: str = "") -> str:
+    """Return one line per submission, the misconceptions, and a summary with the name of the course, if it has one."""
     reports = settled.summaries
     lateness = {(mark.module, mark.submission): _by_person(mark) for mark in settled.marks}
     rows = [
@@ -67,7 +67,7 @@ def class_table(settled: BatchResult) -> str:
     provisional = sum(bool(one.undecided_points) for one in reports)
     summary += f", {provisional} of them provisional" if provisional else ""
     tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
-    summary = f"{summary} (sandbox: {tiers})"
+    summary = f"{f'{one_line(course)}: ' if course else ''}{summary} (sandbox: {tiers})"
     return "\n".join([*lines, "", *misconception_lines(settled.shared), *_missing(settled.marks), summary])
 
 
