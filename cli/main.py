@@ -42,6 +42,7 @@ COMMANDS = {
     "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
     "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
     "review": ("cli.instructor.review", "List what grading could not decide, and decide it."),
+    "mark": ("cli.instructor.mark", "Give points or a comment by hand."),
     "doctor": ("cli.instructor.doctor", "Show how well this machine jails other people's code."),
     "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
     "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
@@ -105,6 +106,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn grade class/ -m 1     grade a class, hidden checks included
       attn stats reports         which checks fail, which misconceptions?
       attn review reports        what could not be decided? decide it
+      attn mark ana 1 --points 9 --because "right idea"    points by hand
       attn release --bundle softmax --to week1
       attn course init ../attention             a course for nbgrader
       attn release softmax --to ../attention    an assignment in it
@@ -154,10 +156,13 @@ def run() -> int:
 
 def _report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit status."""
-    from grader.course.module import CourseError  # here, so that `attn --help` does not import it
+    from cli.ui.system_faults import system_sentence  # both here, so that `attn --help` does not import them
+    from grader.course.module import CourseError
 
     if isinstance(error, CourseError | OSError):
-        click.echo(f"attn: {_visible(str(error))}", err=True)
+        text = system_sentence(error) if isinstance(error, OSError) else str(error)
+        with contextlib.suppress(OSError):  # standard error may be full or closed itself
+            click.echo(f"attn: {_visible(text)}", err=True)
         return EXIT_USAGE if isinstance(error, CourseError) and error.usage else EXIT_FAULT
     click.echo(_visible("".join(traceback.format_exception(error))), err=True)
     click.echo("attn: this is a fault of the grader, not of a submission. Please report it.", err=True)

@@ -12,14 +12,17 @@ from typing import Literal
 
 import click
 
+from cli.instructor.run_rules import rules_of_run
+from cli.ui.anonymous import AnonymousOutput, anonymous_option, hide_in
 from cli.ui.arguments import module_named
 from cli.ui.progress_line import Pace
 from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
 from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
+from grader.classroom.pseudonyms import people_of
 from grader.classroom.results import Results, ResultsError
 from grader.classroom.roster import normalize_name
-from grader.classroom.rules import Rules, RulesError, read_rules, write_rules
+from grader.classroom.rules import Rules, RulesError, write_rules
 from grader.core.review import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -62,6 +65,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also run the checks that need a GPU."
 )
+@anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
 @click.option("--allow-unjailed", is_flag=True, help="Grade even without a jail: only for code you trust.")
 def grade(
@@ -81,6 +85,7 @@ def grade(
     grace: str | None,
     undecided: Undecided | None,
     device: Literal["cpu", "cuda"],
+    anonymous: bool,
     as_json: bool,
     allow_unjailed: bool,
 ) -> None:
@@ -115,6 +120,8 @@ def grade(
     With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
     checks have extra points of their own. Without it, the reports list them as not run.
 
+    With --anonymous, nothing that is printed names a student. The reports in --to have the names.
+
     Student code runs in a jail. Its tier is printed with the results, and `attn doctor` says more. Without a jail,
     nothing is graded unless you add --allow-unjailed.
 
@@ -126,8 +133,9 @@ def grade(
         )
     _check_owner(paths, student, class_zip=class_zip)
     given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace, undecided)
-    rules = _rules(given, to, resume=resume)
     course = find_course(Path.cwd())
+    rules = rules_of_run(course, given, to, resume=resume)
+    hidden = hide_in(course, to, anonymous=anonymous)
     module = module_named(course, module_name) if module_name else None
     try:
         marking = rules.marking(course)
@@ -135,6 +143,8 @@ def grade(
             found = find_submissions(
                 course, paths, module, rules.policy, Path(scratch), student=student, class_zip=class_zip
             )
+            if hidden:
+                hidden.learn(people_of(marking.roster, (handed_in.student for handed_in in found.handed_in)))
             _tell(found, marking)
             if not found.handed_in:
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
@@ -145,7 +155,7 @@ def grade(
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
                 settled = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-                _show(batch, settled, as_json=as_json, alone=alone)
+                _show(batch, settled, hidden, rules.name or "", as_json=as_json, alone=alone)
                 _notes(batch, settled, found, to)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
@@ -171,26 +181,6 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
 
 def _full(path: Path | None) -> str | None:
     return str(path.resolve()) if path else None
-
-
-def _rules(given: Rules, to: Path | None, *, resume: bool) -> Rules:
-    """Return the rules to grade by: those given now, and with --resume those given before."""
-    if to is None:
-        if resume:
-            raise click.UsageError("--resume continues in a folder: name it with --to")
-        return given
-    before = read_rules(to)
-    if resume:
-        rules = given.or_else(before)
-        again = {name: value for name, value in rules.as_options().items() if name not in given.as_options()}
-        if again:
-            click.echo("as before: " + " ".join(f"{name} {value}" for name, value in again.items()), err=True)
-        return rules
-    dropped = [name for name in before.as_options() if name not in given.as_options()]
-    if dropped:
-        text = f"the last run into {to} had {', '.join(dropped)}, this one does not"
-        click.echo(f"attn: {text} (--resume would keep them)", err=True)
-    return given
 
 
 def _tell(found: FoundSubmissions, marking: Marking) -> None:
@@ -250,16 +240,21 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         click.echo(f"attn: the report and the grade of {key.student} could not be written: {problem}", err=True)
 
 
-def _show(batch: Batch, settled: BatchResult, *, as_json: bool, alone: bool) -> None:
+def _show(
+    batch: Batch, settled: BatchResult, hidden: AnonymousOutput | None, name: str, *, as_json: bool, alone: bool
+) -> None:
     """Print the reports as JSON, as a class table, or a single one in full."""
     if as_json:
         # One at a time: the reports of a class may not fit into memory.
         for number, report in enumerate(batch.reports(settled)):
             click.echo("[" if number == 0 else ",", nl=number == 0)
-            click.echo(json.dumps(report.as_json(), indent=1), nl=False)
+            with hidden.as_it_is() if hidden else contextlib.nullcontext():
+                shown = hidden.names.report(report) if hidden else report
+                click.echo(json.dumps(shown.as_json(), indent=1), nl=False)
         click.echo("\n]")
     else:
-        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(settled))
+        table = hidden.table(settled) if hidden else settled
+        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(table, name))
     for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 
@@ -278,6 +273,8 @@ def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path
     for (module, who), count in lines.items():
         if count > 1:
             click.echo(one_line(f"attn: {who} has {count} lines for {module} in grades.csv"), err=True)
+    for note in batch.results.overrides.notes(settled.marks):
+        click.echo(one_line(f"attn: {note}", 1000), err=True)
     left_out = batch.results.unmarked()
     if left_out:
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import click
 
+from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
 from cli.ui.review_screens import change_line, merged, named, review_lines
 from grader.classroom.results import ResultsError
@@ -35,6 +36,7 @@ LONGEST = 1000  # characters of a comment
 @click.option("--reject", "action", flag_value="reject", type=str, help="The points are lost.")
 @click.option("--undo", "action", flag_value="undo", type=str, help="Take a decision back.")
 @click.option("--comment", help="The reason for a decision. It is in the report, and the student may read it.")
+@anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, one object per item, instead of text.")
 def review(
     reports: Path,
@@ -44,6 +46,7 @@ def review(
     every: bool,
     action: Action | None,
     comment: str | None,
+    anonymous: bool,
     as_json: bool,
 ) -> None:
     """List what grading could not decide, and decide it.
@@ -64,14 +67,20 @@ def review(
     Until you decide, undecided points count, and the score is provisional. With `attn grade --undecided withhold` they
     do not count until you accept them.
 
+    With --anonymous, the list has pseudonyms, and --student takes them.
+
     Exit status: 0 nothing is undecided, or the decision is saved; 1 something is undecided; 2 a wrong argument or
     option, or files that cannot be used.
     """
-    modules = [one.name for one in chosen(find_course(Path.cwd()), (module,))] if module else []
+    course = find_course(Path.cwd())
+    modules = [one.name for one in chosen(course, (module,))] if module else []
     if comment is not None and action not in ("accept", "reject"):
         raise click.UsageError("--comment belongs to --accept or --reject")
     if as_json and action is not None:
         raise click.UsageError(f"--json is for the list; --{action} prints what changed")
+    hidden = hide_in(course, reports, anonymous=anonymous)
+    if hidden and student:
+        student = hidden.names.student(student)
     try:
         found = [one for one in read_reviews(reports, modules) if student is None or one.is_of(student)]
         if action is not None:
@@ -80,10 +89,13 @@ def review(
     except (ReviewError, ResultsError) as error:
         raise click.UsageError(str(error)) from None
     shown = [one for one in found if target is None or one.items(target)]
+    if hidden:
+        shown = sorted((one.hidden(hidden.names) for one in shown), key=lambda one: (one.module, one.student))
     if as_json:
-        click.echo(json.dumps(_json(shown, target, every=every), indent=1, ensure_ascii=False))
+        echo_json(json.dumps(_json(shown, target, every=every), indent=1, ensure_ascii=False), hidden)
     else:
-        click.echo("\n".join(review_lines(shown, reports, undecided_rule(reports), target, every=every)))
+        lines = review_lines(shown, reports, undecided_rule(reports), target, every=every, anonymous=anonymous)
+        click.echo("\n".join(lines))
     sys.exit(int(any(one.is_open(target) for one in shown)))
 
 

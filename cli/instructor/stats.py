@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
+from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
+from grader.classroom.marks import Mark
 from grader.classroom.misconception_counts import MisconceptionCount
+from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.classroom.stats import ModuleStats, StatsError, read_stats
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
@@ -25,8 +30,11 @@ BAR = 40
 @click.option(
     "--leaderboard", is_flag=True, help="Also show who is fastest on the GPU, if the class was graded on one."
 )
+@anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, one object per module, instead of text.")
-def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool, as_json: bool) -> None:
+def stats(
+    folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool, anonymous: bool, as_json: bool
+) -> None:
     """Sum up the reports of a class.
 
     FOLDER is the folder of `attn grade class/ --to FOLDER`.
@@ -45,26 +53,36 @@ def stats(folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool
         found = read_stats(course, folder, wanted)
     except StatsError as error:
         raise click.UsageError(str(error)) from None
+    marks = _marks(folder)
+    hidden = hide_in(course, folder, anonymous=anonymous)
+    if hidden:
+        found = [one.renamed(hidden.names.of, hidden.names.text) for one in found]
+        marks = sorted(map(hidden.names.mark, marks), key=lambda mark: (mark.module, mark.id))
+    given = [mark for mark in marks if mark.override is not None or mark.comment]
     if as_json:
-        click.echo(json_text([one.as_json() for one in found]))
+        echo_json(json_text([one.as_json() | {"by_hand": _by_hand_json(one, given)} for one in found]), hidden)
     else:
-        if not (folder / "grades.csv").is_file():
-            click.echo(f"attn: a grading run into {folder} did not finish: this is only a part of the class", err=True)
-        names = _names(folder)
+        names = _names(marks)
         for number, one in enumerate(found):
-            lines = _lines(one, names, every=every) + (_speeds(one, names) if leaderboard else [])
+            lines = _lines(one, names, every=every) + _by_hand(one, given)
+            lines += _speeds(one, names) if leaderboard else []
             click.echo("\n".join(["", *lines] if number else lines))
 
 
-def _names(folder: Path) -> dict[str, str]:
-    """Return the students' names, as far as the class list has them."""
+def _marks(folder: Path) -> list[Mark]:
+    """Return the class list, which has names and points by hand; empty if the grading did not finish."""
+    if not (folder / "grades.csv").is_file():
+        click.echo(f"attn: a grading run into {folder} did not finish: this is only a part of the class", err=True)
+        return []
     try:
-        marks = json.loads((folder / "grades.json").read_text(encoding="utf-8"))
-        return {
-            mark["submission"]: f"{mark['submission']} ({one_line(mark['name'])})" for mark in marks if mark["name"]
-        }
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+        return read_marks(folder)
+    except SavedMarksError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _names(marks: Sequence[Mark]) -> dict[str, str]:
+    """Return the students' names, as far as the class list has them."""
+    return {mark.submission: f"{mark.submission} ({one_line(mark.name)})" for mark in marks if mark.name}
 
 
 def _lines(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]:
@@ -88,6 +106,22 @@ def _lines(one: ModuleStats, names: dict[str, str], *, every: bool) -> list[str]
     lines += misconception_lines(named)
     lines += ["To look at:"] if one.to_look_at else ["No work needs to be looked at."]
     return lines + [wrapped(f"{names.get(who, who)}: {why}", "  ") for who, why in one.to_look_at]
+
+
+def _by_hand(one: ModuleStats, given: Sequence[Mark]) -> list[str]:
+    """Return what was given by hand in a module. The scores above are the automatic ones."""
+    mine = [mark for mark in given if mark.module == one.module]
+    head = ["", "By hand, which the scores above do not count:"] if mine else []
+    return head + [f"  {line}" for line in (listed_lines(mine) if mine else [])]
+
+
+def _by_hand_json(one: ModuleStats, given: Sequence[Mark]) -> list[dict[str, Any]]:
+    keys = ("id", "automatic", "override", "final", "comment")
+    return [
+        {"submission": mark.submission} | {key: getattr(mark, key) for key in keys}
+        for mark in given
+        if mark.module == one.module
+    ]
 
 
 def _speeds(one: ModuleStats, names: dict[str, str]) -> list[str]:

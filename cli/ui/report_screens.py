@@ -45,10 +45,10 @@ def without_word(message: str) -> str:
     return re.sub(r"^(not measured|it could not be measured): ", "", message, flags=re.IGNORECASE)
 
 
-def class_table(settled: BatchResult) -> str:
-    """Return one line per submission, the misconceptions, and a summary."""
+def class_table(settled: BatchResult, course: str = "") -> str:
+    """Return one line per submission, the misconceptions, and a summary with the name of the course, if it has one."""
     reports = settled.summaries
-    lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks if mark.late_s}
+    lateness = {(mark.module, mark.submission): _by_person(mark) for mark in settled.marks}
     rows = [
         (one.submission, one.module, _score(one), _remark(one, lateness.get((one.module, one.submission), "")))
         for one in reports
@@ -67,13 +67,20 @@ def class_table(settled: BatchResult) -> str:
     provisional = sum(bool(one.undecided_points) for one in reports)
     summary += f", {provisional} of them provisional" if provisional else ""
     tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
-    summary = f"{summary} (sandbox: {tiers})"
+    summary = f"{f'{one_line(course)}: ' if course else ''}{summary} (sandbox: {tiers})"
     return "\n".join([*lines, "", *misconception_lines(settled.shared), *_missing(settled.marks), summary])
+
+
+def _by_person(mark: Mark) -> str:
+    """Return what makes the final mark another than the score: points by hand, or lateness."""
+    by_hand = "" if mark.override is None else f"{mark.override:g} by hand"
+    comment = f"comment: {mark.comment}" if mark.comment else ""
+    return "; ".join(filter(None, (by_hand, one_line(comment, REMARK), _late(mark) if mark.late_s else "")))
 
 
 def _late(mark: Mark) -> str:
     late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
-    return f"{late}: {mark.final:g} after the penalty" if mark.penalty and mark.final is not None else late
+    return f"{late}: {mark.automatic:g} after the penalty" if mark.penalty and mark.automatic is not None else late
 
 
 def _missing(marks: Sequence[Mark]) -> list[str]:
@@ -81,7 +88,8 @@ def _missing(marks: Sequence[Mark]) -> list[str]:
     absent: dict[str, list[str]] = {}
     for mark in marks:
         if mark.status == "missing":
-            absent.setdefault(mark.module, []).append(one_line(mark.name or mark.id))
+            by_hand = "" if mark.override is None else f" ({mark.override:g} by hand)"
+            absent.setdefault(mark.module, []).append(one_line(mark.name or mark.id) + by_hand)
     lines = [wrapped(f"{module}: nothing from {', '.join(names)}", "") for module, names in absent.items()]
     return [*lines, ""] if lines else []
 

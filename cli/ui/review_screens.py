@@ -19,7 +19,13 @@ _WHAT = {"cost": "cost", "code": "code", "check": "checks"}
 
 
 def review_lines(
-    found: Sequence[Reviewed], folder: Path, undecided: Undecided, target: str | None, *, every: bool
+    found: Sequence[Reviewed],
+    folder: Path,
+    undecided: Undecided,
+    target: str | None,
+    *,
+    every: bool,
+    anonymous: bool = False,
 ) -> list[str]:
     """Return the undecided items by student, each with the command that decides it; with `every`, all items."""
     lines: list[str] = []
@@ -32,7 +38,7 @@ def review_lines(
         lines += [] if items else [wrapped(f"written by an older AttnLab, which does not list items. {RESUME}", "  ")]
         lines += [] if one.written else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
         for item in items:
-            lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item)]
+            lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item, anonymous=anonymous)]
         lines.append("")
     return [*lines, *_summary(found, undecided, target)]
 
@@ -87,10 +93,11 @@ def _earlier(one: Reviewed, item: ReviewItem) -> list[str]:
     return [wrapped(text, "    ")]
 
 
-def _command(folder: Path, one: Reviewed, item: ReviewItem) -> list[str]:
+def _command(folder: Path, one: Reviewed, item: ReviewItem, *, anonymous: bool) -> list[str]:
     """Return the command that decides an item. It is not wrapped, so that it can be copied."""
     targets = {each.target for each in one.items()}
     target = f" --target {shlex.quote(item.target)}" if len(targets) > 1 else ""
+    target += " --anonymous" if anonymous else ""
     command = f"attn review {shlex.quote(str(folder))} --student {shlex.quote(one.student)} -m {one.module}{target}"
     if not item.is_open:
         return [f"    {command} --undo"]

@@ -11,6 +11,7 @@ from grader.classroom.changes import GradeChange
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
 from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
+from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results, ResultsError
 from grader.core.json_record import to_json
@@ -137,7 +138,11 @@ class Batch:
         marks = [self.marking.named(mark) for mark in self.results.marks()]
         possible = {mark.module: mark.max_score for mark in marks}
         absent = [one for name, most in possible.items() for one in self.marking.missing(name, most, marks)]
-        return sorted(marks + absent, key=lambda mark: (mark.module, mark.id, mark.submission))
+        found = sorted(marks + absent, key=lambda mark: (mark.module, mark.id, mark.submission))
+        try:
+            return self.results.overrides.apply(found)
+        except OverridesError as error:
+            raise ResultsError(str(error)) from None
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
         self._summaries[key] = summary_of(report)

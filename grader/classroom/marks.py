@@ -19,7 +19,11 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Mark:
-    """One line of the class list. `final` is the score minus the late penalty, or None if there is no score."""
+    """One line of the class list.
+
+    `final` is the score minus the late penalty, or the points that the instructor gave by hand (`override`). It is None
+    if there is neither.
+    """
 
     id: str
     name: str
@@ -38,6 +42,13 @@ class Mark:
     attempts: int
     needs_review: bool
     provisional: bool = False  # whether points in the score, or withheld from it, are not decided yet
+    override: float | None = None  # with the comment, from overrides.csv
+    comment: str = ""
+
+    @property
+    def automatic(self) -> float | None:
+        """The mark without an override: the score minus the late penalty."""
+        return None if self.score is None else round(self.score - self.penalty, 6)
 
 
 HEADER = tuple(field.name for field in dataclasses.fields(Mark))
@@ -45,10 +56,11 @@ HEADER = tuple(field.name for field in dataclasses.fields(Mark))
 
 @dataclass(frozen=True)
 class Marking:
-    """How a class is marked: its roster and its deadlines."""
+    """How a class is marked: its roster and its deadlines. With a section, only its people can be missing."""
 
     roster: Roster | None = None
     deadlines: Deadlines = dataclasses.field(default_factory=Deadlines)
+    section: str = ""
 
     def person(self, student: str) -> Person | None:
         """Return the person on the roster that a student is, if any."""
@@ -93,7 +105,8 @@ class Marking:
     def missing(self, module: str, max_score: float, marks: Iterable[Mark]) -> list[Mark]:
         """Return a mark without a score for each person on the roster who submitted nothing for a module."""
         submitted = {mark.id for mark in marks if mark.module == module}
-        absent = [person for person in self.roster.people if person.id not in submitted] if self.roster else []
+        people = self.roster.people if self.roster else ()
+        absent = [one for one in people if one.id not in submitted and self.section in ("", one.section)]
         return [
             Mark(p.id, p.name, p.section, "", module, MISSING, None, max_score, "", "", 0.0, 0.0, None, "", 0, False)
             for p in absent

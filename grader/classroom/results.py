@@ -15,19 +15,22 @@ from grader.classroom.decided_report import decided
 from grader.classroom.decisions import Decisions, DecisionsError, read_decisions, write_decisions
 from grader.classroom.journal import JournalEntry, ReplacedReport, ReportKey, append, read_journal
 from grader.classroom.marks import Mark, marks_text
+from grader.classroom.overrides import Overrides, OverridesError, read_overrides, write_overrides
 from grader.classroom.provenance import Provenance
+from grader.classroom.saved_marks import JOURNAL
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text, to_json
 from grader.core.report import Report, file_name, report_from, report_text
 from grader.core.review import Undecided
 from grader.course.golden import sha256
 
-JOURNAL = "journal.jsonl"
 EARLIER = "earlier"  # the previous versions of the reports that this round of grading changed
 ATTEMPTS = "attempts"
 LOCK = ".lock"
 LISTS = ("grades.csv", "grades.json")
 DERIVED = (*LISTS, "misconceptions.json", "changes.json")
+
+_ELSEWHERE = "Correct that, or name another folder"
 
 
 class ResultsError(Exception):
@@ -52,7 +55,8 @@ class Results:
         self._lock = _lock(folder)
         try:
             self.decisions = read_decisions(folder)
-        except DecisionsError as error:
+            self.overrides = read_overrides(folder)
+        except (DecisionsError, OverridesError) as error:
             self._lock.close()
             raise ResultsError(str(error)) from None
         self.remarked: list[tuple[Mark, Mark]] = []  # before and after: the final mark changed, the report did not
@@ -67,7 +71,7 @@ class Results:
             self._journal = (folder / JOURNAL).open("ab")
         except OSError as error:
             self._lock.close()
-            raise ResultsError(f"cannot write results to {folder}: {error}") from None
+            raise ResultsError(f"cannot write results to {folder}: {error}. {_ELSEWHERE}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -95,6 +99,11 @@ class Results:
         """Save the decisions; reports do not have them yet."""
         write_decisions(self.folder, decisions)
         self.decisions = decisions
+
+    def save_overrides(self, overrides: Overrides) -> None:
+        """Save the overrides; the class list does not have them yet."""
+        write_overrides(self.folder, overrides)
+        self.overrides = overrides
 
     def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
         """Write a report to its place. The report it replaces is kept in `earlier/` if it is different."""
@@ -193,8 +202,8 @@ class Results:
         self.write_class_list(marks)
 
     def write_class_list(self, marks: Iterable[Mark]) -> None:
-        """Write the class list as JSON and, last of all, as CSV."""
-        found = list(marks)
+        """Write the class list with the overrides, as JSON and, last of all, as CSV."""
+        found = self.overrides.apply(marks)
         self._write_json("grades", [to_json(mark) for mark in found])
         write_atomically(self.folder / "grades.csv", marks_text(found))
 
@@ -257,7 +266,7 @@ def _lock(folder: Path) -> IO[bytes]:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("ab")
     except OSError as error:
-        raise ResultsError(f"cannot write reports to {folder}: {error}") from None
+        raise ResultsError(f"cannot write reports to {folder}: {error}. {_ELSEWHERE}") from None
     try:
         if os.name == "posix":
             import fcntl

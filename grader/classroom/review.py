@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.classroom.decided_report import decided
@@ -12,9 +12,11 @@ from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError
 from grader.classroom.journal import JournalEntry, ReportKey, read_journal
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
-from grader.classroom.results import JOURNAL, Results, report_path
-from grader.classroom.rules import Rules, read_rules
-from grader.core.json_record import from_json
+from grader.classroom.pseudonyms import Pseudonyms
+from grader.classroom.results import Results, report_path
+from grader.classroom.rules import FILE as RULES
+from grader.classroom.rules import Rules, RulesError, read_rules
+from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
 
@@ -56,6 +58,15 @@ class Reviewed:
             return self.report.undecided_points
         return sum(item.points for item in self.items(target) if item.is_open)
 
+    def hidden(self, names: Pseudonyms) -> Reviewed:
+        """Return it with a pseudonym, to be shown to a person who must not know the student."""
+        who = names.of(self.student)
+        earlier = ((item, replace(made, student=who, comment=names.text(made.comment))) for item, made in self.earlier)
+        report = names.report(self.report)
+        items = dict(zip(self.report.reviews, report.reviews, strict=True))
+        before = tuple((items[item], made) for item, made in earlier)
+        return replace(self, student=who, id=who, name="", report=report, earlier=before)
+
     def is_of(self, student: str) -> bool:
         """Whether it belongs to a student, named as in the submission or by an id."""
         return student in (self.student, self.id)
@@ -75,7 +86,7 @@ class ScoreChange:
 
 def undecided_rule(folder: Path) -> Undecided:
     """Return whether undecided points count in a results folder, as the last grading into it said."""
-    return read_rules(folder).undecided or "count"
+    return _rules(folder).undecided or "count"
 
 
 def read_reviews(folder: Path, modules: Collection[str] = ()) -> list[Reviewed]:
@@ -129,6 +140,7 @@ def decide(
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
+    _penalty(folder, _rules(folder))  # a damaged file of rules is noticed before anything is saved
     with Results(folder) as results:
         marks = _class_list(folder)
         reports = _reports(results, one)
@@ -157,8 +169,8 @@ def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report
 
 def _revise(results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]) -> ScoreChange:
     """Write the decisions into the reports and into the class list."""
-    rules = read_rules(results.folder)
-    rule = _penalty(rules)
+    rules = _rules(results.folder)
+    rule = _penalty(results.folder, rules)
     changes = []
     for entry, report in reports:
         key = entry.key
@@ -177,14 +189,20 @@ def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
 
 def _class_list(folder: Path) -> list[Mark]:
     try:
-        return [from_json(Mark, one) for one in json.loads((folder / "grades.json").read_bytes())]
-    except (OSError, ValueError):
-        problem = f"{folder} has no class list, because the grading did not finish"
-        raise ReviewError(f"{problem}. {RESUME}, then decide") from None
+        return read_marks(folder)
+    except SavedMarksError as error:
+        raise ReviewError(str(error)) from None
 
 
-def _penalty(rules: Rules) -> Penalty | None:
+def _rules(folder: Path) -> Rules:
+    try:
+        return read_rules(folder)
+    except RulesError as error:
+        raise ReviewError(str(error)) from None
+
+
+def _penalty(folder: Path, rules: Rules) -> Penalty | None:
     try:
         return read_penalty(rules.late_penalty) if rules.late_penalty else None
-    except LateError:
-        return None
+    except LateError as error:
+        raise ReviewError(f"{folder / RULES}: {error}. {RESUME} and --late-penalty") from None

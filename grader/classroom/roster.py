@@ -63,12 +63,20 @@ class Roster:
     people: tuple[Person, ...]
 
     @cached_property
-    def _by_name(self) -> dict[str, Person | None]:
+    def _by_other_name(self) -> dict[str, Person | None]:
         by_name: dict[str, Person | None] = {}
         for person in self.people:
             for name in dict.fromkeys(map(normalize_name, person.other_names)):
                 by_name[name] = None if name in by_name else person  # a name that two people share finds neither
-        return by_name | {normalize_name(person.id): person for person in self.people}
+        return by_name
+
+    @cached_property
+    def _by_name(self) -> dict[str, Person | None]:
+        return self._by_other_name | {normalize_name(person.id): person for person in self.people}
+
+    def find_by_other_name(self, name: str) -> Person | None:
+        """Return the only student with this account, email address or name."""
+        return self._by_other_name.get(normalize_name(name))
 
     def find(self, student: str) -> Person | None:
         """Return the student with this id, or with this email address or name if only one student has it."""

@@ -1,24 +1,25 @@
-"""The rules of a class: roster, due dates, penalties, and which attempt counts. --resume uses the saved ones."""
+"""The rules of a class: roster, due dates, penalties, and which attempt counts. They are kept with the reports."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
 from grader.classroom.marks import Marking
-from grader.classroom.roster import RosterError, read_roster
+from grader.classroom.roster import RosterError, normalize_name, read_roster
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import from_json, to_json
 from grader.core.review import Undecided
-from grader.core.times import TimeError, read_length
+from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
 from grader.submission.finder import Policy
 
 FILE = "rules.json"
+_OPTIONS = {"extended": "extensions", "section": "section", "name": "name"}  # keys of course.toml without an option
 
 
 class RulesError(Exception):
@@ -26,8 +27,23 @@ class RulesError(Exception):
 
 
 @dataclass(frozen=True)
+class Extension:
+    """A later due date for one student, in one module or, if `module` is empty, in all."""
+
+    student: str
+    module: str
+    until: str
+
+    def __str__(self) -> str:
+        return f"{self.student}{f' ({self.module})' if self.module else ''} until {self.until}"
+
+
+@dataclass(frozen=True)
 class Rules:
-    """The options of `attn grade`. Files are full paths, so that they are found from any folder."""
+    """What a grading uses: options of `attn grade` and `course.toml`. Files are full paths.
+
+    `extensions` is a file, and `extended` is the list in `course.toml`: at most one of them is set.
+    """
 
     roster: str | None = None
     policy: Policy | None = None
@@ -37,35 +53,49 @@ class Rules:
     late_penalty: str | None = None
     grace: str | None = None
     undecided: Undecided | None = None
+    extended: tuple[Extension, ...] = ()
+    section: str | None = None  # only people of this section are missing if they submitted nothing
+    name: str | None = None  # of the course, for tables and feedback
 
     def as_options(self) -> dict[str, str]:
-        """Return the rules that are set, as options of the command line."""
-        return {
-            f"--{name.replace('_', '-')}": " ".join(value) if name == "due" else value
-            for name, value in to_json(self).items()
-            if value
-        }
+        """Return the rules that are set, by the option that sets them. Some only have a key of `course.toml`."""
+        options = {}
+        for field in dataclasses.fields(self):
+            if value := getattr(self, field.name):
+                option = _OPTIONS.get(field.name, f"--{field.name.replace('_', '-')}")
+                options[option] = " ".join(map(str, value)) if isinstance(value, tuple) else value
+        return options
 
     def or_else(self, others: Rules) -> Rules:
         """Return these rules, with those that are not set taken from others."""
         names = [field.name for field in dataclasses.fields(self)]
-        return Rules(**{name: getattr(self, name) or getattr(others, name) for name in names})
+        rules = Rules(**{name: getattr(self, name) or getattr(others, name) for name in names})
+        if self.extensions or self.extended:  # the file and the list replace each other
+            rules = dataclasses.replace(rules, extensions=self.extensions, extended=self.extended)
+        return rules
 
     def marking(self, course: Course) -> Marking:
         """Read the files and texts that the rules name."""
-        if not self.due and (self.extensions or self.late_penalty or self.grace):
+        if not self.due and (self.extensions or self.extended or self.late_penalty or self.grace):
             raise RulesError("--extensions, --late-penalty and --grace need a due date: add --due")
         try:
             deadlines = Deadlines(
                 due=read_due(course, self.due),
-                extensions=read_times(course, Path(self.extensions), "until") if self.extensions else {},
+                extensions=read_times(course, Path(self.extensions), "until") if self.extensions else self._extended(),
                 handed_in=read_times(course, Path(self.times), "submitted") if self.times else {},
                 penalty=read_penalty(self.late_penalty) if self.late_penalty else None,
                 grace=read_length(self.grace) if self.grace else timedelta(),
             )
-            return Marking(read_roster(Path(self.roster)) if self.roster else None, deadlines)
+            roster = read_roster(Path(self.roster)) if self.roster else None
         except (LateError, RosterError, TimeError) as error:
             raise RulesError(str(error)) from None
+        sections = sorted({person.section for person in roster.people}) if roster else []
+        if self.section and roster and self.section not in sections:
+            raise RulesError(f"nobody in {self.roster} is in section {self.section!r}. It has {', '.join(sections)}")
+        return Marking(roster, deadlines, self.section or "")
+
+    def _extended(self) -> dict[tuple[str, str], datetime]:
+        return {(normalize_name(one.student), one.module): read_time(one.until) for one in self.extended}
 
 
 def write_rules(rules: Rules, folder: Path) -> None:
@@ -74,8 +104,15 @@ def write_rules(rules: Rules, folder: Path) -> None:
 
 
 def read_rules(folder: Path) -> Rules:
-    """Return the rules saved in a results folder; empty rules if they cannot be read."""
+    """Return the rules saved in a results folder; empty rules if there are none.
+
+    A file that cannot be read is an error: without it, due dates and penalties would silently be gone.
+    """
+    path = folder / FILE
     try:
-        return from_json(Rules, json.loads((folder / FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return from_json(Rules, json.loads(path.read_bytes()))
+    except (FileNotFoundError, NotADirectoryError):
         return Rules()
+    except (OSError, ValueError, RecursionError) as error:
+        fix = "Correct it or restore it from a backup. To begin without it, move it away and give all options again"
+        raise RulesError(f"{path}, the rules of the last grading, cannot be read: {error}. {fix}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,16 @@ class ModuleStats:
             counts[min(BINS - 1, int(BINS * score / self.max_score))] += 1
         return tuple(counts)
 
+    def renamed(self, name: Callable[[str], str], text: Callable[[str], str]) -> ModuleStats:
+        """Return the statistics with other names of students, in the order of those names."""
+        counts = (replace(one, submissions=tuple(sorted(map(name, one.submissions)))) for one in self.misconceptions)
+        return replace(
+            self,
+            misconceptions=tuple(counts),
+            to_look_at=tuple(sorted((name(who), text(why)) for who, why in self.to_look_at)),
+            speeds=tuple(replace(entry, submission=name(entry.submission)) for entry in self.speeds),
+        )
+
     def as_json(self) -> dict[str, Any]:
         """Return the statistics as JSON data."""
         return {
@@ -99,6 +109,9 @@ def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> lis
                 speeds += entries(report)
             if summaries:
                 found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
+    there = [one.name for one in course.modules if any((folder / one.name).glob("*.json"))]
+    if there and (missing := sorted(wanted.difference(there))):
+        raise StatsError(f"{folder} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
     if not found:
         raise StatsError(f"there are no reports in {folder}. To write them, run: attn grade class/ --to {folder}")
     return found

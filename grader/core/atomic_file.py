@@ -13,8 +13,30 @@ def write_atomically(path: Path, text: str, *, secret: bool = False) -> None:
 
 
 def write_bytes_atomically(path: Path, data: bytes, *, secret: bool = False) -> None:
-    """Write a file in one step, so that no reader and no crash leaves half of it."""
+    """Write a file in one step, so that no reader and no crash leaves half of it.
+
+    A device or a pipe, such as /dev/stdout, is written to and never replaced. An error names the file itself.
+    """
     mode = 0o600 if secret else 0o644
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            file.write(data)
+        return
+    try:
+        _write_beside(path, data, mode)
+    except OSError as error:
+        if error.errno and _is_about(error, path):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def _is_about(error: OSError, path: Path) -> bool:
+    """Whether an error is about the temporary file, which means nothing to the reader of a message."""
+    return error.filename is None or Path(os.fsdecode(error.filename)).name.startswith(f".{path.name[:40]}.")
+
+
+def _write_beside(path: Path, data: bytes, mode: int) -> None:
+    """Write a temporary file beside the file, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:

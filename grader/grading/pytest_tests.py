@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -103,7 +104,7 @@ class _SuitePlugin:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed and self.error is None:
             path = report.fspath or str(self.suite.module.folder)
-            self.error = CourseError(Path(path), "", f"cannot be collected:\n{report.longreprtext}\n", "Fix the suite")
+            self.error = CourseError(Path(path), *_collection_fault(report.longreprtext, Path(path)), "Fix the suite")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         try:
@@ -210,3 +211,11 @@ def _is_plain(item: pytest.Function) -> bool:
 
 def _test(item: pytest.Function) -> Test:
     return Test(item.name, item.path, item.function, tuple(item.fixturenames))
+
+
+def _collection_fault(text: str, path: Path) -> tuple[str, str]:
+    """Return the line of a suite that could not be collected, and the problem, from pytest's long description."""
+    lines = re.findall(rf'{re.escape(path.name)}(?:", line |:)(\d+)', text)
+    errors = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
+    reason = errors[-1] if errors else " ".join(text.split())[-300:]
+    return (f"line {lines[-1]}" if lines else ""), f"cannot be collected: {reason}"

@@ -24,11 +24,16 @@ _RESERVED = re.compile(r"(current|final|override) (score|points|grade|status)", 
 
 @dataclass(frozen=True)
 class CanvasFile:
-    """The text of the file, the number of grades in it, and the grades that could not be exported."""
+    """The text of the file, the number of grades in it, the grades that could not be exported, and the comments.
+
+    The comments are a table of their own: Canvas imports none.
+    """
 
     text: str
     grades: int
     problems: tuple[str, ...]
+    comments: str
+    commented: int
 
 
 def canvas_file(
@@ -36,14 +41,16 @@ def canvas_file(
     names: Mapping[str, str],
     roster: Path | None = None,
     id_column: IdColumn = "SIS Login ID",
+    notes: str = "",
 ) -> CanvasFile:
     """Return the file for a class; `names` maps modules to the names of their assignments in Canvas.
 
-    With a roster, each student on it has a line and other students have none. A cell without a score is empty.
+    With a roster, each student on it has a line and other students have none. A cell without a score is empty. `notes`
+    is the name of a column for teachers in Canvas that gets the comments.
     """
     titles = [names.get(module, module) for module in found.modules]
     for title in titles:
-        if _RESERVED.search(title) or title in COLUMNS:
+        if _RESERVED.search(title) or title in (*COLUMNS, notes):
             raise ExportError(f"Canvas does not read a column called {title!r}. Give the assignment another name")
     if len(set(titles)) < len(titles):
         raise ExportError("two modules have the same assignment name. Give each its own name")
@@ -54,13 +61,21 @@ def canvas_file(
     else:
         lines, unknown = _on_roster(roster, found, id_column)
         problems += [one_line(f"{student} is not on the roster: left out of the file") for student in unknown]
-    rows: list[list[Value]] = [[POINTS_POSSIBLE, "", "", "", "", *found.modules.values()]]
+    own = [notes] if notes else []  # Canvas wants columns for teachers between the section and the assignments
+    rows: list[list[Value]] = [[POINTS_POSSIBLE, "", "", "", "", *("" for _ in own), *found.modules.values()]]
+    comments: list[list[Value]] = []
     grades = 0
     for cells, marks in lines:
         finals = [marks[module].final if module in marks else None for module in found.modules]
         grades += sum(final is not None for final in finals)
-        rows.append([*cells, *finals])
-    return CanvasFile(csv_text([*COLUMNS, *titles], rows), grades, tuple(problems))
+        mine = [(title, marks[module]) for module, title in zip(found.modules, titles, strict=True) if module in marks]
+        said = [(title, mark) for title, mark in mine if mark.comment or mark.override is not None]
+        note = "; ".join(f"{title}: {mark.comment}" for title, mark in said if mark.comment)
+        rows.append([*cells, *(note for _ in own), *finals])
+        comments += [[*cells, title, mark.final, mark.automatic, mark.comment] for title, mark in said]
+    table = csv_text([*COLUMNS, "Assignment", "Grade", "Automatic", "Comment"], comments)
+    text = csv_text([*COLUMNS, *own, *titles], rows)
+    return CanvasFile(text, grades, tuple(problems), table, len(comments))
 
 
 def _cells_from_marks(marks: Mapping[str, Mark], student: str, id_column: IdColumn) -> list[Value]:
@@ -90,7 +105,7 @@ def _on_roster(
         person = _find(roster, student, by_module)
         if person is not None:
             marks.setdefault(person.id, {}).update(by_module)
-        elif any(mark.submission for mark in by_module.values()):
+        elif any(mark.submission or mark.final is not None for mark in by_module.values()):
             unknown.append(student)
     # A roster exported from Canvas has all the ids of a student. Other rosters have one.
     canvas_rows = {normalize_name(row["id"]): row for row in rows if row.get("student") and row.get("id")}

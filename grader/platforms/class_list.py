@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.marks import MISSING, Mark
-from grader.core.json_record import from_json
+from grader.classroom.overrides import Overrides, read_overrides
+from grader.classroom.pseudonyms import Pseudonyms
+from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.core.report import Report, file_name, report_from
 from grader.core.safe_text import one_line
 
@@ -24,11 +26,21 @@ class ClassList:
 
     folder: Path
     marks: tuple[Mark, ...]
+    names: Pseudonyms | None = None  # if the students are hidden
+
+    def hidden(self, names: Pseudonyms) -> ClassList:
+        """Return the class list with pseudonyms, in their order."""
+        marks = sorted(map(names.mark, self.marks), key=lambda mark: (mark.module, mark.id))
+        return ClassList(self.folder, tuple(marks), names)
 
     @property
     def modules(self) -> dict[str, float]:
         """The points possible in each module, by its name."""
         return {mark.module: mark.max_score for mark in self.marks}
+
+    def overrides(self) -> Overrides:
+        """Return what the instructor gave by hand; the marks have it already."""
+        return read_overrides(self.folder)
 
     def by_person(self) -> dict[str, dict[str, Mark]]:
         """Return the marks by student id and module, without those of which a module has several: see `problems`."""
@@ -55,7 +67,8 @@ class ClassList:
                 yield mark, self._report(mark)
 
     def _report(self, mark: Mark) -> Report:
-        path = self.folder / mark.module / f"{file_name(mark.submission)}.json"
+        student = self.names.student(mark.submission) if self.names else mark.submission
+        path = self.folder / mark.module / f"{file_name(student)}.json"
         fix = "Run the same `attn grade` again with --resume"
         try:
             report = report_from(json.loads(path.read_bytes()))
@@ -65,7 +78,7 @@ class ClassList:
             raise ExportError(f"{path} cannot be read, or is not a report ({error}). {fix}") from None
         if report.score != mark.score or report.status != mark.status:
             raise ExportError(f"{path} does not agree with the class list. {fix}")
-        return report
+        return self.names.report(report) if self.names else report
 
     def _duplicates(self) -> set[tuple[str, str]]:
         counts = Counter((mark.id, mark.module) for mark in self.marks)
@@ -75,16 +88,12 @@ class ClassList:
 def read_class(folder: Path, modules: Collection[str] = ()) -> ClassList:
     """Read what `attn grade --to FOLDER` wrote, for all or some modules; ExportError if the grading is unfinished."""
     try:
-        marks = [from_json(Mark, one) for one in json.loads((folder / "grades.json").read_text(encoding="utf-8"))]
-    except FileNotFoundError:
-        if (folder / "journal.jsonl").is_file():
-            fix = f"To finish it, run: attn grade ... --to {folder} --resume"
-            raise ExportError(f"{folder} has no class list, because the grading did not finish. {fix}") from None
-        fix = f"To make them, run: attn grade ... --to {folder}"
-        raise ExportError(f"there are no grades in {folder}. {fix}") from None
-    except (OSError, ValueError) as error:
-        raise ExportError(f"{folder / 'grades.json'} cannot be read: {error}") from None
+        marks = read_marks(folder)
+    except SavedMarksError as error:
+        raise ExportError(str(error)) from None
     found = tuple(mark for mark in marks if not modules or mark.module in modules)
     if not found:
-        raise ExportError(f"there are no grades in {folder}" + (f" for {', '.join(modules)}" if modules else ""))
+        there = ", ".join(sorted({mark.module for mark in marks})) or "no module"
+        wanted = f" for {', '.join(modules)}" if modules else ""
+        raise ExportError(f"there are no grades in {folder}{wanted}. It has grades for {there}")
     return ClassList(folder, found)

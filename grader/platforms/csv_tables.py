@@ -13,16 +13,24 @@ CHECKS = (*PERSON, "module", "kind", "target", "check", "title", "points", "earn
 def students_table(found: ClassList) -> str:
     """Return a table with one line for each student: final mark and status of each module, then the sums.
 
-    A mark without a score is an empty cell, and is in neither sum.
+    A mark without a score is an empty cell, and is in neither sum. A module in which something was given by hand has
+    two more columns: the automatic mark and the comment.
     """
     modules = list(found.modules)
-    columns = [column for module in modules for column in (module, f"{module} status")]
+    by_hand = {mark.module for mark in found.marks if mark.override is not None or mark.comment}
+    columns: list[str] = []
+    for module in modules:
+        columns += [module, f"{module} status"]
+        columns += [f"{module} automatic", f"{module} comment"] if module in by_hand else []
     rows: list[list[Value]] = []
     for student, marks in found.by_person().items():
         mark = next(iter(marks.values()), None)
         row: list[Value] = [student, mark.name if mark else "", mark.section if mark else ""]
         for module in modules:
-            row += [marks[module].final, marks[module].status] if module in marks else [None, ""]
+            one = marks.get(module)
+            row += [one.final, one.status] if one else [None, ""]
+            if module in by_hand:
+                row += [one.automatic, one.comment] if one else [None, ""]
         scored = [mark for mark in marks.values() if mark.final is not None]
         row += [sum(mark.final or 0.0 for mark in scored), sum(mark.max_score for mark in scored)]
         rows.append(row if scored else [*row[:-2], None, None])

@@ -52,12 +52,13 @@ def _suite(mark: Mark, report: Report) -> ElementTree.Element:
 
 def _properties(mark: Mark, report: Report) -> dict[str, str]:
     """Return the properties of a suite; a score only if the report has one."""
-    scores = {"score": report.score, "final": mark.final}
+    scores = {"score": report.score, "final": mark.final, "override": mark.override}
     return {
         "student": mark.id or report.submission,
         "status": report.status,
         **{name: f"{value:g}" for name, value in scores.items() if value is not None},
         "max_score": f"{report.max_score:g}",
+        **({"comment": mark.comment} if mark.comment else {}),
         "sandbox": report.sandbox,
         "needs_review": "true" if report.needs_review else "false",
     }

@@ -10,7 +10,7 @@ import pytest
 
 from grader.classroom.journal import ReportKey, read_journal
 from grader.classroom.marks import Mark
-from grader.classroom.rules import FILE, Rules, read_rules, write_rules
+from grader.classroom.rules import FILE, Rules, RulesError, read_rules, write_rules
 from grader.core.json_record import from_json, to_json
 from grader.core.report import report_from, report_text
 
@@ -32,6 +32,8 @@ MARK: dict[str, Any] = {
     "attempts": 2,
     "needs_review": False,
     "provisional": True,
+    "override": 40.5,
+    "comment": "by hand",
 }
 ENVIRONMENT = '{"python": "3.12.3", "numpy": "2.4.6", "gpu": null}'
 BASIS = f'{{"submission": "40", "checks": "12", "grader": "68", "environment": {ENVIRONMENT}}}'
@@ -54,7 +56,16 @@ RULES = """\
  "times": null,
  "late_penalty": "10%/day",
  "grace": null,
- "undecided": "withhold"
+ "undecided": "withhold",
+ "extended": [
+  {
+   "student": "ana",
+   "module": "",
+   "until": "2026-10-08"
+  }
+ ],
+ "section": null,
+ "name": "Attention"
 }
 """
 REPORT: dict[str, Any] = {
@@ -162,9 +173,11 @@ def test_rules_are_written_again_as_they_were(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", RULES[:50], RULES.replace('"best"', '"worst"')])
-def test_rules_that_cannot_be_read_are_no_rules(tmp_path: Path, text: str) -> None:
-    (tmp_path / FILE).write_text(text)
+def test_rules_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
     assert read_rules(tmp_path) == Rules()
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(RulesError, match=r"cannot be read: .* restore it from a backup"):
+        read_rules(tmp_path)
 
 
 def test_a_report_is_written_again_as_it_was() -> None:
@@ -179,7 +192,7 @@ def test_a_report_without_reviews_can_still_be_read() -> None:
 
 def test_files_from_before_there_were_reviews_can_still_be_read(tmp_path: Path) -> None:
     assert not from_json(Mark, {key: value for key, value in MARK.items() if key != "provisional"}).provisional
-    (tmp_path / FILE).write_text(RULES.replace(',\n "undecided": "withhold"', ""))
+    (tmp_path / FILE).write_text(RULES[: RULES.index(',\n "undecided"')] + "\n}\n")
     assert read_rules(tmp_path) == Rules(
         "/home/x/class.csv", "best", ("2026-10-01", "masks=2026-10-02"), None, None, "10%/day"
     )

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option, modules_option
+from cli.ui.anonymous import no_anonymous_option
 from cli.ui.arguments import module_named
-from grader.classroom.rules import read_rules
+from grader.classroom.rules import RulesError, read_rules
 from grader.core.atomic_file import write_atomically
 from grader.course.course import find_course
 from grader.platforms.canvas import IdColumn, canvas_file
@@ -30,6 +31,9 @@ from grader.platforms.class_list import ExportError
     help="Which column of Canvas holds the ids of the class, if the roster is not Canvas's own.",
 )
 @click.option("--assignment", "-a", multiple=True, metavar="MODULE=NAME", help='Such as softmax="Softmax (1234)".')
+@click.option("--comments", type=NEW, help="Also write this table of comments and points by hand.")
+@click.option("--notes", is_flag=True, help="Put comments into Canvas's column Notes, which only teachers see.")
+@no_anonymous_option
 @json_option
 def canvas(
     reports: Path,
@@ -38,6 +42,8 @@ def canvas(
     roster: Path | None,
     id_column: IdColumn,
     assignment: tuple[str, ...],
+    comments: Path | None,
+    notes: bool,
     as_json: bool,
 ) -> None:
     """Write a file that Canvas's gradebook imports.
@@ -52,15 +58,25 @@ def canvas(
     of the assignments with their numbers. Without a number, Canvas asks whether to make a new assignment. A student
     without a score gets an empty cell, never a 0.
 
+    Canvas imports no comments to students. --comments writes them to a table of their own, to copy them by hand.
+    --notes puts them into the column Notes, if your gradebook has it; if not, Canvas takes it for an assignment.
+
     Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded or is not on the
     roster.
     """
     try:
         found = class_of(reports, modules)
-        made = canvas_file(found, _names(assignment), roster or _roster_of(reports), id_column)
-    except ExportError as error:
+        made = canvas_file(
+            found, _names(assignment), roster or _roster_of(reports), id_column, "Notes" if notes else ""
+        )
+    except (ExportError, RulesError) as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, made.text)
+    if comments:
+        write_atomically(comments, made.comments)
+    elif made.commented and not notes:
+        text = f"{made.commented} comments or points by hand are there, but Canvas imports no comments"
+        click.echo(f"attn: {text}. Add --comments FILE or --notes", err=True)
     finish_export(
         {"file": str(out), "modules": list(found.modules), "grades": made.grades}, made.problems, as_json=as_json
     )

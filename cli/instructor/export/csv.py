@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cli.instructor.export.options import FOLDER, NEW, class_of, finish_export, json_option, modules_option
+from cli.ui.anonymous import anonymous_option
 from grader.core.atomic_file import write_atomically
 from grader.platforms.class_list import ExportError
 from grader.platforms.csv_tables import checks_table, students_table
@@ -17,8 +18,9 @@ from grader.platforms.csv_tables import checks_table, students_table
 @click.option("--out", required=True, type=NEW, help="The file to write.")
 @modules_option
 @click.option("--checks", is_flag=True, help="One line per check instead of one line per student.")
+@anonymous_option
 @json_option
-def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, as_json: bool) -> None:
+def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, anonymous: bool, as_json: bool) -> None:
     """Write a table for a spreadsheet: one line per student, all modules side by side.
 
     \b
@@ -31,7 +33,7 @@ def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, as_jso
     Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded.
     """
     try:
-        found = class_of(reports, modules)
+        found = class_of(reports, modules, anonymous=anonymous)
         text = checks_table(found) if checks else students_table(found)
     except ExportError as error:
         raise click.UsageError(str(error)) from None

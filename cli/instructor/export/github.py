@@ -18,13 +18,14 @@ from cli.instructor.export.options import (
     json_option,
     modules_option,
 )
+from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen, modules_here
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import file_name, report_from
 from grader.course.course import find_course
 from grader.platforms.class_list import ExportError
-from grader.platforms.github_classroom import encoded, runner_result, workflow_text
+from grader.platforms.github_classroom import class_result, encoded, runner_result, workflow_text
 from grader.platforms.output_folder import new_folder
 
 
@@ -84,8 +85,9 @@ def result(report_file: Path, base64: bool) -> None:
 @click.argument("reports", type=FOLDER)
 @click.option("--out", required=True, type=NEW_FOLDER, help="A new folder: MODULE/STUDENT.json.")
 @modules_option
+@anonymous_option
 @json_option
-def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -> None:
+def results(reports: Path, out: Path, modules: tuple[str, ...], anonymous: bool, as_json: bool) -> None:
     """Write the runner result of every report of a class.
 
     \b
@@ -96,10 +98,10 @@ def results(reports: Path, out: Path, modules: tuple[str, ...], as_json: bool) -
     """
     count = 0
     try:
-        found = class_of(reports, modules)
+        found = class_of(reports, modules, anonymous=anonymous)
         with new_folder(out) as folder:
             for mark, report in found.reports():
-                text = json_text(runner_result(report)) + "\n"
+                text = json_text(class_result(mark, report)) + "\n"
                 write_atomically(folder / mark.module / f"{file_name(mark.submission)}.json", text)
                 count += 1
     except ExportError as error:

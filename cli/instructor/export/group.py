@@ -10,6 +10,7 @@ from cli.instructor.export.github import github
 from cli.instructor.export.gradescope import gradescope
 from cli.instructor.export.jplag import jplag
 from cli.instructor.export.junit import junit
+from cli.instructor.export.moodle import moodle
 
 
 @click.group()
@@ -20,6 +21,7 @@ def export() -> None:
     attn export gradescope softmax --out softmax.zip   an autograder to upload
     attn grade class/ --to reports --roster class.csv
     attn export canvas reports --out canvas.csv        grades to import
+    attn export moodle reports -m softmax --worksheet Grades.csv --out moodle.csv
     attn export csv reports --out grades.csv           one line per student
     attn export junit reports --out reports.xml        test results as XML
     attn export github results reports --out results   for GitHub Classroom
@@ -30,5 +32,5 @@ def export() -> None:
     """
 
 
-for command in (canvas, csv, github, gradescope, jplag, junit):
+for command in (canvas, csv, github, gradescope, jplag, junit, moodle):
     export.add_command(command)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cli.instructor.export.options import FOLDER, class_of, finish_export, json_option, modules_option
+from cli.ui.anonymous import anonymous_option
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.report import file_name
 from grader.platforms.class_list import ExportError
@@ -19,8 +20,9 @@ from grader.platforms.output_folder import new_folder
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write; with --each, a folder.")
 @modules_option
 @click.option("--each", is_flag=True, help="One file per student and module, in a new folder.")
+@anonymous_option
 @json_option
-def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_json: bool) -> None:
+def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, anonymous: bool, as_json: bool) -> None:
     """Write JUnit XML, which most tools that show test results can read.
 
     \b
@@ -33,7 +35,7 @@ def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, as_jso
     Exit status: 0 written, 2 a wrong argument or option, 3 written, but a student was not graded.
     """
     try:
-        found = class_of(reports, modules)
+        found = class_of(reports, modules, anonymous=anonymous)
         if not each:
             if out.is_dir():
                 raise ExportError(f"{out} is a folder: name a file, or use --each")

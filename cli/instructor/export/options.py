@@ -9,8 +9,10 @@ from typing import Any, NoReturn
 
 import click
 
+from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
 from grader.core.json_record import json_text
+from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.platforms.class_list import ClassList, read_class
 
@@ -24,14 +26,17 @@ modules_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 
 
-def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
+def class_of(reports: Path, modules: tuple[str, ...], *, anonymous: bool = False) -> ClassList:
     """Return the class list of some modules, which may be given by name, slug or number."""
+    output = hide_in(find_course(Path.cwd()), reports, anonymous=anonymous) if anonymous else None
     names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
     found = read_class(reports, names)
     if provisional := sum(mark.provisional for mark in found.marks):
         text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"
         click.echo(f"attn: {text} {reports}", err=True)
-    return found
+    for note in found.overrides().notes(found.marks) if not modules else ():
+        click.echo(one_line(f"attn: {note}", 1000), err=True)
+    return found.hidden(output.names) if output else found
 
 
 def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: bool) -> NoReturn:
@@ -42,7 +47,7 @@ def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: boo
     if as_json:
         click.echo(json_text(made | {"problems": missing}))
     else:
-        counts = [f"{value} {name}" for name, value in made.items() if isinstance(value, int)]
+        counts = [f"{value} {name.replace('_', ' ')}" for name, value in made.items() if isinstance(value, int)]
         counts += [f"{count} for {name}" for name, count in made.get("files", {}).items()]
         click.echo(f"{made['file']}: {', '.join(counts)}")
     sys.exit(3 if missing else 0)

@@ -69,7 +69,8 @@ def try_autograder(data: bytes, course: Course, module: Module) -> float:
         process = run_unpacked(root)
         results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
         if results.get("score") != module.points:
-            output = f"{results.get('score', 'no score')}: {results['output']}\n{process.stderr.strip()}"
+            last = process.stderr.strip().rpartition("\n")[2]  # the sentence below a traceback
+            output = f"{results.get('score', 'no score')}: {results['output'].strip()} {last}".strip()
             raise AutograderError(f"the autograder gives the solution of {module.name} {output}")
         return module.points
 

@@ -24,18 +24,20 @@ class ScoresError(Exception):
 
 def make_gradebook(url: str, course_id: str) -> None:
     """Make the gradebook of a course, or check that the existing one can be opened."""
-    try:
-        with open_gradebook(url, course_id):
-            pass
-    except (SQLAlchemyError, ImportError, OSError, subprocess.SubprocessError) as error:
-        raise CourseDirError(f"the gradebook cannot be opened: {error}") from None
+    with open_gradebook(url, course_id):
+        pass
 
 
 @contextlib.contextmanager
 def open_gradebook(url: str, course_id: str) -> Iterator[Gradebook]:
-    """Open a gradebook, and make it if it does not exist."""
-    with _own_programs_on_path():
-        book = Gradebook(url, course_id)
+    """Open a gradebook, and make it if it does not exist; CourseDirError if the URL is wrong or nothing answers."""
+    try:
+        with _own_programs_on_path():
+            book = Gradebook(url, course_id)
+    except (SQLAlchemyError, ImportError, OSError, subprocess.SubprocessError) as error:
+        fix = "Check the URL (--db, or db_url in nbgrader_config.py), and that the database runs"
+        reason = str(error).partition("\n")[0]
+        raise CourseDirError(f"the gradebook cannot be opened: {reason}. {fix}") from None
     with book:
         yield book
 

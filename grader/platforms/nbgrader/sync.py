@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,9 +19,8 @@ from nbgrader.coursedir import CourseDirectory
 from grader.classroom.journal import JournalEntry, ReportKey, read_journal
 from grader.classroom.marks import Mark
 from grader.classroom.provenance import submission_hash
-from grader.classroom.results import JOURNAL
+from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
 from grader.core.atomic_file import write_atomically
-from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
@@ -31,7 +30,7 @@ from grader.platforms.nbgrader.exporter import answers_open_question, plain_note
 from grader.platforms.nbgrader.gradebook import ScoresError, clear, enter, open_gradebook
 from grader.platforms.nbgrader.late_plugin import late_penalty, total
 from grader.platforms.nbgrader.release import read_config
-from grader.platforms.nbgrader.scores import NotGradedError, scores_of
+from grader.platforms.nbgrader.scores import NotGradedError, TargetScore, scores_of
 from grader.submission.finder import find_submissions
 
 STAMP = "timestamp.txt"
@@ -77,10 +76,9 @@ def _read(course: Course, folder: Path) -> _Results:
     if not any(reports.values()):
         raise CourseDirError(f"there are no reports in {folder}. To make them, run: attn grade ... --to {folder}")
     try:
-        marks = [from_json(Mark, one) for one in json.loads((folder / "grades.json").read_text(encoding="utf-8"))]
-    except (OSError, ValueError):
-        problem = f"{folder} has no class list, because the grading did not finish"
-        raise CourseDirError(f"{problem}. To finish it, run: attn grade ... --to {folder} --resume") from None
+        marks = read_marks(folder)
+    except SavedMarksError as error:
+        raise CourseDirError(str(error)) from None
     return _Results(reports, {(one.module, one.submission): one for one in marks}, read_journal(folder / JOURNAL)[0])
 
 
@@ -134,7 +132,7 @@ class _GradebookWriter:
         row = self._row(student)
         penalty = 0.0
         try:
-            enter(row, scores_of(report), answers_open_question(notebook))
+            enter(row, self._scores(report), answers_open_question(notebook))
         except NotGradedError as error:
             clear(row)
             row.late_submission_penalty = None
@@ -148,7 +146,23 @@ class _GradebookWriter:
             row.late_submission_penalty = penalty or None
             outcome, problem = "written" if self._is_changed() else "unchanged", ""
             self._write(notebook, student)
-        return Synced(self.module.name, student, outcome, report.score, penalty, problem)
+        return Synced(self.module.name, student, outcome, report.score, penalty, problem or self._by_hand(report))
+
+    def _scores(self, report: Report) -> tuple[TargetScore, ...]:
+        """Return the scores of a report. The comment that a person gave with `attn mark` is in the first of them."""
+        first, *others = scores_of(report)
+        mark = self.results.marks.get((report.module, report.submission))
+        if mark is not None and mark.comment:
+            first = replace(first, comment=f"{mark.comment}\n\n{first.comment}")
+        return first, *others
+
+    def _by_hand(self, report: Report) -> str:
+        """Say which points a person gave with `attn mark`: in the gradebook, a person enters them in formgrader."""
+        mark = self.results.marks.get((report.module, report.submission))
+        if mark is None or mark.override is None:
+            return ""
+        automatic = "none" if mark.automatic is None else f"{mark.automatic:g}"
+        return f"has {mark.override:g} points by hand (automatic: {automatic}). Enter them in formgrader"
 
     def _row(self, student: str) -> Any:
         """Return the row of a student's notebook. A new row is made with all that belongs to it, but not committed."""

@@ -303,3 +303,21 @@ def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tupl
     (reports / "grades.json").unlink()
     with pytest.raises(CourseDirError, match=r"the grading did not finish\. To finish it"):
         list(sync(course, reports, root))
+
+
+def test_what_was_given_by_hand_is_listed_and_the_comment_is_in_the_gradebook(
+    copied: tuple[Path, Path], course: Course
+) -> None:
+    root, reports = copied
+    student = next(path.stem for path in sorted((reports / MODULE).glob("*.json")) if by_hand_can_be_given(path))
+    line = f"student,module,points,comment\n{student},softmax,3.5,see me\n"
+    (reports / "overrides.csv").write_text(line)
+    (one,) = (one for one in sync(course, reports, root) if one.student == student)
+    assert "has 3.5 points by hand (automatic: " in one.problem
+    assert "Enter them in formgrader" in one.problem
+    comments = [text for text in contents(root)[student]["comments"].values() if text]
+    assert any(text.startswith("see me\n\n") for text in comments)
+
+
+def by_hand_can_be_given(path: Path) -> bool:
+    return json.loads(path.read_text())["score"] is not None

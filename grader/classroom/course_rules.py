@@ -1,0 +1,189 @@
+"""The rules of a course: `course.toml` at its root, for every grading of a class."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+from grader.classroom.lateness import LateError, read_penalty
+from grader.classroom.roster import normalize_name
+from grader.classroom.rules import Extension, Rules
+from grader.core.review import Undecided
+from grader.core.times import TimeError, read_length, read_time
+from grader.course.course import Course
+from grader.course.module import CourseError
+from grader.submission.finder import Policy
+
+FILE = "course.toml"
+ALL = "all"  # the key of a due date for all modules
+EXAMPLES = {
+    "name": 'name = "Attention, autumn 2026"',
+    "section": 'section = "Monday"',
+    "roster": 'roster = "class.csv"',
+    "policy": 'policy = "latest"',
+    "late_penalty": 'late_penalty = "10%/day"',
+    "grace": 'grace = "15m"',
+    "undecided": 'undecided = "count"',
+    "due": "due = {all = 2026-10-01, softmax = 2026-09-24}",
+    "extensions": 'extensions = [{student = "ana", module = "softmax", until = 2026-10-08}]',
+}
+_EXTENSION = ("student", "module", "until")
+
+
+def read_course_rules(course: Course) -> Rules:
+    """Return the rules in a course's `course.toml`, or no rules if there is no such file.
+
+    A mistake in the file is a CourseError with the key and how to fix it.
+    """
+    path = course.root / FILE
+    try:
+        table = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        return Rules()
+    except OSError as error:
+        raise _error(path, "", f"cannot be read ({error.strerror})", "Make it a file that you can read") from None
+    except UnicodeDecodeError:
+        raise _error(path, "", "is not UTF-8 text", "Save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise _error(path, "", f"is not TOML: {error}", "Fix that line") from None
+    return _Reader(course, path, table).rules()
+
+
+class _Reader:
+    """Reads the keys of one `course.toml`."""
+
+    def __init__(self, course: Course, path: Path, table: Mapping[str, Any]) -> None:
+        self.course = course
+        self.path = path
+        self.table = table
+
+    def rules(self) -> Rules:
+        self._check_keys(self.table, tuple(EXAMPLES), "")
+        extensions = self.table.get("extensions", ())
+        is_file = type(extensions) is str
+        rules = Rules(
+            roster=self._file("roster"),
+            policy=self._choice("policy", get_args(Policy)),
+            due=self._due(),
+            extensions=self._file("extensions") if is_file else None,
+            late_penalty=self._checked("late_penalty", read_penalty),
+            grace=self._checked("grace", read_length),
+            undecided=self._choice("undecided", get_args(Undecided)),
+            extended=() if is_file else self._extended(extensions),
+            section=self._text("section"),
+            name=self._text("name"),
+        )
+        if not rules.due:
+            for key in ("late_penalty", "grace", "extensions"):
+                if key in self.table:
+                    raise self._error(key, "needs a due date", f"Add a line like {EXAMPLES['due']}")
+        return rules
+
+    def _due(self) -> tuple[str, ...]:
+        """Return due dates as `--due` takes them."""
+        value = self.table.get("due", {})
+        if type(value) is not dict:
+            return (self._time("due", value),)
+        found: dict[str, str] = {}
+        for key, when in value.items():
+            name = "" if key == ALL else self._module(f"due.{key}", key)
+            if name in found:
+                raise self._error(f"due.{key}", f"is a second due date for {name}", "Keep one of them")
+            found[name] = self._time(f"due.{key}", when)
+        return tuple(f"{name}={when}" if name else when for name, when in found.items())
+
+    def _extended(self, value: object) -> tuple[Extension, ...]:
+        fix = f"Write it like {EXAMPLES['extensions']}, or name a CSV file"
+        if not isinstance(value, list | tuple) or not all(type(one) is dict for one in value):
+            raise self._error("extensions", f"must be a list of tables or a file, not {value!r}", fix)
+        found: dict[tuple[str, str], Extension] = {}
+        for number, table in enumerate(value, 1):
+            one = self._extension(f"extensions[{number}]", table, fix)
+            if found.setdefault((normalize_name(one.student), one.module), one) is not one:
+                problem = f"{one.student} has an extension for the same module above"
+                raise self._error(f"extensions[{number}]", problem, "Keep one of them")
+        return tuple(found.values())
+
+    def _extension(self, key: str, table: Mapping[str, Any], fix: str) -> Extension:
+        self._check_keys(table, _EXTENSION, f"{key}.")
+        student = table.get("student")
+        if type(student) is not str or not student.strip():
+            raise self._error(f"{key}.student", "must name a student", fix)
+        if "until" not in table:
+            raise self._error(f"{key}.until", "is missing", fix)
+        module = table.get("module")
+        name = "" if module is None else self._module(f"{key}.module", module)
+        return Extension(student.strip(), name, self._time(f"{key}.until", table["until"]))
+
+    def _module(self, key: str, value: object) -> str:
+        """Return the full name of a module that may be given by name, slug or number."""
+        try:
+            return self.course.module(str(value)).name
+        except CourseError as error:
+            fix = error.fix if key.startswith("extensions") else f"{error.fix}. For all modules, write {ALL} = ..."
+            raise self._error(key, f"there is no module {str(value)!r}", fix) from None
+
+    def _time(self, key: str, value: object) -> str:
+        """Return a time as text. TOML has dates and times of its own, and a text is fine too."""
+        text = value if type(value) is str else value.isoformat() if isinstance(value, date | datetime) else None
+        if text is None:
+            raise self._error(key, f"must be a date, not {value!r}", "Write it like 2026-10-01 or 2026-10-01T23:59:00")
+        try:
+            read_time(text)
+        except TimeError as error:
+            problem, _, fix = str(error).partition(". ")
+            raise self._error(key, problem, fix) from None
+        return text
+
+    def _text(self, key: str) -> str | None:
+        value = self.table.get(key)
+        if value is not None and (type(value) is not str or not value.strip()):
+            raise self._error(key, f"must be text, not {value!r}", f"Write it like {EXAMPLES[key]}")
+        return value
+
+    def _checked(self, key: str, read: Callable[[str], object]) -> str | None:
+        """Return a text that a reader of rules accepts."""
+        text = self._text(key)
+        try:
+            if text is not None:
+                read(text)
+        except (LateError, TimeError) as error:
+            raise self._error(key, str(error).partition(". ")[0], f"Write it like {EXAMPLES[key]}") from None
+        return text
+
+    def _choice(self, key: str, choices: tuple[Any, ...]) -> Any:
+        value = self.table.get(key)
+        if value is not None and value not in choices:
+            allowed = " or ".join(f'{key} = "{choice}"' for choice in choices)
+            raise self._error(key, f"cannot be {value!r}", f"Write {allowed}")
+        return value
+
+    def _file(self, key: str) -> str | None:
+        """Return the full path of a file, which the rules name as seen from the course's root."""
+        text = self._text(key)
+        if text is None:
+            return None
+        path = (self.course.root / text).resolve()
+        if not path.is_file():
+            problem = "is a folder" if path.is_dir() else "is not there"
+            fix = f"Name a CSV file, as seen from {self.course.root}"
+            raise self._error(key, f"{text} {problem}", fix)
+        return str(path)
+
+    def _check_keys(self, table: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+        for key in table:
+            if key not in known:
+                close = difflib.get_close_matches(key, known, 1)
+                fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join(known)}"
+                raise self._error(f"{prefix}{key}", "is not a key here", fix)
+
+    def _error(self, key: str, problem: str, fix: str) -> CourseError:
+        return _error(self.path, key, problem, fix)
+
+
+def _error(path: Path, key: str, problem: str, fix: str) -> CourseError:
+    return CourseError(path, key, problem, fix, usage=True)
