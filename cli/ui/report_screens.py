@@ -48,7 +48,7 @@ def without_word(message: str) -> str:
 def class_table(settled: BatchResult) -> str:
     """Return one line per submission, the misconceptions, and a summary."""
     reports = settled.summaries
-    lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks if mark.late_s}
+    lateness = {(mark.module, mark.submission): _late(mark) for mark in settled.marks}
     rows = [
         (one.submission, one.module, _score(one), _remark(one, lateness.get((one.module, one.submission), "")))
         for one in reports
@@ -72,17 +72,23 @@ def class_table(settled: BatchResult) -> str:
 
 
 def _late(mark: Mark) -> str:
+    """Return what is known about lateness; empty if the work is on time or nothing is due."""
+    if not mark.time_known and (mark.due or mark.marked_late):
+        return "marked LATE, by how much is unknown" if mark.marked_late else "submission time unknown"
+    if not mark.late_s:
+        return ""
     late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
     return f"{late}: {mark.final:g} after the penalty" if mark.penalty and mark.final is not None else late
 
 
 def _missing(marks: Sequence[Mark]) -> list[str]:
-    """Return the students on the roster who handed in nothing."""
+    """Return the students on the roster who handed in nothing, or nothing that can be graded."""
     absent: dict[str, list[str]] = {}
+    words = {"missing": "nothing from", "skipped": "skipped the work of"}
     for mark in marks:
-        if mark.status == "missing":
-            absent.setdefault(mark.module, []).append(one_line(mark.name or mark.id))
-    lines = [wrapped(f"{module}: nothing from {', '.join(names)}", "") for module, names in absent.items()]
+        if mark.status in words:
+            absent.setdefault(f"{mark.module}: {words[mark.status]}", []).append(one_line(mark.name or mark.id))
+    lines = [wrapped(f"{what} {', '.join(names)}", "") for what, names in absent.items()]
     return [*lines, ""] if lines else []
 
 

@@ -16,7 +16,7 @@ from grader.core.json_record import from_json, to_json
 from grader.core.review import Undecided
 from grader.core.times import TimeError, read_length
 from grader.course.course import Course
-from grader.submission.finder import Policy
+from grader.submission.attempts import Policy
 
 FILE = "rules.json"
 
@@ -37,11 +37,13 @@ class Rules:
     late_penalty: str | None = None
     grace: str | None = None
     undecided: Undecided | None = None
+    map: str | None = None  # whose work a folder is
+    file_times: bool = False  # whether the times of files are those of the submissions
 
     def as_options(self) -> dict[str, str]:
         """Return the rules that are set, as options of the command line."""
         return {
-            f"--{name.replace('_', '-')}": " ".join(value) if name == "due" else value
+            f"--{name.replace('_', '-')}": " ".join(value) if name == "due" else "" if value is True else value
             for name, value in to_json(self).items()
             if value
         }

@@ -32,6 +32,8 @@ MARK: dict[str, Any] = {
     "attempts": 2,
     "needs_review": False,
     "provisional": True,
+    "time_known": True,
+    "marked_late": False,
 }
 ENVIRONMENT = '{"python": "3.12.3", "numpy": "2.4.6", "gpu": null}'
 BASIS = f'{{"submission": "40", "checks": "12", "grader": "68", "environment": {ENVIRONMENT}}}'
@@ -54,7 +56,9 @@ RULES = """\
  "times": null,
  "late_penalty": "10%/day",
  "grace": null,
- "undecided": "withhold"
+ "undecided": "withhold",
+ "map": null,
+ "file_times": false
 }
 """
 REPORT: dict[str, Any] = {

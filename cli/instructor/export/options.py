@@ -31,6 +31,8 @@ def class_of(reports: Path, modules: tuple[str, ...]) -> ClassList:
     if provisional := sum(mark.provisional for mark in found.marks):
         text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"
         click.echo(f"attn: {text} {reports}", err=True)
+    if unknown := found.unknown_times():
+        click.echo(f"attn: {unknown}", err=True)
     return found
 
 
