@@ -28,6 +28,7 @@ from grader.course.course import find_course
 from grader.grading.pool import NoProcessError, usable_cores
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.sandbox.jail.view import gpu_devices
+from grader.submission.class_archive import is_tar
 from grader.submission.finder import FoundSubmissions, find_submissions
 from grader.submission.identity import Identity
 from grader.submission.name_map import MapError, read_map
@@ -211,8 +212,8 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
         raise click.UsageError("--student needs a name")
     if class_zip and student is not None:
         raise click.UsageError("--class-zip is for many students, --student for one: use only one of them")
-    if class_zip and not any(path.suffix.lower() == ".zip" for path in paths):
-        raise click.UsageError("--class-zip needs a zip among the PATHS")
+    if class_zip and not any(path.suffix.lower() == ".zip" or is_tar(path) for path in paths):
+        raise click.UsageError("--class-zip needs a zip or a tar among the PATHS")
 
 
 def _full(path: Path | None) -> str | None:

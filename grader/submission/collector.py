@@ -131,6 +131,7 @@ class Collector:
                 fit=NBGRADER if nbgrader else guess.fit,
                 order=claim.order,
                 late=claim.late,
+                earlier=claim.earlier,
                 shown=shown,
                 mapped=mapped,
             )

@@ -99,7 +99,8 @@ def _settled(
                 continue
             labels = attempts.labels(choice.counting)
             for one, label in zip(choice.counting, labels, strict=True):
-                found.append(SubmissionRef(one, _other_modules(one, work), choice.attempts, label))
+                known = max(choice.attempts, one.earlier + 1)
+                found.append(SubmissionRef(one, _other_modules(one, work), known, label))
                 lines.append(_line("graded", one, "", label))
             lines += [_loser_line(*one, policy=policy, certain=certain) for one in choice.losers]
     helped = {who.label for line in lines if line.fate == "graded" for who in line.who}

@@ -63,6 +63,7 @@ class SubmittedFile:
     problem: str = ""
     order: tuple[int, ...] = ()  # the platform's number of the attempt
     late: bool = False  # the platform's own mark, without a time
+    earlier: int = 0  # attempts that the platform knows, but did not export
     shown: str = ""  # the path that the instructor knows, if `place` was unpacked
     mapped: bool = False  # whether --map says whose it is
 

@@ -80,6 +80,9 @@ def test_everybody_is_identified_and_timed(course: Course, clones: Path, tmp_pat
         assert {number: show_time(when) for number, when in times.items() if when is not None} == TIMES
     else:
         assert set(times.values()) == {None}  # the export does not say, so nothing is guessed
+    attempts = {number: one.attempts for number, one in people.items()}
+    twice = name.startswith(("canvas", "submissions", "assignment"))  # Ben's first attempt is known, but not exported
+    assert attempts == dict.fromkeys(PEOPLE, 1) | {"102": 2 if twice else 1}
     late = {number for number, one in people.items() if one.piece.late}
     assert late == ({"103"} if name in ("canvas", "submissions.zip") else set())
 

@@ -42,9 +42,13 @@ class Canvas:
             return None
         again = _AGAIN.search(file.name)
         version = int(again["version"]) if again else 0
-        attempt = f"version {version + 1}" if version else ""
         return Claim(
-            who, file.with_name(_AGAIN.sub("", file.name)), attempt, (version, int(match["number"])), late=late
+            who,
+            file.with_name(_AGAIN.sub("", file.name)),
+            attempt=f"version {version + 1}" if version else "",
+            order=(version, int(match["number"])),
+            earlier=version,
+            late=late,
         )
 
 

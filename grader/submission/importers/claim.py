@@ -21,6 +21,7 @@ class Claim:
     file: PurePosixPath
     attempt: str = ""
     order: tuple[int, ...] = ()
+    earlier: int = 0  # attempts that the platform knows, but did not export
     handed_in: float | None = None
     late: bool = False
     no_file: str = ""

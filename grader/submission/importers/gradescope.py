@@ -29,6 +29,7 @@ _KEYS: tuple[tuple[str, KeyKind], ...] = ((":sid", "id"), (":email", "email"), (
 class _Submission:
     who: tuple[Identity, ...]
     handed_in: float | None
+    earlier: int
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Gradescope:
         known = self.submissions.get(match["submission"])
         label = match["submission"]
         who = known.who if known and known.who else (Identity(label, (("folder", label),)),)
-        return Claim(who, PurePosixPath(match["file"]), handed_in=known.handed_in if known else None)
+        file = PurePosixPath(match["file"])
+        return Claim(who, file, handed_in=known.handed_in, earlier=known.earlier) if known else Claim(who, file)
 
 
 def is_manifest(name: PurePosixPath) -> bool:
@@ -69,7 +71,8 @@ def _submission(name: str, entry: Mapping[Any, Any]) -> _Submission:
     people = entry.get(":submitters")
     submitters = [one for one in people if isinstance(one, dict)] if isinstance(people, list) else []
     who = tuple(one for submitter in submitters if (one := _identity(name, submitter)))
-    return _Submission(who, _time(entry.get(":created_at")))
+    history = entry.get(":history")
+    return _Submission(who, _time(entry.get(":created_at")), len(history) if isinstance(history, list) else 0)
 
 
 def _identity(submission: str, submitter: Mapping[Any, Any]) -> Identity | None:
@@ -97,7 +100,11 @@ def _time(value: Any) -> float | None:
 
 def _load(data: bytes) -> Any:
     """Read YAML as plain data: text, numbers, times, lists and tables. Anything else in it makes no object."""
-    import yaml  # only this importer needs it
+    try:
+        import yaml  # only this importer needs it
+    except ImportError:
+        fix = "In your clone, run: python -m pip install -c constraints.txt -e '.[instructor]'"
+        raise UnreadableError(f"{MANIFEST} cannot be read, because PyYAML is not installed. {fix}") from None
 
     class Plain(yaml.SafeLoader):  # type: ignore[misc] # yaml has no types
         """A safe loader that reads Ruby's own types as the data they hold."""

@@ -1,4 +1,4 @@
-"""Make the four exports again: `python tests/data/exports/make.py`. The formats are described in docs/exports.md.
+"""Make the four exports again: `python tests/data/exports/make.py`. docs/grading.md describes the formats.
 
 Five students: Ana Silva is right, Ben Okafor subtracts no maximum, Cy Zhang is right and late, Dee and Eli O'Neil are a
 group in Gradescope. Fay hands in nothing.
@@ -113,6 +113,26 @@ id,name,email,github
 105,Eli O'Neil,eli@uni.example,eli-o
 106,Fay Ito,fay@uni.example,fayi
 """
+# Canvas's gradebook and Moodle's grading worksheet of the same class.
+GRADEBOOK = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Softmax (1234)
+    Points Possible,,,,,46
+"Silva, Ana",201,S101,ana,Monday,
+"Okafor, Ben",202,S102,ben,Monday,
+"Zhang, Cy",203,S103,cy,Monday,
+"Moreau, Dee",204,S104,dee,Monday,
+"O'Neil, Eli",205,S105,eli,Monday,
+"Ito, Fay",206,S106,fay,Monday,
+"""
+WORKSHEET = """\
+Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Grade can be changed,Feedback comments
+Participant 301,Ana Silva,101,ana@uni.example,Submitted for grading,,46.00,Yes,
+Participant 302,Ben Okafor,102,ben@uni.example,Submitted for grading,,46.00,Yes,
+Participant 303,Cy Zhang,103,cy@uni.example,Submitted for grading,,46.00,Yes,
+Participant 304,Dee Moreau,104,dee@uni.example,Submitted for grading,,46.00,Yes,
+Participant 305,Eli O'Neil,105,eli@uni.example,Submitted for grading,,46.00,Yes,
+Participant 306,Fay Ito,106,fay@uni.example,No submission,,46.00,Yes,
+"""
 CODE = {"Ana": RIGHT, "Ben": WRONG, "Cy": RIGHT, "Dee": RIGHT, "Eli": RIGHT}
 CANVAS = {
     "silvaana_201_5551_softmax.py": CODE["Ana"],
@@ -183,6 +203,8 @@ def main() -> None:
     """Write the exports as folders and zips. The clones have a .git each, so tests make them."""
     today = (2026, 11, 2, 10, 0, 0)
     (HERE / "roster.csv").write_text(ROSTER)
+    (HERE / "gradebook.csv").write_text(GRADEBOOK)
+    (HERE / "worksheet.csv").write_text(WORKSHEET)
     write_files(HERE / "plain", PLAIN)
     write_files(HERE / "canvas", CANVAS)
     write_files(HERE / "moodle", MOODLE)
