@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -87,6 +88,15 @@ def test_everybody_is_identified_and_timed(course: Course, clones: Path, tmp_pat
     assert late == ({"103"} if name in ("canvas", "submissions.zip") else set())
 
 
+@pytest.mark.parametrize("kind", ["zip", "gztar"])
+@pytest.mark.parametrize("name", ["canvas", "moodle"])
+def test_export_that_was_zipped_again_is_not_one_student(course: Course, tmp_path: Path, name: str, kind: str) -> None:
+    path = Path(shutil.make_archive(str(tmp_path / "all"), kind, EXPORTS, name))
+    assert len(find(course, path, tmp_path / "scratch").handed_in) == len(PEOPLE)
+    other = path.rename(tmp_path / path.name.replace("all", "submissions"))
+    assert not find(course, other, tmp_path / "again").handed_in  # without --class-zip
+
+
 def grades(out: Path) -> dict[str, tuple[str, str, str]]:
     """Return score, final mark and status of every line of a class list."""
     with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
@@ -165,6 +175,21 @@ class TestCanvas:
         found = roster.matches(Identity("silvaana (Canvas 101)", (("canvas", "101"), ("name", "silvaana"))))
         assert [person.id for person in found] == ["102"]
         assert roster.find(Identity("x (Canvas 101)", (("canvas", "101"), ("name", "x")))) is None
+
+
+@pytest.mark.parametrize(
+    ("export_name", "list_name", "first"), [("canvas", "gradebook.csv", "201"), ("moodle", "worksheet.csv", "101")]
+)
+def test_lists_of_the_platforms_are_rosters(
+    course: Course, tmp_path: Path, export_name: str, list_name: str, first: str
+) -> None:
+    roster = read_roster(EXPORTS / list_name)
+    renamed = Roster(tuple(replace(person, name="Another Name") for person in roster.people))
+    for one in (roster, renamed):  # the platform's numbers are enough
+        found = find(course, EXPORTS / export_name, tmp_path / "scratch", one)
+        people = [person.id for ref in found.handed_in if (person := one.find(ref.piece.who))]
+        assert sorted(people)[0] == first
+        assert len(set(people)) == len(PEOPLE)
 
 
 class TestMatching:
