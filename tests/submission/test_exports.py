@@ -239,6 +239,23 @@ class TestGradescope:
         assert [one.student for one in found.handed_in] == ["submission_1"]
 
 
+@pytest.mark.parametrize(
+    ("container", "folders", "students"),
+    [
+        ("week-1-submissions", ["week-1-jane-doe", "week-1-bob", "notes"], {"jane-doe", "bob", "notes"}),
+        ("class", ["softmax-jane", "softmax-bob", "notes"], {"jane", "bob", "notes"}),
+        ("class", ["01-softmax-jane-main", "01-softmax-bob-main"], {"jane", "bob"}),
+        ("class", ["softmax-jane"], {"softmax-jane"}),  # one folder without a clone proves nothing
+        ("class", ["de-jane", "de-bob"], {"de-jane", "de-bob"}),
+    ],
+)
+def test_account_is_what_follows_the_assignment(
+    course: Course, tmp_path: Path, container: str, folders: list[str], students: set[str]
+) -> None:
+    folder = write(tmp_path / container, {f"{name}/softmax.py": "x = 1" for name in folders})
+    assert {one.student for one in find(course, folder, tmp_path / "scratch").handed_in} == students
+
+
 class TestGit:
     """The time of the last commit, without trusting the clone."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from grader.submission.git_time import commit_time
@@ -41,34 +40,29 @@ class GitHubClassroom:
         return Claim((who,), PurePosixPath(*name.parts[1:]), handed_in=self._times[repository])
 
 
-class _Names:
-    """The folders of a class, and what their names begin with."""
+def _assignment(container: str, folders: Sequence[str], clones: Sequence[str], is_module: Callable[[str], bool]) -> str:
+    """Return the name of the assignment; empty if these are not the clones of one."""
+    match = _CONTAINER.fullmatch(container)
+    if match and any(name.startswith(f"{match['assignment']}-") for name in folders):
+        return match["assignment"]
+    starts = [start for name in folders for start in _starts(name) if is_module(start)]
+    if starts:
+        most = max(starts, key=starts.count)
+        found = [name for name in folders if name.startswith(f"{most}-")]
+        return most if len(found) > 1 or found[0] in clones else ""
+    return _shared(folders) if len(clones) == len(folders) > 1 else ""
 
-    def __init__(self, container: str, folders: Sequence[str], clones: Sequence[str]) -> None:
-        self.container = _CONTAINER.fullmatch(container)
-        self.folders = folders
-        self.clones = clones
 
-    @cached_property
-    def shared(self) -> str:
-        """What all names have in common, up to a hyphen."""
-        split = [name.split("-") for name in self.folders]
-        shared = []
-        for parts in zip(*(one[:-1] for one in split), strict=False):
-            if len(set(parts)) > 1:
-                break
-            shared.append(parts[0])
-        return "-".join(shared)
+def _starts(name: str) -> list[str]:
+    """Return the beginnings of a name, up to each of its hyphens."""
+    parts = name.split("-")
+    return ["-".join(parts[:count]) for count in range(1, len(parts))]
 
-    def assignment(self, is_module: Callable[[str], bool]) -> str:
-        """Return the name of the assignment; empty if these are not the clones of one."""
-        if self.container and all(name.startswith(f"{self.container['assignment']}-") for name in self.folders):
-            return self.container["assignment"]
-        parts = self.shared.split("-") if self.shared else []
-        starts = ["-".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        named = next((start for start in starts if is_module(start)), "")
-        all_clones = len(self.clones) == len(self.folders) > 1
-        return named if named and (self.clones or len(self.folders) > 1) else self.shared if all_clones else ""
+
+def _shared(names: Sequence[str]) -> str:
+    """Return what all names begin with, up to a hyphen."""
+    shared = [start for start in _starts(names[0]) if all(name.startswith(f"{start}-") for name in names)]
+    return shared[-1] if shared else ""
 
 
 def is_container(name: str) -> bool:
@@ -79,17 +73,17 @@ def is_container(name: str) -> bool:
 def clones_of(container: str, folder: Path, is_module: Callable[[str], bool]) -> GitHubClassroom | None:
     """Return the importer for a folder of clones; None if it is none.
 
-    Its folders all begin with the assignment's name. That is known from the container that `gh classroom` makes, or
-    because it is a module's, or because all folders are clones and share it.
+    Their names begin with that of the assignment. It is known from the container that `gh classroom` makes, or because
+    it is a module's, or because all folders are clones and share it.
     """
     found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
     folders = [path.name for path in found if not path.name.startswith((".", "__"))]
     clones = [path.name for path in found if (path / ".git").is_dir() and not (path / ".git").is_symlink()]
-    assignment = _Names(container, folders, clones).assignment(is_module) if folders else ""
+    assignment = _assignment(container, folders, clones, is_module)
     if not assignment:
         return None
     accounts = {}
-    for name in folders:
+    for name in (one for one in folders if one.startswith(f"{assignment}-")):
         account = name.removeprefix(f"{assignment}-")
         accounts[name] = account if name in clones else _BRANCH.sub("", account)
     return GitHubClassroom(folder, accounts)
