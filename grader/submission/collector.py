@@ -14,7 +14,7 @@ from grader.submission.file_lines import FileLine
 from grader.submission.identity import Identity
 from grader.submission.importers.claim import Claim, Importer, NotWork
 from grader.submission.importers.plain import PlainFolders
-from grader.submission.module_names import EXACT, NBGRADER, ModuleGuess, ModuleNames
+from grader.submission.module_names import EXACT, NBGRADER, SIMILAR, ModuleGuess, ModuleNames
 from grader.submission.released_cells import is_assignment
 from grader.submission.search import Search
 from grader.submission.source import OpenedSource, SourceFile
@@ -33,6 +33,9 @@ class Helper:
     reason: str
     who: tuple[Identity, ...]
     harmless: bool
+    container: Identity | None = (
+        None  # whose folder it may be in: `attn grade ana` finds ana/softmax.py and ana/utils.py
+    )
 
 
 @dataclass
@@ -63,6 +66,7 @@ class Collector:
             self.skip(link.shown, "is a link. Hand in the folder itself", _who(importers, link.name))
         if self.search.student is None:
             self._note_empty_folders(source, importers, before)
+            self._note_container(source, before)
 
     def add(
         self,
@@ -171,6 +175,16 @@ class Collector:
         self._add_work(root, file, claim, ModuleGuess(names.requested), below)
         bad = [replace(one, problem=f"{below} {reason}", attempt=below.name) for one in self.files[-len(claim.who) :]]
         self.files[-len(claim.who) :] = bad
+
+    def _note_container(self, source: OpenedSource, before: tuple[int, int]) -> None:
+        """If a source is one student's folder, the files beside the work may be that student's, too."""
+        own = [
+            file.who for file in self.files[before[0] :] if file.place.parent == source.folder and file.fit >= SIMILAR
+        ]
+        container = next((who for who in own if who.label == source.name), None)
+        for number, helper in enumerate(self.helpers[before[1] :], before[1]):
+            if container is not None and helper.path.rpartition("/")[0] == source.shown:
+                self.helpers[number] = replace(helper, container=container)
 
     def _note_empty_folders(self, source: OpenedSource, importers: Sequence[Importer], before: tuple[int, int]) -> None:
         """In a class, every folder should have work. Note those that have none."""

@@ -104,7 +104,7 @@ def _settled(
                 lines.append(_line("graded", one, "", label))
             lines += [_loser_line(*one, policy=policy, certain=certain) for one in choice.losers]
     helped = {who.label for line in lines if line.fate == "graded" for who in line.who}
-    lines += [_helper_line(helper, helped) for helper in collector.helpers]
+    lines += [_helper_line(helper, helped, resolve) for helper in collector.helpers]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
     return FoundSubmissions(tuple(found), one_each(lines), tuple(collector.notes))
 
@@ -125,10 +125,13 @@ def _loser_line(
     return _line("not counted", loser, reason)
 
 
-def _helper_line(helper: Helper, graded: set[str]) -> FileLine:
+def _helper_line(helper: Helper, graded: set[str], resolve: Resolve) -> FileLine:
     """Return the line of a file without a module: a helper if its student has other work, or else lost work."""
-    fate: Fate = "not work" if helper.harmless and any(who.label in graded for who in helper.who) else "skipped"
-    return FileLine(fate, helper.path, helper.reason, helper.who)
+    who = helper.who
+    if helper.container and not any(map(resolve, who)):
+        who = (helper.container,)
+    fate: Fate = "not work" if helper.harmless and any(one.label in graded for one in who) else "skipped"
+    return FileLine(fate, helper.path, helper.reason, who)
 
 
 def _is_mapped(files: Sequence[SubmittedFile]) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from grader.course.course import Course
 from grader.submission.finder import find_submissions
+from grader.submission.identity import Identity
 from grader.submission.module_names import CONTENT, EXACT, FOLDER, REQUESTED, SIMILAR, ModuleNames
 from tests.conftest import write
 
@@ -85,3 +86,15 @@ def test_helper_beside_graded_work_is_not_skipped_work(course: Course, tmp_path:
         "ana/part.py": "skipped",  # it may be ana's work for another module
         "ben/utils.py": "skipped",  # nothing else is from ben
     }
+
+
+def test_helper_in_the_folder_of_one_student(course: Course, tmp_path: Path) -> None:
+    write(tmp_path / "ana", {"softmax.py": SOFTMAX, "utils.py": HELPER, "ben.py": HELPER})
+
+    def resolve(who: Identity) -> str | None:
+        return who.label if who.label == "ben" else None
+
+    found = find_submissions(course, [tmp_path / "ana"], resolve=resolve)
+    fates = {Path(line.path).name: line.fate for line in found.lines}
+    # A file with the name of somebody on the roster may be their work.
+    assert fates == {"softmax.py": "graded", "utils.py": "not work", "ben.py": "skipped"}
