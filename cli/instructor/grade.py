@@ -6,17 +6,19 @@ import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import click
 
 from cli.instructor.run_rules import rules_of_run
+from cli.ui.accounting_screens import dry_run_lines, student_notes, sum_lines
 from cli.ui.anonymous import AnonymousOutput, anonymous_option, hide_in
 from cli.ui.arguments import module_named
 from cli.ui.progress_line import Pace
 from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
+from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
 from grader.classroom.pseudonyms import people_of
@@ -29,7 +31,10 @@ from grader.course.course import find_course
 from grader.grading.pool import NoProcessError, usable_cores
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.sandbox.jail.view import gpu_devices
+from grader.submission.class_archive import is_tar
 from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.identity import Identity
+from grader.submission.name_map import MapError, read_map
 
 NO_JAIL = (
     "NOT SANDBOXED: this machine has no jail, so other people's code could read and change everything that you can. "
@@ -43,6 +48,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
 @click.option("--student", metavar="NAME", help="Everything at PATHS is the work of this student.")
 @click.option("--class-zip", is_flag=True, help="Each zip in PATHS is a class, not one student's work.")
+@click.option("--map", "name_map", type=_FILE, help="Whose work a folder is, as CSV: folder, student, module if known.")
+@click.option("--dry-run", is_flag=True, help="Only print who handed in what and when, and what is skipped and why.")
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Keep reports and grades.csv here.")
 @click.option("--resume", is_flag=True, help="Continue in --to: grade only what is missing or out of date.")
 @click.option(
@@ -53,6 +60,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--due", multiple=True, metavar="[MODULE=]WHEN", help="Such as 2026-10-01 or 2026-10-01T12:00+02:00.")
 @click.option("--extensions", type=_FILE, help="Later due dates as CSV: id, until, and module if not for all.")
 @click.option("--times", type=_FILE, help="When work was handed in, as CSV: id, submitted, and module if not for all.")
+@click.option("--file-times", is_flag=True, help="Use the files' own times as the times of submission.")
 @click.option(
     "--late-penalty", metavar="N[%]/PERIOD", help="10%/day: a tenth of the possible points for each day begun."
 )
@@ -73,6 +81,8 @@ def grade(
     module_name: str | None,
     student: str | None,
     class_zip: bool,
+    name_map: Path | None,
+    dry_run: bool,
     to: Path | None,
     resume: bool,
     jobs: int | None,
@@ -81,6 +91,7 @@ def grade(
     due: tuple[str, ...],
     extensions: Path | None,
     times: Path | None,
+    file_times: bool,
     late_penalty: str | None,
     grace: str | None,
     undecided: Undecided | None,
@@ -91,13 +102,15 @@ def grade(
 ) -> None:
     """Grade submissions with the visible and the hidden checks.
 
-    PATHS are scripts, notebooks, zips, or folders laid out as <student>/<module>/<file>.
+    PATHS are scripts, notebooks, zips, folders laid out as <student>/<module>/<file>, or what a platform exported:
+    Canvas, Moodle, Blackboard, Gradescope, GitHub Classroom or nbgrader, as a folder or as its zip.
 
     \b
     attn grade ana/softmax.py                  the file name names the module
     attn grade ana.py --module 01_softmax      or you name it
     attn grade hw.zip --student ana            or whose work it is
     attn grade class.zip --class-zip           a folder or zip in it per student
+    attn grade class/ --dry-run                who handed in what, and when?
     attn grade class/ --to reports             a report for each, and grades.csv
     attn grade class/ --to reports --resume    go on after Ctrl-C or a crash
     attn grade class/ --json > reports.json    the same as one JSON array
@@ -107,15 +120,22 @@ def grade(
 
     A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
     beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
-    refused. A zip inside a folder or a class zip is always one student's work.
+    refused. A zip inside a folder or a class zip is always one student's work. The tar of a class needs --class-zip.
+
+    Students are found on the roster by id, account, email address, GitHub name or, if it is unique, name. Where that
+    fails, --map says whose work a folder is. The last lines count every file and every person on the roster.
 
     Each report is written as soon as it is ready. To grade again after you corrected a test, run the same command
     again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
     With --resume, a submission is graded again only if something changed: the submission, the checks, or AttnLab.
 
     A student may have several attempts: zips, or folders inside their own (ana/try2/softmax.py). The latest counts, or
-    with --policy best the one with the highest mark after its own penalty. The submission time is read from the files:
-    the time of the zip or the script, or nbgrader's timestamp.txt. If files were copied, give the times with --times.
+    with --policy best the one with the highest mark after its own penalty. If it is not clear which is the latest, or
+    whose they are, they are skipped.
+
+    The submission time is the one in --times, or that of the platform: Gradescope's list, the last commit, nbgrader's
+    timestamp.txt. Otherwise it is unknown: there is no penalty, and it is said. A file's own time is often that of a
+    download, so it counts only with --file-times.
 
     With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
     checks have extra points of their own. Without it, the reports list them as not run.
@@ -125,14 +145,26 @@ def grade(
     Student code runs in a jail. Its tier is printed with the results, and `attn doctor` says more. Without a jail,
     nothing is graded unless you add --allow-unjailed.
 
-    Exit status: 0 all full marks, 1 some are not, 2 nothing to grade or no jail, 3 a fault of the grader.
+    Exit status: 0 all full marks, 1 some are not or work was skipped, 2 nothing to grade or no jail, 3 a fault of the
+    grader. With --dry-run: 0, or 1 if work would be skipped.
     """
     if device == "cuda" and not gpu_devices():
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
     _check_owner(paths, student, class_zip=class_zip)
-    given = Rules(_full(roster), policy, due, _full(extensions), _full(times), late_penalty, grace, undecided)
+    given = Rules(
+        roster=_full(roster),
+        policy=policy,
+        due=due,
+        extensions=_full(extensions),
+        times=_full(times),
+        late_penalty=late_penalty,
+        grace=grace,
+        undecided=undecided,
+        map=_full(name_map),
+        file_times=file_times,
+    )
     course = find_course(Path.cwd())
     rules = rules_of_run(course, given, to, resume=resume)
     hidden = hide_in(course, to, anonymous=anonymous)
@@ -140,33 +172,49 @@ def grade(
     try:
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
+            name_lines = read_map(course, Path(rules.map)) if rules.map else None
             found = find_submissions(
-                course, paths, module, rules.policy, Path(scratch), student=student, class_zip=class_zip
+                course,
+                paths,
+                module,
+                rules.policy,
+                Path(scratch),
+                student=student,
+                class_zip=class_zip,
+                file_times=rules.file_times,
+                name_map=name_lines,
+                resolve=lambda who: person.id if (person := marking.person(who)) else None,
             )
+            accounting = account(found, marking, [module.name] if module else [])
             if hidden:
-                hidden.learn(people_of(marking.roster, (handed_in.student for handed_in in found.handed_in)))
-            _tell(found, marking)
+                hidden.learn(people_of(marking.roster, _everybody(found, accounting)))
+            if dry_run:
+                _show_plan(accounting, found, marking, as_json=as_json)
+            _tell(found, accounting, marking, name_lines.unused() if name_lines else [])
             if not found.handed_in:
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
             with _folder(to) as folder, Results(folder) as results:
                 write_rules(rules, folder)
                 count = rules.undecided or "count"
                 batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda", undecided=count)
+                batch.skipped = accounting.skipped_people
                 _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
-                settled = batch.settle()
+                result = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-                _show(batch, settled, hidden, rules.name or "", as_json=as_json, alone=alone)
-                _notes(batch, settled, found, to)
+                _show(batch, result, hidden, rules.name or "", as_json=as_json, alone=alone)
+                _notes(batch, result, found, to)
+                if not alone:
+                    click.echo("\n".join(sum_lines(settled(accounting, result.marks))), err=True)
     except NoJailError:
         raise click.UsageError(NO_JAIL) from None
     except NoGpuError as error:
         raise click.UsageError(f"no worker can use a GPU here: {error}") from None
-    except (ResultsError, RulesError) as error:
+    except (ResultsError, RulesError, MapError) as error:
         raise click.UsageError(str(error)) from None
     except NoProcessError as error:
         click.echo(f"attn: {error}", err=True)
         sys.exit(3)
-    sys.exit(3 if batch.unwritten else _exit_code(settled, refused=bool(found.refused)))
+    sys.exit(3 if batch.unwritten else _exit_code(result, refused=accounting.has_skipped))
 
 
 def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: bool) -> None:
@@ -175,32 +223,58 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
         raise click.UsageError("--student needs a name")
     if class_zip and student is not None:
         raise click.UsageError("--class-zip is for many students, --student for one: use only one of them")
-    if class_zip and not any(path.suffix.lower() == ".zip" for path in paths):
-        raise click.UsageError("--class-zip needs a zip among the PATHS")
+    if class_zip and not any(path.suffix.lower() == ".zip" or is_tar(path) for path in paths):
+        raise click.UsageError("--class-zip needs a zip or a tar among the PATHS")
 
 
 def _full(path: Path | None) -> str | None:
     return str(path.resolve()) if path else None
 
 
-def _tell(found: FoundSubmissions, marking: Marking) -> None:
+def _everybody(found: FoundSubmissions, accounting: Accounting) -> Iterable[str]:
+    """Return whoever handed in something, graded or not."""
+    skipped = (who.label for line in accounting.files for who in line.who)
+    return dict.fromkeys([*(handed_in.student for handed_in in found.handed_in), *skipped])
+
+
+def _show_plan(accounting: Accounting, found: FoundSubmissions, marking: Marking, *, as_json: bool) -> NoReturn:
+    """Print what would be graded and what would not, and end."""
+
+    def person(who: Identity) -> str:
+        known = marking.person(who)
+        return f"{who.label} = {known.id}" if known and known.id != who.label else who.label
+
+    if as_json:
+        click.echo(
+            json.dumps(accounting.as_json() | {"notes": [f"{path}: {note}" for path, note in found.notes]}, indent=1)
+        )
+    else:
+        notes = [one_line(f"{path}: {note}", 1000) for path, note in found.notes]
+        lines = [*notes, *([""] if notes else []), *dry_run_lines(accounting, person)]
+        click.echo("\n".join([*lines, *student_notes(accounting), *sum_lines(accounting)]))
+    sys.exit(1 if accounting.has_skipped else 0)
+
+
+def _tell(found: FoundSubmissions, accounting: Accounting, marking: Marking, unused: list[str]) -> None:
     """Print what was read as a class, what is skipped, and who is not on the roster."""
+    for line in unused:
+        click.echo(one_line(f"attn: {line}", 1000), err=True)
     for path, note in found.notes:
         click.echo(one_line(f"attn: {path}: {note}", 1000), err=True)
-    for path, reason in (*found.refused, *found.passed_over):
+    for path, reason in (*found.refused, *found.not_counted):
         click.echo(one_line(f"attn: skipped {path}: {reason}", 1000), err=True)
     students = {handed_in.student for handed_in in found.handed_in}
     known_names = {normalize_name(student) for student in students}
     for who in marking.deadlines.unknown(lambda name: name in known_names or marking.person(name) is not None):
         click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
-    unknown = sum(handed_in.piece.handed_in is None for handed_in in found.handed_in)
-    if unknown and marking.deadlines.due and not marking.deadlines.handed_in:
-        text = f"submission time unknown for {unknown} of {len(found.handed_in)}: treated as on time. Use --times"
-        click.echo(f"attn: {text}", err=True)
-    if marking.roster is None:
-        return
-    for student in sorted(student for student in students if marking.person(student) is None):
-        click.echo(one_line(f"attn: {student} is not on the roster; graded anyway"), err=True)
+    unknown = [one for one in found.handed_in if marking.handed_in_at(one) is None]
+    if unknown and marking.deadlines.due:
+        late = sum(one.piece.late for one in unknown)
+        marked = f", {late} of them marked LATE by the platform" if late else ""
+        text = f"submission time unknown for {len(unknown)} of {len(found.handed_in)}{marked}: no late penalty"
+        click.echo(f"attn: {text}. Use --times, or --file-times if the files' own times are right", err=True)
+    for line in student_notes(accounting):
+        click.echo(f"attn: {line}", err=True)
 
 
 @contextlib.contextmanager

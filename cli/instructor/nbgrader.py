@@ -98,6 +98,9 @@ def sync(reports: Path, root: Path, db: str, as_json: bool) -> None:
     Scores, comments and late penalties are then in formgrader, as after nbgrader's own autograde. Go on with
     `nbgrader export` and `nbgrader generate_feedback`. Scores and comments that a person gave are kept.
 
+    A student whose notebook has another name is found, with the open answer. If it is not known when work was handed
+    in, there is no late penalty, and the last line says so.
+
     Each submission is written completely or not at all. After an interruption, run it again: what is already written is
     not changed. A report without a score is not a 0: it removes the score, and the exit status says so.
 
@@ -110,6 +113,8 @@ def sync(reports: Path, root: Path, db: str, as_json: bool) -> None:
 
         for one in sync_reports(find_course(Path.cwd()), reports, root, db=db):
             done.append(one)
+            if one.note:
+                click.echo(one_line(f"attn: {one.student}, {one.module}: {one.note}", 1000), err=True)
             if one.problem:
                 click.echo(one_line(f"attn: {one.student}, {one.module}: {one.outcome}: {one.problem}", 1000), err=True)
     except CourseDirError as error:
@@ -126,4 +131,11 @@ def _lines(done: list[Synced]) -> list[str]:
     outcomes = dict.fromkeys(one.outcome for one in done)
     counts = ", ".join(f"{sum(one.outcome == outcome for one in done)} {outcome}" for outcome in outcomes)
     late = sum(one.penalty > 0 for one in done)
-    return [f"{len(done)} reports: {counts}" + (f"; {late} with a late penalty" if late else "")]
+    lines = [f"{len(done)} reports: {counts}" + (f"; {late} with a late penalty" if late else "")]
+    unknown = [one.student for one in done if not one.time_known]
+    if unknown:
+        names = ", ".join(unknown[:5]) + (", …" if len(unknown) > 5 else "")
+        lines.append(
+            one_line(f"submission time unknown for {len(unknown)} of {len(done)}: no late penalty ({names})", 1000)
+        )
+    return lines

@@ -75,22 +75,29 @@ def _by_person(mark: Mark) -> str:
     """Return what makes the final mark another than the score: points by hand, or lateness."""
     by_hand = "" if mark.override is None else f"{mark.override:g} by hand"
     comment = f"comment: {mark.comment}" if mark.comment else ""
-    return "; ".join(filter(None, (by_hand, one_line(comment, REMARK), _late(mark) if mark.late_s else "")))
+    return "; ".join(filter(None, (by_hand, one_line(comment, REMARK), _late(mark))))
 
 
 def _late(mark: Mark) -> str:
+    """Return what is known about lateness; empty if the work is on time or nothing is due."""
+    if not mark.time_known and (mark.due or mark.marked_late):
+        return "marked LATE, by how much is unknown" if mark.marked_late else "submission time unknown"
+    if not mark.late_s:
+        return ""
     late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
     return f"{late}: {mark.automatic:g} after the penalty" if mark.penalty and mark.automatic is not None else late
 
 
 def _missing(marks: Sequence[Mark]) -> list[str]:
-    """Return the students on the roster who handed in nothing."""
+    """Return the students on the roster who handed in nothing, or nothing that can be graded."""
     absent: dict[str, list[str]] = {}
+    words = {"missing": "nothing from", "skipped": "skipped the work of"}
     for mark in marks:
-        if mark.status == "missing":
+        if mark.status in words:
             by_hand = "" if mark.override is None else f" ({mark.override:g} by hand)"
-            absent.setdefault(mark.module, []).append(one_line(mark.name or mark.id) + by_hand)
-    lines = [wrapped(f"{module}: nothing from {', '.join(names)}", "") for module, names in absent.items()]
+            name = one_line(mark.name or mark.id) + by_hand
+            absent.setdefault(f"{mark.module}: {words[mark.status]}", []).append(name)
+    lines = [wrapped(f"{what} {', '.join(names)}", "") for what, names in absent.items()]
     return [*lines, ""] if lines else []
 
 

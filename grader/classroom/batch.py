@@ -48,6 +48,7 @@ class Batch:
     marking: Marking = field(default_factory=Marking)
     gpu: bool = False
     undecided: Undecided = "count"
+    skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
     _summaries: dict[ReportKey, Summary] = field(default_factory=dict)
     _marks: dict[ReportKey, Mark] = field(default_factory=dict)
@@ -137,7 +138,9 @@ class Batch:
         """Return the marks of all students in the folder, and of those on the roster who submitted nothing."""
         marks = [self.marking.named(mark) for mark in self.results.marks()]
         possible = {mark.module: mark.max_score for mark in marks}
-        absent = [one for name, most in possible.items() for one in self.marking.missing(name, most, marks)]
+        absent = [
+            one for name, most in possible.items() for one in self.marking.missing(name, most, marks, self.skipped)
+        ]
         found = sorted(marks + absent, key=lambda mark: (mark.module, mark.id, mark.submission))
         try:
             return self.results.overrides.apply(found)

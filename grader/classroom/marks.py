@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -12,9 +12,12 @@ from grader.classroom.roster import Person, Roster
 from grader.core.csv_table import csv_text
 from grader.core.report import Report
 from grader.core.safe_text import plain_name, visible_line
+from grader.submission.identity import Identity
 from grader.submission.submission import SubmissionRef
 
 MISSING = "missing"
+SKIPPED = "skipped"  # something was handed in, but could not be graded
+NO_REPORT = (MISSING, SKIPPED)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Mark:
     attempts: int
     needs_review: bool
     provisional: bool = False  # whether points in the score, or withheld from it, are not decided yet
+    time_known: bool = True  # if not, there is no late penalty
+    marked_late: bool = False  # by the platform, which may not say by how much
     override: float | None = None  # with the comment, from overrides.csv
     comment: str = ""
 
@@ -62,15 +67,23 @@ class Marking:
     deadlines: Deadlines = dataclasses.field(default_factory=Deadlines)
     section: str = ""
 
-    def person(self, student: str) -> Person | None:
+    def person(self, student: str | Identity) -> Person | None:
         """Return the person on the roster that a student is, if any."""
         return self.roster.find(student) if self.roster else None
 
+    def handed_in_at(self, handed_in: SubmissionRef) -> datetime | None:
+        """Return when a submission was handed in, if it is known."""
+        names = _names(self._person_of(handed_in), handed_in.piece.who)
+        return self.deadlines.handed_in_at(names, handed_in.module, handed_in.piece.handed_in)
+
+    def _person_of(self, handed_in: SubmissionRef) -> Person:
+        return self.person(handed_in.piece.who) or Person(_id_of(handed_in.student))
+
     def mark(self, handed_in: SubmissionRef, report: Report) -> Mark:
         """Return the mark of one report."""
-        person = self.person(handed_in.student) or Person(_id_of(handed_in.student))
-        names = dict.fromkeys((person.id, handed_in.student, *person.other_names))
-        submitted_at = self.deadlines.handed_in_at(names, report.module, handed_in.piece.handed_in)
+        person = self._person_of(handed_in)
+        names = _names(person, handed_in.piece.who)
+        submitted_at = self.handed_in_at(handed_in)
         due = self.deadlines.due_at(names, report.module)
         late = self.deadlines.lateness(due, submitted_at)
         rule = self.deadlines.penalty
@@ -93,6 +106,8 @@ class Marking:
             attempts=handed_in.attempts,
             needs_review=report.needs_review,
             provisional=bool(report.undecided_points),
+            time_known=submitted_at is not None,
+            marked_late=handed_in.piece.late,
         )
 
     def named(self, mark: Mark) -> Mark:
@@ -102,13 +117,21 @@ class Marking:
             return mark
         return dataclasses.replace(mark, id=person.id, name=person.name, section=person.section)
 
-    def missing(self, module: str, max_score: float, marks: Iterable[Mark]) -> list[Mark]:
-        """Return a mark without a score for each person on the roster who submitted nothing for a module."""
+    def missing(
+        self, module: str, max_score: float, marks: Iterable[Mark], skipped: Collection[tuple[str, str]] = ()
+    ) -> list[Mark]:
+        """Return a mark without a score for each person on the roster without one for a module.
+
+        `skipped` has the module and id of those whose work could not be graded. The others submitted nothing.
+        """
         submitted = {mark.id for mark in marks if mark.module == module}
         people = self.roster.people if self.roster else ()
         absent = [one for one in people if one.id not in submitted and self.section in ("", one.section)]
+        status = {p.id: SKIPPED if (module, p.id) in skipped else MISSING for p in absent}
         return [
-            Mark(p.id, p.name, p.section, "", module, MISSING, None, max_score, "", "", 0.0, 0.0, None, "", 0, False)
+            Mark(
+                p.id, p.name, p.section, "", module, status[p.id], None, max_score, "", "", 0.0, 0.0, None, "", 0, False
+            )
             for p in absent
         ]
 
@@ -135,6 +158,12 @@ def best_of(marks: Mapping[str, Mark]) -> str:
     An attempt that could not be graded comes first, because it may have been the best: the instructor must look at it.
     """
     return max(marks, key=lambda attempt: _rank(marks[attempt]))
+
+
+def _names(person: Person, who: Identity) -> tuple[str, ...]:
+    """Return the names that a student may have in a list of times."""
+    keys = (value for kind, value in who.keys if kind in ("id", "email", "github"))
+    return tuple(dict.fromkeys((person.id, who.label, *person.other_names, *keys)))
 
 
 def _id_of(student: str) -> str:

@@ -151,9 +151,18 @@ class Results:
         if report is None:
             raise ResultsError(f"the report of attempt {key.attempt!r} of {key.student} is missing or damaged")
         counting = ReportKey(key.module, key.student)
+        before = self._entries[counting].mark if counting in self._entries else None
         self.write(counting, report, chosen.provenance)
         if chosen.mark is not None:
             self.mark(counting, chosen.mark)
+            if before is not None and self._only_lateness(before, chosen.mark):
+                self.remarked.append((before, chosen.mark))
+
+    def _only_lateness(self, before: Mark, after: Mark) -> bool:
+        """Whether a final mark changed, although the attempt that counted before still has the same score."""
+        same = self._entries.get(ReportKey(before.module, before.submission, before.attempt))
+        same_score = same is not None and same.mark is not None and same.mark.score == before.score
+        return before.final != after.final and same_score
 
     def report(self, key: ReportKey) -> Report | None:
         """Return one report, if it is there and complete."""

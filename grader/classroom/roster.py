@@ -11,28 +11,23 @@ from pathlib import Path
 
 from grader.core.csv_table import CsvError, read_csv
 from grader.core.safe_text import plain_name
+from grader.submission.identity import Identity, KeyKind, folder_identity
 
 # The columns that we read, with the names that registrars and learning platforms give them.
 _COLUMNS = {
     "id": (
         *("id", "student id", "student_id", "sis login id", "login", "username", "user", "sis user id", "net id"),
-        *("id number", "student number", "orgdefinedid"),
+        *("id number", "student number", "orgdefinedid", "sid", "identifier"),
     ),
     "name": ("name", "student", "full name", "full_name", "student name"),
     "first": ("first name", "first_name", "firstname", "given name"),
     "last": ("last name", "last_name", "lastname", "surname", "family name"),
     "section": ("section", "sections", "group", "groups", "class"),
     "email": ("email", "e-mail", "email address", "mail"),
+    "github": ("github", "github_username", "github username", "github login", "github account", "github name"),
 }
 _POINTS_POSSIBLE = "points possible"  # the second row of a Canvas export is not a student
-# File names in downloads from Moodle and Canvas: `Ana Silva_123_assignsubmission_file_`, `silvaana_LATE_101_5551_work`.
-# In the last two, the finder has taken the name from such a zip already.
-_DOWNLOADS = (
-    re.compile(r"(.+)_\d+_assignsubmission_"),
-    re.compile(r"[^_]+(?:_late)?_(\d+)_\d+_", re.IGNORECASE),
-    re.compile(r"(.+) \(Moodle \d+\)$"),
-    re.compile(r".+ \(Canvas (\d+)\)$"),
-)
+_PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)  # in the worksheet of Moodle
 
 
 class RosterError(Exception):
@@ -48,11 +43,14 @@ class Person:
     section: str = ""
     email: str = ""
     accounts: tuple[str, ...] = ()  # other columns that look like an id
+    github: str = ""
+    canvas: str = ""  # the number in Canvas, from its gradebook
+    moodle: str = ""  # the number in Moodle, from its grading worksheet
 
     @property
     def other_names(self) -> tuple[str, ...]:
         """Other names that their work may have: account, email address or name."""
-        names = (*self.accounts, self.email, self.email.partition("@")[0], self.name)
+        names = (*self.accounts, self.email, self.email.partition("@")[0], self.github, self.name)
         return tuple(name for name in names if name)
 
 
@@ -78,11 +76,68 @@ class Roster:
         """Return the only student with this account, email address or name."""
         return self._by_other_name.get(normalize_name(name))
 
-    def find(self, student: str) -> Person | None:
-        """Return the student with this id, or with this email address or name if only one student has it."""
-        parts = [match[1] for pattern in _DOWNLOADS if (match := pattern.match(student))]
-        names = (student, plain_name(student), *parts)  # a class list that was used as a roster has the plain name
-        return next((person for name in names if (person := self._by_name.get(normalize_name(name)))), None)
+    @cached_property
+    def _has_github(self) -> bool:
+        return any(person.github for person in self.people)
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str], list[Person]]:
+        """The people by each kind of key. A name is compared as letters only, whichever part comes first."""
+        by_key: dict[tuple[str, str], list[Person]] = {}
+        for person in self.people:
+            keys: list[tuple[str, str]] = [(kind, getattr(person, kind)) for kind in ("canvas", "moodle", "email")]
+            keys += [("id", one) for one in (person.id, *person.accounts)]
+            logins = (person.id, *person.accounts, _account(person.email))
+            keys += [("github", one) for one in ((person.github,) if self._has_github else logins)]
+            keys += [("name", one) for one in _spellings(person.name)]
+            for key in dict.fromkeys((kind, _comparable(kind, value)) for kind, value in keys if value):
+                by_key.setdefault(key, []).append(person)
+        return by_key
+
+    def find(self, student: str | Identity) -> Person | None:
+        """Return the person on the roster that a student is, if there is exactly one."""
+        people = self.matches(student)
+        return people[0] if len(people) == 1 else None
+
+    def matches(self, student: str | Identity) -> list[Person]:
+        """Return the people on the roster that a student may be. If there are several, nothing is guessed."""
+        who = folder_identity(student) if isinstance(student, str) else student
+        for name in who.all("folder"):
+            for spelling in (name, plain_name(name)):  # a class list that was used as a roster has the plain name
+                if person := self._by_name.get(normalize_name(spelling)):
+                    return [person]
+        named = [person for kind in ("name", "folder") for name in who.all(kind) for person in self._of("name", name)]
+        found = [one for kind in _CERTAIN for value in who.all(kind) for one in self._of(kind, value)]
+        # The number of a platform may also be the id of another student here, so the name must agree.
+        found += [one for value in who.all("canvas") for one in self._of("id", value) if one in named]
+        unique = list({one.id: one for one in (found or named)}.values())
+        if len(unique) == 1 and named and unique[0] not in named:
+            return list({one.id: one for one in (*unique, *named)}.values())
+        return unique
+
+    def _of(self, kind: KeyKind, value: str) -> list[Person]:
+        return self._by_key.get((kind, _comparable(kind, value)), [])
+
+
+_CERTAIN: tuple[KeyKind, ...] = ("canvas", "moodle", "id", "email", "github")
+
+
+def _account(email: str) -> str:
+    return email.partition("@")[0]
+
+
+def _spellings(name: str) -> list[str]:
+    """Return a name with each of its parts first: Canvas writes `silvaana` for Ana Silva."""
+    last, comma, first = name.partition(",")
+    parts = (f"{first} {last}" if comma else name).split()
+    return ["".join(parts[start:] + parts[:start]) for start in range(len(parts))]
+
+
+def _comparable(kind: str, value: str) -> str:
+    if kind != "name":
+        return normalize_name(value)
+    plain = unicodedata.normalize("NFKD", value.casefold())
+    return "".join(letter for letter in plain if letter.isalnum())
 
 
 def normalize_name(name: str) -> str:
@@ -118,7 +173,20 @@ def _person(row: dict[str, str]) -> Person:
     found = {field: _first(row, names) for field, names in _COLUMNS.items()}
     name = found["name"] or " ".join(filter(None, (found["first"], found["last"])))
     accounts = tuple(row[column] for column in _COLUMNS["id"] if row.get(column))
-    return Person(found["id"] or found["email"], name, found["section"], found["email"], accounts[1:])
+    participant = _PARTICIPANT.fullmatch(row.get("identifier", ""))
+    if participant and found["id"] == participant[0]:
+        found["id"] = found["email"] or found["id"]
+    is_canvas = bool(row.get("sis login id") or row.get("sis user id"))
+    return Person(
+        found["id"] or found["email"],
+        name,
+        found["section"],
+        found["email"],
+        accounts[1:],
+        found["github"],
+        row.get("id", "") if is_canvas else "",
+        participant[1] if participant else "",
+    )
 
 
 def _first(row: dict[str, str], names: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from grader.core.json_record import from_json, to_json
 from grader.core.review import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
-from grader.submission.finder import Policy
+from grader.submission.attempts import Policy
 
 FILE = "rules.json"
 _OPTIONS = {"extended": "extensions", "section": "section", "name": "name"}  # keys of course.toml without an option
@@ -56,6 +56,8 @@ class Rules:
     extended: tuple[Extension, ...] = ()
     section: str | None = None  # only people of this section are missing if they submitted nothing
     name: str | None = None  # of the course, for tables and feedback
+    map: str | None = None  # whose work a folder is
+    file_times: bool = False  # whether the times of files are those of the submissions
 
     def as_options(self) -> dict[str, str]:
         """Return the rules that are set, by the option that sets them. Some only have a key of `course.toml`."""
@@ -63,7 +65,8 @@ class Rules:
         for field in dataclasses.fields(self):
             if value := getattr(self, field.name):
                 option = _OPTIONS.get(field.name, f"--{field.name.replace('_', '-')}")
-                options[option] = " ".join(map(str, value)) if isinstance(value, tuple) else value
+                text = " ".join(map(str, value)) if isinstance(value, tuple) else value
+                options[option] = "" if value is True else text
         return options
 
     def or_else(self, others: Rules) -> Rules:

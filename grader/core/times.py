@@ -33,6 +33,11 @@ def read_time(text: str) -> datetime:
         raise TimeError(f"{stripped!r} is not a date. {fix}") from None
 
 
+def show_time(moment: float) -> str:
+    """Return a time in seconds since 1970 as ISO 8601, in UTC."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
+
+
 def read_length(text: str) -> timedelta:
     """Read a duration such as `90m`, `36h`, `2d` or `1w`."""
     match = _DURATION.fullmatch(text.strip())

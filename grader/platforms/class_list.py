@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.marks import MISSING, Mark
+from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.overrides import Overrides, read_overrides
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.saved_marks import SavedMarksError, read_marks
@@ -51,6 +51,14 @@ class ClassList:
                 people[mark.id][mark.module] = mark
         return people
 
+    def unknown_times(self) -> str:
+        """Return how many submissions have a due date, but no known time; empty if there are none."""
+        due = [mark for mark in self.marks if mark.due]
+        unknown = [mark for mark in due if not mark.time_known]
+        marked = sum(mark.marked_late for mark in unknown)
+        late = f"; {marked} of them the platform marked LATE" if marked else ""
+        return f"submission time unknown for {len(unknown)} of {len(due)}: no late penalty{late}" if unknown else ""
+
     def problems(self) -> Iterator[str]:
         """Yield a message for each student whose work has no score to export."""
         for student, module in sorted(self._duplicates()):
@@ -63,7 +71,7 @@ class ClassList:
     def reports(self) -> Iterator[tuple[Mark, Report]]:
         """Yield every mark that has a report, with the report."""
         for mark in self.marks:
-            if mark.status != MISSING:
+            if mark.status not in NO_REPORT:
                 yield mark, self._report(mark)
 
     def _report(self, mark: Mark) -> Report:

@@ -13,6 +13,7 @@ from grader.course.module import CourseError, Module
 from grader.course.notebook import NotebookError, read_cells
 from grader.submission import archive
 from grader.submission.archive import NOTEBOOK, FileContent, UnreadableError
+from grader.submission.identity import Identity
 from grader.submission.own_file import own_file
 from grader.submission.released_cells import given_to_students, is_assignment
 
@@ -48,25 +49,43 @@ class Submission:
 class SubmittedFile:
     """One file that is not read yet, with its student and module, or the reason why it cannot be read."""
 
-    student: str
+    who: Identity
     module: Module
-    below: PurePosixPath  # its path in the folder or archive
+    below: PurePosixPath  # its path in the folder or archive, as the student chose it
     place: Path  # the file, or the zip it is in
-    member: bool  # whether it is in a zip
-    modified: float
-    handed_in: float | None  # None if unknown: the maker of a zip chooses the times inside it
-    attempt: str  # tells it apart from the student's other attempts at the module
-    root: int  # which path of the command line it was found at
-    fit: int  # 3: nbgrader's notebook, 2: the file has the module's name, 1: its folder has, 0: only --module says so
+    member: bool = False  # whether it is in a zip
+    modified: float = 0.0  # the student can set it
+    arrived: float = 0.0  # the own time of the file or of its zip on this disk
+    handed_in: float | None = None  # None if unknown: a file's own time is not when it was handed in
+    attempt: str = ""  # tells it apart from the student's other attempts at the module
+    root: int = 0  # which path of the command line it was found at
+    fit: int = 0  # see module_names
     problem: str = ""
+    order: tuple[int, ...] = ()  # the platform's number of the attempt
+    late: bool = False  # the platform's own mark, without a time
+    earlier: int = 0  # attempts that the platform knows, but did not export
+    shown: str = ""  # the path that the instructor knows, if `place` was unpacked
+    mapped: bool = False  # whether --map says whose it is
+
+    @property
+    def student(self) -> str:
+        """The name of the student's reports."""
+        return self.who.label
 
     @property
     def origin(self) -> str:
         """Its path, for messages."""
-        return f"{self.place}/{self.below}" if self.member else str(self.place)
+        return self.shown or (f"{self.place}/{self.below}" if self.member else str(self.place))
 
     def read(self) -> Source:
-        """Return its content. UnreadableError tells the student why that is not possible."""
+        """Return its cells. UnreadableError tells the student why that is not possible."""
+        return _read_source(self._content(), self.module)
+
+    def data(self) -> bytes:
+        """Return its content, as it was handed in."""
+        return self._content().data
+
+    def _content(self) -> FileContent:
         if self.problem:
             raise UnreadableError(self.problem)
         try:
@@ -77,7 +96,7 @@ class SubmittedFile:
             raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
         if not found:
             raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
-        return _read_source(found[0], self.module)
+        return found[0]
 
 
 @dataclass(frozen=True)
@@ -125,7 +144,7 @@ def own_submission(course: Course, module: Module) -> Submission:
 
 
 def _own_piece(module: Module, path: Path) -> SubmittedFile:
-    return SubmittedFile("you", module, PurePosixPath(path.name), path.resolve(), False, 0.0, 0.0, "", 0, 2)
+    return SubmittedFile(Identity("you"), module, PurePosixPath(path.name), path.resolve())
 
 
 def _read_source(entry: FileContent, module: Module) -> Source:

@@ -32,6 +32,8 @@ MARK: dict[str, Any] = {
     "attempts": 2,
     "needs_review": False,
     "provisional": True,
+    "time_known": True,
+    "marked_late": False,
     "override": 40.5,
     "comment": "by hand",
 }
@@ -65,7 +67,9 @@ RULES = """\
   }
  ],
  "section": null,
- "name": "Attention"
+ "name": "Attention",
+ "map": null,
+ "file_times": false
 }
 """
 REPORT: dict[str, Any] = {

@@ -40,7 +40,7 @@ def test_late_work_loses_the_penalty_unless_extended(grade: Grade, tmp_path: Pat
     write(tmp_path, {"more.csv": "id,until\ndee,2026-10-03T00:00Z\n"})
     options = ["--due", "2026-10-01T12:00Z", "--late-penalty", "10%/day", "--grace", "10m"]
     out = tmp_path / "out"
-    done = grade(handed_in, "--to", out, *options, "--extensions", tmp_path / "more.csv")
+    done = grade(handed_in, "--to", out, "--file-times", *options, "--extensions", tmp_path / "more.csv")
     finals = {name: row["final"] for name, row in grades(out).items()}
     assert finals == {"ana": "10", "ben": "9", "cy": "8", "dee": "10", "eve": "10"}
     assert "late by 1 d 1 h: 8 after the penalty" in done.stdout
@@ -60,12 +60,12 @@ def test_resume_keeps_the_rules_and_a_new_run_reports_dropped_ones(grade: Grade,
     write(tmp_path, {"roster.csv": "id,name\nana,Ana Silva\n"})
     out = tmp_path / "out"
     options = ["--due", "2026-10-01T12:00Z", "--late-penalty", "10%/day", "--roster", tmp_path / "roster.csv"]
-    grade(handed_in, "--to", out, *options)
+    grade(handed_in, "--to", out, "--file-times", *options)
     resumed = grade(handed_in, "--to", out, "--resume")
     assert "as before: --roster" in resumed.stderr
     assert (grades(out)["ana"]["final"], grades(out)["ana"]["name"]) == ("9", "Ana Silva")
     again = grade(handed_in, "--to", out)
-    assert "had --roster, --due, --late-penalty, this one does not" in again.stderr
+    assert "had --roster, --due, --late-penalty, --file-times, this one does not" in again.stderr
     assert grades(out)["ana"]["final"] == "10"
 
 
@@ -98,14 +98,16 @@ def test_listed_times_override_file_times(grade: Grade, tmp_path: Path) -> None:
         set_time(handed_in / name, -10)
     write(tmp_path, {"times.csv": "id,submitted\nana,2026-10-01 14:00 UTC\n"})
     out = tmp_path / "out"
-    grade(handed_in, "--to", out, "--due", "2026-10-01T12:00Z", "--times", tmp_path / "times.csv")
+    done = grade(handed_in, "--to", out, "--due", "2026-10-01T12:00Z", "--times", tmp_path / "times.csv")
     assert {name: row["late_s"] for name, row in grades(out).items()} == {"ana": "7200", "ben": "3600", "cy": "0"}
+    assert {name: row["time_known"] for name, row in grades(out).items()} == {"ana": "yes", "ben": "yes", "cy": "no"}
+    assert "submission time unknown for 1 of 3: no late penalty" in done.stderr
 
 
 def test_a_timestamp_file_outside_submitted_is_ignored(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {"ana/ps/tiny.py": RIGHT, "ana/ps/timestamp.txt": "2026-09-01 00:00 UTC"})
     set_time(handed_in / "ana" / "ps" / "tiny.py", 1)
-    grade(handed_in, "--to", tmp_path / "out", "--due", "2026-10-01T12:00Z")
+    grade(handed_in, "--to", tmp_path / "out", "--due", "2026-10-01T12:00Z", "--file-times")
     assert grades(tmp_path / "out")["ana"]["late_s"] == "3600"
 
 
@@ -128,6 +130,7 @@ def test_the_policy_decides_which_attempt_counts(
     out = tmp_path / "out"
     penalty = "20%/day" if "high" in policy else "4%/day"
     options = ["--due", "2026-10-01T12:00Z", "--late-penalty", penalty, "--policy", policy.partition(",")[0]]
+    options.append("--file-times")
     done = grade(tmp_path / "class", "--to", out, *options)
     (row,) = grades(out).values()
     if policy == "latest":

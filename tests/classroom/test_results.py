@@ -71,7 +71,7 @@ def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, 
     before = {path.name: path.stat().st_mtime_ns for path in (out / "01_tiny").iterdir()}
     again = grade(handed_in, "--to", out, "--resume")
     assert "4 of 4 are in" in again.stderr
-    assert "graded" not in again.stderr.replace("graded and", "")
+    assert "graded 1 of" not in again.stderr
     assert (first.returncode, first.stdout) == (again.returncode, again.stdout)
     assert {path.name: path.stat().st_mtime_ns for path in (out / "01_tiny").iterdir()} == before
     assert {name: float(row["final"]) for name, row in grades(out).items()} == {"ben": grades_of_ben(out), **SCORES}

@@ -12,8 +12,10 @@ import pytest
 
 from grader.classroom.roster import Person, Roster
 from grader.course.course import Course, read_course
-from grader.submission.finder import SAY_WHICH, FoundSubmissions, find_submissions
-from grader.submission.platform_export import PLATFORM_EXPORTS, export_of
+from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.importers.claim import Claim
+from grader.submission.importers.exports import PLATFORM_EXPORTS, export_of
+from grader.submission.paths import SAY_WHICH
 from tests.conftest import ROOT, write
 
 CODE = "def softmax(x): return x\n"
@@ -75,8 +77,21 @@ BLACKBOARD = {
     "Week_1_asilva_attempt_2026-10-01-12-00-00_softmax.py": CODE,
     "Week_1_b.okafor_attempt_2026-10-01-12-00-01_softmax.py": "x = 2",
 }
+METADATA = """\
+---
+submission_34:
+  :submitters:
+  - :name: Ana Silva
+    :sid: '101'
+    :email: ana@uni.edu
+submission_35:
+  :submitters:
+  - :name: Ben Okafor
+    :sid: '102'
+    :email: ben@uni.edu
+"""
 GRADESCOPE = {
-    "assignment_12_export/submission_metadata.yml": "---",
+    "assignment_12_export/submission_metadata.yml": METADATA,
     "assignment_12_export/submission_34/softmax.py": CODE,
     "assignment_12_export/submission_35/softmax.py": "x = 2",
 }
@@ -108,7 +123,7 @@ EXPORTS: dict[str, tuple[str, Mapping[str, str], dict[tuple[str, str], str]]] = 
     "Gradescope": (
         "assignment_12_export.zip",
         GRADESCOPE,
-        {("submission_34", FIRST): CODE, ("submission_35", FIRST): "x = 2"},
+        {("Ana Silva (Gradescope 101)", FIRST): CODE, ("Ben Okafor (Gradescope 102)", FIRST): "x = 2"},
     ),
 }
 
@@ -118,7 +133,8 @@ def test_export_of_a_platform_is_a_class(course: Course, tmp_path: Path, name: s
     zip_name, files, expected = EXPORTS[name]
     found = find(course, saved(tmp_path / zip_name, files))
     assert work(found) == expected
-    assert [reason for _, reason in found.refused] == []
+    typed = ["is text that was typed into Canvas, not a file"] if name == "Canvas" else []
+    assert [reason for _, reason in found.refused] == typed
     (note,) = found.notes
     assert f"that {name.split()[0]} exported" in note[1]
     assert {one.piece.handed_in for one in found.handed_in} == {None}  # the times are unknown
@@ -175,9 +191,10 @@ def test_export_among_several_paths_is_not_a_class(course: Course, tmp_path: Pat
 )
 def test_file_name_that_a_student_chose_names_nobody_else(name: str) -> None:
     for export in PLATFORM_EXPORTS:
-        placed = export.place(PurePosixPath(name))
-        assert placed is None or placed.parts[0] in ("eve (Canvas 200)", "Eve (Moodle 200)", "eve", "submission_99")
-        assert placed is None or ".." not in placed.parts
+        claim = export.importer.claim(PurePosixPath(name))
+        if isinstance(claim, Claim):
+            assert {who.label for who in claim.who} <= {"eve (Canvas 200)", "Eve (Moodle 200)", "eve", "submission_99"}
+            assert ".." not in claim.file.parts
 
 
 def test_hostile_file_name_in_an_export_stays_with_its_student(course: Course, tmp_path: Path) -> None:
@@ -263,13 +280,13 @@ def test_bad_members_of_a_class_zip_are_refused_and_others_kept(course: Course, 
     }
     path = saved(tmp_path / "all.zip", files)
     found = find(course, path, class_zip=True)
-    assert {student: code for (student, _), code in work(found).items()} == dict.fromkeys(("ana", "ben", "cy"), CODE)
+    expected = dict.fromkeys(("ana", "ben", "cy", "eve"), CODE)
+    assert {student: code for (student, _), code in work(found).items()} == expected
     assert {one.piece.handed_in for one in found.handed_in} == {None}  # the time is unknown
     reasons = {where.removeprefix(f"{path}/"): reason for where, reason in found.refused}
     assert "points outside" in reasons["fay/../../x.py"]
     assert "points outside" in reasons["/gus/softmax.py"]
     assert "too large" in reasons["mallory/softmax.py"]
-    assert "nothing to grade" in reasons["eve"]
     assert "cannot be unpacked" in reasons["ana/softmax.py/softmax.py"]
     assert "cannot be unpacked" in reasons[f"gil/{'x' * 300}.py"]
     assert "cannot be unpacked" in reasons["ben\\softmax.py"]
@@ -281,8 +298,9 @@ def test_two_class_zips_of_one_name(course: Course, tmp_path: Path) -> None:
     one = saved(tmp_path / "one" / "all.zip", {"ana/softmax.py": CODE, "ben/softmax.py": CODE})
     two = saved(tmp_path / "two" / "all.zip", {"cy/softmax.py": CODE, "ben/softmax.py": EVIL})
     found = find(course, one, two, class_zip=True)
-    assert [one.student for one in found.handed_in] == ["ana", "ben", "cy"]
-    assert "counts for ben instead" in found.refused[0][1]  # two people may have that name
+    assert [one.student for one in found.handed_in] == ["ana", "cy"]
+    assert [where for where, _ in found.refused] == [f"{one}/ben/softmax.py", f"{two}/ben/softmax.py"]
+    assert "cannot tell which is the latest" in found.refused[0][1]  # and two people may have that name
 
 
 def test_broken_class_zip_is_refused(course: Course, tmp_path: Path) -> None:

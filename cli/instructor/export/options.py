@@ -34,6 +34,8 @@ def class_of(reports: Path, modules: tuple[str, ...], *, anonymous: bool = False
     if provisional := sum(mark.provisional for mark in found.marks):
         text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"
         click.echo(f"attn: {text} {reports}", err=True)
+    if unknown := found.unknown_times():
+        click.echo(f"attn: {unknown}", err=True)
     for note in found.overrides().notes(found.marks) if not modules else ():
         click.echo(one_line(f"attn: {note}", 1000), err=True)
     return found.hidden(output.names) if output else found

@@ -32,6 +32,7 @@ from grader.platforms.gradescope.results import NOT_GRADED, GradescopeOptions, f
 from grader.sandbox.jail.limits import MEMORY_BYTES, MEMORY_VARIABLE
 from grader.submission import archive
 from grader.submission.finder import find_submissions
+from grader.submission.identity import Identity
 from grader.submission.submission import SubmissionRef, SubmittedFile
 
 SETTINGS = "autograder.json"
@@ -131,7 +132,7 @@ def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) ->
         return found[0]
     problem = f"your submission {NOTHING}. Submit {module.slug}.py or {module.slug}.ipynb"
     below = PurePosixPath(module.slug)
-    return SubmissionRef(SubmittedFile(STUDENT, module, below, student_folder, False, 0.0, None, "", 0, 0, problem), ())
+    return SubmissionRef(SubmittedFile(Identity(STUDENT), module, below, student_folder, problem=problem), ())
 
 
 def container_mb() -> int | None:

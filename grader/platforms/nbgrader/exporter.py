@@ -61,11 +61,27 @@ def plain_notebook(path: Path, known: Mapping[str, Any], missing: str = "") -> A
     try:
         if missing and not path.exists():
             raise UnreadableError(missing)
-        data = read_file(path).data
+        return notebook_of(read_file(path).data, known)
+    except UnreadableError as error:
+        return _with_released([_nothing(error)], known)
+
+
+def notebook_of(data: bytes, known: Mapping[str, Any]) -> Any:
+    """Return the data of a file as a notebook of plain cells, with each released cell exactly once."""
+    try:
         read_cells(data)  # a notebook that cannot be graded is not shown either
         shown = [_shown(cell, known) for cell in raw_cells(data) if isinstance(cell, dict)]
-    except (UnreadableError, NotebookError) as error:
-        shown = [nbformat.v4.new_markdown_cell(f"There is nothing to show: {error}")]
+    except NotebookError as error:
+        shown = [_nothing(error)]
+    return _with_released(shown, known)
+
+
+def _nothing(error: Exception) -> Any:
+    return nbformat.v4.new_markdown_cell(f"There is nothing to show: {error}")
+
+
+def _with_released(shown: list[Any], known: Mapping[str, Any]) -> Any:
+    """Return a notebook of these cells, and of the released cells that are not among them."""
     cells = _each_once(shown)
     found = {cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata}
     cells += [known[name] for name in sorted(known.keys() - found, key=_by_target)]

@@ -5,6 +5,7 @@ You can stop a sync at any point and run it again: it writes only what is missin
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Generator, Mapping
@@ -26,12 +27,20 @@ from grader.core.safe_text import plain_name
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.platforms.nbgrader.errors import CourseDirError
-from grader.platforms.nbgrader.exporter import answers_open_question, plain_notebook, released_cells, restore_locked
+from grader.platforms.nbgrader.exporter import (
+    answers_open_question,
+    notebook_of,
+    plain_notebook,
+    released_cells,
+    restore_locked,
+)
 from grader.platforms.nbgrader.gradebook import ScoresError, clear, enter, open_gradebook
 from grader.platforms.nbgrader.late_plugin import late_penalty, total
 from grader.platforms.nbgrader.release import read_config
 from grader.platforms.nbgrader.scores import NotGradedError, TargetScore, scores_of
+from grader.submission.archive import NOTEBOOK, UnreadableError, read_file
 from grader.submission.finder import find_submissions
+from grader.submission.submission import SubmissionRef
 
 STAMP = "timestamp.txt"
 SyncOutcome = Literal["written", "unchanged", "not graded", "refused"]
@@ -47,6 +56,8 @@ class Synced:
     score: float | None = None
     penalty: float = 0.0
     problem: str = ""
+    time_known: bool = True  # if not, there is no late penalty
+    note: str = ""  # what a person should do, although the scores are written
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,7 @@ class _GradebookWriter:
             report = report_from(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             return Synced(self.module.name, path.stem, "refused", problem=f"{path} cannot be read: {error}")
-        student = self.students.get(report.submission, report.submission)
+        student = self._student(report)
         if Path(student).name != student:
             return Synced(self.module.name, student, "refused", problem="has a name that cannot be a folder name")
         if self._is_stale(report, student):
@@ -127,12 +138,18 @@ class _GradebookWriter:
             self.book.db.rollback()
             raise
 
+    def _student(self, report: Report) -> str:
+        """Return the name of a student in nbgrader: that of the folder, or else the id on the roster."""
+        mark = self.results.marks.get((report.module, report.submission))
+        return self.students.get(report.submission) or (mark.id if mark and mark.id else report.submission)
+
     def _enter(self, report: Report, student: str) -> Synced:
-        notebook = self._notebook_to_show(report, student)
+        notebook, note = self._notebook_to_show(report, student)
         row = self._row(student)
         penalty = 0.0
         try:
-            enter(row, self._scores(report), answers_open_question(notebook))
+            # An answer that cannot be seen here is not a 0: a person must look for it.
+            enter(row, self._scores(report), True if note else answers_open_question(notebook))
         except NotGradedError as error:
             clear(row)
             row.late_submission_penalty = None
@@ -143,10 +160,13 @@ class _GradebookWriter:
             problem = str(error)
         else:
             penalty = self._penalty(report, row) or 0.0
+            known = self._is_time_known(report, row)
             row.late_submission_penalty = penalty or None
             outcome, problem = "written" if self._is_changed() else "unchanged", ""
             self._write(notebook, student)
-        return Synced(self.module.name, student, outcome, report.score, penalty, problem or self._by_hand(report))
+            by_hand = self._by_hand(report)
+            return Synced(self.module.name, student, outcome, report.score, penalty, by_hand, known, note)
+        return Synced(self.module.name, student, outcome, report.score, penalty, problem)
 
     def _scores(self, report: Report) -> tuple[TargetScore, ...]:
         """Return the scores of a report. The comment that a person gave with `attn mark` is in the first of them."""
@@ -163,6 +183,13 @@ class _GradebookWriter:
             return ""
         automatic = "none" if mark.automatic is None else f"{mark.automatic:g}"
         return f"has {mark.override:g} points by hand (automatic: {automatic}). Enter them in formgrader"
+
+    def _is_time_known(self, report: Report, row: Any) -> bool:
+        """Whether it is known when work was handed in, or nothing is due."""
+        mark = self.results.marks.get((report.module, report.submission))
+        if mark is not None and mark.due:
+            return mark.time_known
+        return row.assignment.timestamp is not None or self.assignment.duedate is None
 
     def _row(self, student: str) -> Any:
         """Return the row of a student's notebook. A new row is made with all that belongs to it, but not committed."""
@@ -196,16 +223,43 @@ class _GradebookWriter:
         entry = self.results.journal.get(ReportKey(report.module, report.submission))
         if entry is None or not self._place("submitted", student).is_dir():
             return False
-        folder = self._place("submitted", student).parent
-        found = find_submissions(self.course, [folder], self.module, student=student).handed_in
+        found = self._handed_in(student)
         return not any(submission_hash(one.read()) == entry.provenance.submission for one in found)
 
-    def _notebook_to_show(self, report: Report, student: str) -> Any:
-        """Return the notebook that formgrader shows: the submission, with the locked cells as they were released."""
+    def _handed_in(self, student: str) -> tuple[SubmissionRef, ...]:
+        folder = self._place("submitted", student).parent
+        return find_submissions(self.course, [folder], self.module, "latest", student=student).handed_in
+
+    def _notebook_to_show(self, report: Report, student: str) -> tuple[Any, str]:
+        """Return the notebook that formgrader shows, with the locked cells as they were released.
+
+        It is the submission, whatever its name is. The second value says that a graded notebook is not here.
+        """
+        data = self._submitted_notebook(student)
         path = self._place("submitted", student) / self.module.notebook.name
-        notebook = plain_notebook(path, self.known, f"{report.file} was not submitted through nbgrader")
+        note = ""
+        if data is None and not path.exists() and report.file.endswith(NOTEBOOK):
+            note = f"{report.file} is not in {self._place('submitted', student)}: grade the open answer by hand"
+        missing = f"{report.file} was not submitted through nbgrader"
+        notebook = plain_notebook(path, self.known, missing) if data is None else notebook_of(data, self.known)
         restore_locked(notebook, self.known)
-        return notebook
+        return notebook, note
+
+    def _submitted_notebook(self, student: str) -> bytes | None:
+        """Return the notebook that nbgrader knows, or that was graded, or that has the answer in words."""
+        folder = self._place("submitted", student)
+        if (folder / self.module.notebook.name).exists() or not folder.is_dir():
+            return None
+        graded = [one.piece for one in self._handed_in(student) if one.piece.below.suffix.lower() == NOTEBOOK]
+        for piece in graded:
+            with contextlib.suppress(UnreadableError, OSError):
+                return piece.data()
+        for path in sorted(folder.glob(f"*{NOTEBOOK}")):
+            with contextlib.suppress(UnreadableError, OSError):
+                data = read_file(path).data
+                if answers_open_question(notebook_of(data, self.known)):
+                    return data
+        return None
 
     def _write(self, notebook: Any, student: str) -> None:
         """Write the notebook to the folder that formgrader reads, with the timestamp that it compares."""

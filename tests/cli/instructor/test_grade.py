@@ -63,7 +63,7 @@ def test_the_same_file_graded_by_two_processes_gives_the_same_bytes(attn: Attn, 
     ("arguments", "words"),
     [
         (["nowhere.py"], "there is no such file or folder"),
-        (["README.md"], "cannot tell which module it is for. Use --module"),
+        (["README.md"], "is not a script, a notebook, a zip or a folder"),
         ([], "Missing argument"),
         ([str(SOLUTION), "--module", "sotfmax"], "Did you mean softmax?"),
     ],

@@ -1,0 +1,1 @@
+"""What each platform exports: one file for each platform."""
