@@ -28,6 +28,7 @@ EXAMPLES = {
     "late_penalty": 'late_penalty = "10%/day"',
     "grace": 'grace = "15m"',
     "undecided": 'undecided = "count"',
+    "file_times": "file_times = true",
     "due": "due = {all = 2026-10-01, softmax = 2026-09-24}",
     "extensions": 'extensions = [{student = "ana", module = "softmax", until = 2026-10-08}]',
 }
@@ -76,12 +77,19 @@ class _Reader:
             extended=() if is_file else self._extended(extensions),
             section=self._text("section"),
             name=self._text("name"),
+            file_times=self._switch("file_times"),
         )
         if not rules.due:
             for key in ("late_penalty", "grace", "extensions"):
                 if key in self.table:
                     raise self._error(key, "needs a due date", f"Add a line like {EXAMPLES['due']}")
         return rules
+
+    def _switch(self, key: str) -> bool:
+        value = self.table.get(key, False)
+        if type(value) is not bool:
+            raise self._error(key, f"must be true or false, not {value!r}", f"Write it like {EXAMPLES[key]}")
+        return value
 
     def _due(self) -> tuple[str, ...]:
         """Return due dates as `--due` takes them."""

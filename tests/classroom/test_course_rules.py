@@ -136,7 +136,7 @@ def test_options_override_the_course_for_one_run_and_the_run_says_so(grade: Grad
     folder = write(tmp_path / "class", {"ana/tiny.py": RIGHT, "ben/tiny.py": RIGHT})
     for name in ("ana", "ben"):
         set_time(folder / name / "tiny.py", 1)  # after 2026-10-01 12:00 UTC
-    rules = 'roster = "class.csv"\nlate_penalty = "10%/day"\nsection = "Mon"\nname = "Attention"\n'
+    rules = 'roster = "class.csv"\nlate_penalty = "10%/day"\nsection = "Mon"\nname = "Attention"\nfile_times = true\n'
     rules += 'due = {all = 2026-10-01T12:00:00Z}\nextensions = [{student = "ana", until = 2026-10-08}]\n'
     write(tiny, {"class.csv": ROSTER, "course.toml": rules})
     out = tmp_path / "out"
