@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.classroom.changes import GradeChange
     from grader.classroom.marks import Mark
     from grader.classroom.misconception_counts import MisconceptionCount
-    from grader.core.report import CheckResult, Report
+    from grader.core.report import CheckResult, Diagnosis, Report
     from grader.core.summary import Summary
 
 WIDTH = 80
@@ -123,35 +123,87 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
 
 
 def own_screen(report: Report, *, first: bool = False) -> str:
-    """Return a student's own report: every visible check, or the first that fails, and what to fix."""
+    """Return a student's own report: the visible checks, the first failure in full, and what to fix."""
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
-        lines += [wrapped(report.message, "  "), *_printed(report)]
+        lines += [_indented(report.message, "  "), *_printed(report)]
         return "\n".join([*lines, "", "No check could run. Fix this first, then run it again."])
-    shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
-    for check in shown:
-        lines.append(wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
-        if check.outcome != "passed":
-            lines += _shortened(wrapped(check.message, " " * 15).splitlines())
+    full = _in_full(report)
+    for check in report.checks if not first else filter(None, [full]):
+        text = f"  {_own_word(check):<12} "
+        if check.outcome == "passed":
+            lines.append(wrapped(check.property, text))
+        elif check is full:
+            lines.append(wrapped(check.property, text))
+            lines += _shortened(_indented(check.message, " " * 15).splitlines())
+            lines += _same_exception(check, report.checks)
+        else:
+            lines.append(_folded(text + visible(check.property)))
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
+    others = sum(check.outcome == "failed" and check is not full for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
-    return "\n".join(lines + _first_diagnosis(report))
+    lines[-1] += " To see another failure in full: --case WORD" if others and not first else ""
+    return "\n".join(lines + _first_diagnosis(report, full))
+
+
+def _own_word(check: CheckResult) -> str:
+    unwritten = check.outcome == "failed" and "raised NotImplementedError" in check.message
+    return "not written" if unwritten else _WORDS[check.outcome]
+
+
+def _in_full(report: Report) -> CheckResult | None:
+    """Return the failure to show in full: one that ended the process, else one that the diagnosis is about."""
+    failed = [check for check in report.checks if check.outcome == "failed"]
+    ended = [check for check in failed if any(ending.during == check.name for ending in report.endings)]
+    about = _about(report)
+    explained = [
+        check
+        for check in failed
+        if (about is not None and check.target == about.target) or "rename it to" in check.message
+    ]
+    return next(iter(ended or explained or failed), None)
+
+
+def _same_exception(check: CheckResult, checks: Sequence[CheckResult]) -> list[str]:
+    """Say how many other checks fail with the same exception, whichever function they call."""
+    text = check.message.partition(" raised ")[2]
+    same = sum(text != "" and one.message.partition(" raised ")[2] == text for one in checks) - 1
+    return [f"{' ' * 15}(the same in {same} other check{'s' if same > 1 else ''})"] if same > 0 else []
+
+
+def _folded(line: str) -> str:
+    """Return one line that is not wider than the terminal."""
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 2].rpartition(' ')[0]} …"
+
+
+def _indented(text: str, indent: str) -> str:
+    """Return a message behind an indent. A line that begins with spaces is code, and is not wrapped."""
+    return "\n".join(
+        _cut(indent + line) if line.startswith("  ") else wrapped(line, indent) for line in visible(text).splitlines()
+    )
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def _shortened(lines: list[str]) -> list[str]:
     return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], " " * 15 + "…"]
 
 
-def _first_diagnosis(report: Report) -> list[str]:
-    """Return the first thing to fix; the others can wait."""
+def _about(report: Report) -> Diagnosis | None:
+    """Return the diagnosis to show: that of a function with a failed check, if there is one."""
     failing = {check.target for check in report.checks if check.outcome == "failed"}
-    if report.diagnoses:
-        first = min(report.diagnoses, key=lambda one: one.target not in failing)
+    return min(report.diagnoses, key=lambda one: one.target not in failing, default=None)
+
+
+def _first_diagnosis(report: Report, full: CheckResult | None) -> list[str]:
+    """Return the first thing to fix; the others can wait. It is about the failure that is shown in full."""
+    first = _about(report)
+    if first and (full is None or first.target == full.target):
         return ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
-    if failed := next((check for check in report.checks if check.outcome == "failed"), None):
-        return [f"Next: {failed.target}. The lesson is beside your file, in README.md."]
-    return []
+    return [f"Next: {full.target}. The lesson is beside your file, in README.md."] if full else []
 
 
 def _printed(report: Report) -> list[str]:

@@ -91,6 +91,9 @@ class EndingRecord:
 
     kind: EndingKind
     during: str
+    # For the student's own screen. Never in the JSON, where it could differ from run to run.
+    file: str = field(default="", metadata=json_key(None))
+    line: int = field(default=0, metadata=json_key(None))
 
 
 @dataclass(frozen=True)
