@@ -80,7 +80,7 @@ def _screen(
     for cost in costs:
         broken = [one for one in cost.measured.costs if one.verdict == "fail"]
         shown = broken or cost.measured.costs[:1]
-        word = cost_word(shown[0].verdict, shown[0].measured) if broken else "OK"
+        word = cost_word(shown[0].verdict, shown[0].measured, shown[0].message) if broken else "OK"
         meters = ", ".join(f"{one.meter} {one.measured or '?'}" for one in shown)
         lines += textwrap.wrap(
             f"{word:<12} {cost.contract.function}: {meters}", 80, initial_indent="  ", subsequent_indent=" " * 17

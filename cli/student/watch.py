@@ -142,10 +142,11 @@ class _Watching:
     def profile(self) -> None:
         """Print the costs of every function."""
         # These import NumPy: at the top of the file they would delay the start of the worker.
-        from cli.ui.cost_screens import cost_lines
+        from cli.ui.cost_screens import HOW_TO_READ, cost_lines
         from grader.workspace.own_costs import own_costs
 
         try:
+            click.echo(f"{HOW_TO_READ}\n")
             for cost in own_costs(self.course, self.module):
                 click.echo(paint("\n".join(cost_lines(cost))) + "\n")
         except (StudentError, CourseError) as error:

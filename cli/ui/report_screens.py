@@ -33,16 +33,17 @@ _WORDS = {
 }
 
 
-def cost_word(verdict: str, measured: str, *, too_little: bool = False) -> str:
-    """Return the word for the verdict on one cost."""
+def cost_word(verdict: str, measured: str, message: str, *, too_little: bool = False) -> str:
+    """Return the word for the verdict on one cost. Code that raised was not measured, whatever it did before."""
     if verdict == "fail":
-        return "NOT MEASURED" if not measured else "TOO LITTLE" if too_little else "TOO MUCH"
+        unmeasured = not measured or message.startswith(("NOT MEASURED", "the results are wrong"))
+        return "NOT MEASURED" if unmeasured else "TOO LITTLE" if too_little else "TOO MUCH"
     return {"pass": "OK", "inconclusive": "not decided"}[verdict]
 
 
 def without_word(message: str) -> str:
     """Return the message of a cost without a leading "NOT MEASURED", which the screen already shows."""
-    return re.sub(r"^(not measured|it could not be measured): ", "", message, flags=re.IGNORECASE)
+    return re.sub(r"^(not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE)
 
 
 def class_table(settled: BatchResult) -> str:
@@ -250,7 +251,7 @@ def _costs(report: Report) -> list[str]:
     """Return the cost of each function beside its limit, and the calls that are not allowed."""
     lines = ["costs"] if report.costs else []
     for cost in report.costs:
-        word = cost_word(cost.verdict, cost.measured)
+        word = cost_word(cost.verdict, cost.measured, cost.message)
         lines.append(f"  {word:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}")
         text = "; ".join(filter(None, (cost.measured, f"limit: {cost.law}", without_word(cost.message))))
         text += f" (line {cost.line})" if cost.line else ""
