@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import shlex
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -39,6 +42,19 @@ def save_progress(course: Course, module: Module, report: Report) -> None:
         record_report(course, module, report)
     except OSError as error:
         click.echo(f"attn: your progress could not be saved: {error.strerror or error}", err=True)
+
+
+def own_python(module: Module) -> str:
+    """Return the command that starts Python with the student's file, from the current folder."""
+    file = own_file(module)
+    if file == module.notebook:
+        return f"a new cell of {file.name}"
+    script = os.path.relpath(file)
+    # Only the package that the student builds, `mylab`, is outside the folder of the file.
+    uses_mylab = "mylab" in file.read_text(encoding="utf-8", errors="replace")
+    root = os.path.relpath(module.folder.parent.parent)
+    setting = f"set PYTHONPATH={root} & " if sys.platform == "win32" else f"PYTHONPATH={shlex.quote(root)} "
+    return f"{setting if uses_mylab else ''}python -i {shlex.quote(script)}"
 
 
 def tell_which_counts(module: Module) -> None:

@@ -123,8 +123,11 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
     return [*lines, ""] if shared else []
 
 
-def own_screen(report: Report, *, first: bool = False) -> str:
-    """Return a student's own report: the visible checks, the first failure in full, and what to fix."""
+def own_screen(report: Report, *, first: bool = False, python: str = "") -> str:
+    """Return a student's own report: the visible checks, the first failure in full, and what to fix.
+
+    `python` is the command that starts Python with the student's file, to try the call of a diagnosis.
+    """
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
         lines += [_indented(report.message, "  "), *_printed(report)]
@@ -145,7 +148,7 @@ def own_screen(report: Report, *, first: bool = False) -> str:
     others = sum(check.outcome == "failed" and check is not full for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
     lines[-1] += " To see another failure in full: --case WORD" if others and not first else ""
-    return "\n".join(lines + _first_diagnosis(report, full))
+    return "\n".join([*lines, *_first_diagnosis(report, full, python)])
 
 
 def _own_word(check: CheckResult) -> str:
@@ -199,12 +202,25 @@ def _about(report: Report) -> Diagnosis | None:
     return min(report.diagnoses, key=lambda one: one.target not in failing, default=None)
 
 
-def _first_diagnosis(report: Report, full: CheckResult | None) -> list[str]:
+def _first_diagnosis(report: Report, full: CheckResult | None, python: str) -> list[str]:
     """Return the first thing to fix; the others can wait. It is about the failure that is shown in full."""
     first = _about(report)
     if first and (full is None or first.target == full.target):
-        return ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
+        lines = ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
+        return [*lines, *(_try_lines(first, python) if python and first.paste else [])]
     return [f"Next: {full.target}. The lesson is beside your file, in README.md."] if full else []
+
+
+def _try_lines(diagnosis: Diagnosis, python: str) -> list[str]:
+    """Return how to make the call of a diagnosis again. Nothing is wrapped, so that it can be copied."""
+    shown = " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split())
+    lines = [] if shown else [f"    {line}" for line in diagnosis.paste.splitlines()]
+    return [
+        "",
+        f"To try {'this call' if shown else 'it'}, run this and paste {'the call' if shown else 'the lines below'}:",
+        f"  {python}",
+        *lines,
+    ]
 
 
 def _printed(report: Report) -> list[str]:

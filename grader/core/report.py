@@ -83,6 +83,7 @@ class Diagnosis:
     message: str
     line: int | None
     function: str = field(default="", metadata=json_key(None))  # or method, for `attn hint`
+    paste: str = field(default="", metadata=json_key(None))  # code that makes the call it shows, for the own screen
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
 from grader.diagnosis.likely_line import Line, likely_line
 from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.probe import read_probes
-from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text
+from grader.diagnosis.reproducer import paste
+from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text, shown_probe
 from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
@@ -96,7 +97,17 @@ class Diagnoser:
             finding, prints, observed, line, source.file, self.module.slug, _hidden_failure(finding, checks)
         )
         name = finding.way.name if finding.way else None
-        return Diagnosis(finding.target, name, printable(text), line.number if line else None, finding.path)
+        number = line.number if line else None
+        code = self._paste(finding, prints, observed)
+        return Diagnosis(finding.target, name, printable(text), number, finding.path, code)
+
+    @staticmethod
+    def _paste(finding: Finding, prints: Fingerprints, observed: Observed) -> str:
+        """Return code that makes the call that a diagnosis shows."""
+        if finding.deviation is None:
+            return ""
+        number = shown_probe(finding, prints, observed)
+        return paste(prints.probes[number], number, finding.deviation.side)
 
     def _line(self, finding: Finding, observed: Observed, source: Source) -> Line | None:
         """Return the line to look at: where it raised, or the line most like the wrong way."""

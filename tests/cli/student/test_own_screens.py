@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +26,12 @@ WITHOUT_RETURN = """
 def softmax(x, axis=-1):
     exps = np.exp(x - np.max(x, axis=axis, keepdims=True))
     exps / exps.sum(axis=axis, keepdims=True)
+"""
+OVER_AXIS_0 = """
+
+def softmax(x, axis=-1):
+    exps = np.exp(np.asarray(x) - np.max(x, axis=0, keepdims=True))
+    return exps / exps.sum(axis=0, keepdims=True)
 """
 ENDLESS = """
 
@@ -93,6 +102,25 @@ def test_an_endless_loop_is_shown_with_its_line_and_the_limit(example_report: Re
     words = " ".join(own_screen(explained(ended, submission, Api((), {}, ()), Limits())).split())
     assert f"stopped after 3 s of computing, in line {loop + 1} of softmax.py, inside this loop" in words
     assert f"line {loop}: while not done: This loop probably never ends." in words
+
+
+def test_the_screen_says_how_to_try_the_call(attn: Attn, bundle: Path) -> None:
+    """The command as it is printed, with the printed call as input. tests/diagnosis/test_reproducers.py tries more."""
+    lines = shown(attn, bundle, SOLUTION + OVER_AXIS_0).splitlines()
+    command = lines[lines.index("To try this call, run this and paste the call:") + 1].split()
+    assert command == ["python", "-i", "modules/01_softmax/softmax.py"]
+    start = lines.index("softmax:") + 1
+    end = next(number for number, line in enumerate(lines) if line.startswith("    yours:"))
+    call = " ".join(line.strip() for line in lines[start:end])
+    done = subprocess.run(
+        [sys.executable, *command[1:]], input=f"{call}\n", cwd=bundle, capture_output=True, text=True, check=True
+    )
+    yours, got = (
+        [f"{float(number):.3g}" for number in re.findall(r"[\d.]+", text)]
+        for text in (lines[end].partition(":")[2], done.stdout)
+    )
+    assert len(yours) == 4
+    assert yours == got[-4:]  # the file may print something first
 
 
 @pytest.fixture
