@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from cli.ui import cost_screens, gpu_screens
-from cli.ui.arguments import module_named, svg_file
+from cli.ui.arguments import functions_here, module_named, modules_here, svg_file
 from grader.complexity.plot import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
@@ -24,8 +24,8 @@ from grader.workspace.own_gpu import SIZES, GpuMeasurement, gpu_measurements
 
 
 @click.command()
-@click.argument("module_name", metavar="MODULE")
-@click.argument("function", metavar="[FUNCTION]", required=False)
+@click.argument("module_name", metavar="MODULE", shell_complete=modules_here)
+@click.argument("function", metavar="[FUNCTION]", required=False, shell_complete=functions_here)
 @click.option(
     "--svg",
     type=click.Path(path_type=Path, dir_okay=False),

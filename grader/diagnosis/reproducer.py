@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import shape_of
-from grader.diagnosis.outcome import Side
+from grader.diagnosis.observe import observe
+from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
 from grader.diagnosis.probe import Probe
+from grader.sandbox.session import Session
 
 LONGEST = 220  # characters of a call that is written out; a longer one is made again from the list of probes
 _MANY = 8  # entries; more of the same number are written as `np.ones(...)`
@@ -33,14 +35,25 @@ def expression(probe: Probe) -> str | None:
     return text if len(text) <= LONGEST else None
 
 
-def paste(probe: Probe, number: int, side: Side) -> str:
-    """Return the lines to paste below the student's own code; `number` is the probe's place in the list."""
-    code = expression(probe) if side != Side.INPUTS else None
+def paste(probe: Probe, number: int, side: Side, *, alone: bool = True) -> str:
+    """Return the lines to paste below the student's own code; `number` is the probe's place in the list.
+
+    A call that does not give the same `alone` needs the calls before it: the code keeps something from call to call.
+    """
+    code = expression(probe) if alone and side != Side.INPUTS else None
     if code is not None:
         return code
-    after = ", after=True" if side == Side.INPUTS else ""
+    options = (", before=PROBES" if not alone else "") + (", after=True" if side == Side.INPUTS else "")
     lines = ["from grader.diagnosis.rerun import rerun", "from probes import PROBES"]
-    return "\n".join([*lines, f"rerun(PROBES[{number}], {probe.target}{after})"])
+    return "\n".join([*lines, f"rerun(PROBES[{number}], {probe.target}{options})"])
+
+
+def gives_the_same_alone(session: Session, probe: Probe, found: ProbeOutcome) -> bool:
+    """Whether a call gives the same in a process that has made no other call."""
+    again = observe(session, [probe]).get(0)
+    if again is None or again.ended != found.ended:
+        return again is None
+    return likeness(again.value, found.value) == 0 and again.changed.keys() == found.changed.keys()
 
 
 def literal(value: Any) -> str:

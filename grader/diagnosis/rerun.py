@@ -5,7 +5,11 @@ Nothing here is graded, so nothing is jailed: the student runs their own code.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import sys
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from grader.diagnosis.probe import Probe
@@ -14,22 +18,41 @@ from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.seeding import seed_everything
 
 
-def rerun(probe: Probe, target: Any, *, after: bool = False) -> Any:
+def rerun(probe: Probe, target: Any, *, before: Sequence[Probe] = (), after: bool = False) -> Any:
     """Make the call of a probe with a function or class, and return what `attn test` shows as yours.
 
-    Print `PROBES[n].args` to see the arguments, and `PROBES[n].made` to see how the object was made. With `after`, the
-    arguments after the call are returned.
+    Print `PROBES[n].args` to see the arguments, and `PROBES[n].made` to see how the object was made. With `before`, the
+    calls that `attn test` makes earlier are made first. With `after`, the arguments after the call are returned.
     """
-    method = probe.path.partition(".")[2]
     seed_everything(0)
-    owner = make(target, probe.made.data) if method else None
+    owners: dict[Any, Any] = {}
+    same = [one for one in before if one.path == probe.path]
+    for one in same if "." in probe.path else ():  # all objects are made before the first call
+        with contextlib.suppress(Exception):
+            if one.made.key not in owners:
+                owners[one.made.key] = make(target, one.made.data)
+    for one in takewhile(lambda other: other is not probe, same):
+        with contextlib.suppress(Exception):
+            _made(one, target, owners)
+    value, given = _made(probe, target, owners)
+    if after:
+        return given
+    return probe.look(value) if probe.look is not None else value
+
+
+def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[str, Any]]:
+    """Make the call of a probe. Return its value, and its arguments after the call."""
+    method = probe.path.partition(".")[2]
+    key = probe.made.key
+    if method and key not in owners:
+        owners[key] = make(target, probe.made.data)
+    owner = owners.get(key)
     function = getattr(owner, method) if method else target
     args, kwargs = copy.deepcopy(list(probe.args)), copy.deepcopy(dict(probe.kwargs))
-    seed_everything(0)
+    if "torch" in sys.modules:
+        seed_everything(0)  # dropout
     value = _call(probe, function, owner, args, kwargs)
-    if after:
-        return {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
-    return probe.look(value) if probe.look is not None else value
+    return value, {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
 
 
 def _call(probe: Probe, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -65,16 +65,18 @@ def cases(course: Course, module: Module, most: int) -> Iterator[Case]:
             try:
                 load(session, module)
                 observed = observe(session, prints.probes)
+                for finding in findings(prints, observed, {}):
+                    if finding.deviation is None or not left:
+                        continue
+                    number = shown_probe(finding, prints, observed)
+                    source = submission.sources[module.slug]
+                    shown = diagnoser._diagnosis(finding, prints, observed, source, (), session)
+                    left -= 1
+                    yield Case(way.name, source.cells[0], shown, finding, number, observed[number])
             finally:
                 session.close()
-            for finding in findings(prints, observed, {}):
-                if finding.deviation is None or not left:
-                    continue
-                number = shown_probe(finding, prints, observed)
-                source = submission.sources[module.slug]
-                shown = diagnoser._diagnosis(finding, prints, observed, source, ())
-                left -= 1
-                yield Case(way.name, source.cells[0], shown, finding, number, observed[number])
+            if not left:
+                return
 
 
 def pasted(cases: Sequence[Case], course: Course, module: Module, folder: Path) -> list[dict[str, Any]]:

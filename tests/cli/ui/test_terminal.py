@@ -70,7 +70,7 @@ def test_the_tab_key(bundle: Path, typed: str, found: list[str]) -> None:
 def test_one_case(attn: Attn, bundle: Path) -> None:
     done = attn("test", "softmax", "--case", "ROWS", "--json", cwd=bundle)
     assert [check["name"] for check in json.loads(done.stdout)["checks"]] == ["softmax_rows_sum_to_one"]
-    assert attn("status", cwd=bundle).stdout.startswith("01_softmax           not started")  # one case is not a run
+    assert attn("status", cwd=bundle).stdout.startswith("01_softmax               not started")  # one case is not a run
     assert attn("test", "softmax", "--case", "nothing like it", cwd=bundle).returncode == 2
 
 
@@ -156,7 +156,7 @@ def test_an_edited_module_was_complete(attn: Attn, bundle: Path) -> None:
     attn("complete", "softmax", cwd=bundle)
     assert "Next: 02_loop_attention" in attn(cwd=bundle).stdout
     path.write_text(path.read_text() + "\n\ndef softmax(x, axis=-1):\n    return x\n")
-    assert "01_softmax           was complete; now changed, not tested yet" in attn("status", cwd=bundle).stdout
+    assert "01_softmax               was complete; now changed, not tested yet" in attn("status", cwd=bundle).stdout
     attn("test", "softmax", cwd=bundle)
     assert "Next: 01_softmax" in attn(cwd=bundle).stdout
 
