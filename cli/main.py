@@ -36,6 +36,10 @@ COMMANDS = {
     "explain": ("cli.student.explain", "Follow one token through your own attention."),
     "show": ("cli.student.show", "Show the attention map of your own code."),
     "complete": ("cli.student.complete", "Finish a module and add it to your package `mylab`."),
+    "solution": (
+        "cli.student.solution",
+        "Show the reference of a completed module beside your costs.",
+    ),
     "reset": ("cli.student.reset", "Put the original stub of a module back."),
     "update": ("cli.student.update", "Take new lessons and modules from a newer bundle."),
     "submit": ("cli.student.submit", "Test your modules and put them into one zip to hand in."),
@@ -132,6 +136,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn explain cat           what does one token look at in my own code?
       attn show --svg map.svg    the attention map of the lesson's sentence
       attn complete softmax      finish a module and add it to my package
+      attn solution softmax      read the reference, once mine is complete
       attn next                  begin the next module
       attn reset softmax         begin again; a backup of my work is kept
       attn submit                test everything and make the zip to hand in
