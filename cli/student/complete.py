@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.student.current import module_or_current
-from cli.student.own_checks import own_python, run_checks, save_progress, tell_which_counts
+from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
@@ -76,7 +76,7 @@ def _screen(
     module: Module, report: Report, costs: list[OwnCost], unlocked: list[str], *, done: bool, last: bool
 ) -> str:
     """Return the checks, one line for the costs of each function, and what comes next."""
-    lines = [own_screen(report, python=own_python(module)), ""]
+    lines = [own_screen(report, python=where_to_paste(module)), ""]
     for cost in costs:
         broken = [one for one in cost.measured.costs if one.verdict == "fail"]
         shown = broken or cost.measured.costs[:1]

@@ -15,7 +15,7 @@ import click
 from cli.student.complete import complete
 from cli.student.current import module_or_current, next_up
 from cli.student.hint import hint_lines, hint_text
-from cli.student.own_checks import own_python, save_progress
+from cli.student.own_checks import save_progress, where_to_paste
 from cli.student.settling import Settling, is_whole
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
@@ -128,7 +128,7 @@ class _Watching:
         now = {check.property: check.outcome for check in report.checks}
         if sys.stdout.isatty() and click.get_current_context().color is not False:
             click.clear()
-        click.echo(paint(own_screen(report, python=own_python(self.module))))
+        click.echo(paint(own_screen(report, python=where_to_paste(self.module))))
         for word, better in (("Now passing", True), ("No longer passing", False)):
             changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
             for text in changed if report.status == "graded" else ():

@@ -126,7 +126,7 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
 def own_screen(report: Report, *, first: bool = False, python: str = "") -> str:
     """Return a student's own report: the visible checks, the first failure in full, and what to fix.
 
-    `python` is the command that starts Python with the student's file, to try the call of a diagnosis.
+    `python` says where to paste the call of a diagnosis, to try it.
     """
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
@@ -213,14 +213,10 @@ def _first_diagnosis(report: Report, full: CheckResult | None, python: str) -> l
 
 def _try_lines(diagnosis: Diagnosis, python: str) -> list[str]:
     """Return how to make the call of a diagnosis again. Nothing is wrapped, so that it can be copied."""
-    shown = " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split())
-    lines = [] if shown else [f"    {line}" for line in diagnosis.paste.splitlines()]
-    return [
-        "",
-        f"To try {'this call' if shown else 'it'}, run this and paste {'the call' if shown else 'the lines below'}:",
-        f"  {python}",
-        *lines,
-    ]
+    if " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split()):
+        return ["", f"To try this call, paste it {python}"]
+    lines = [f"    {line}" for line in diagnosis.paste.splitlines()]
+    return ["", f"To try it, paste the last lines {python}", *lines]
 
 
 def _printed(report: Report) -> list[str]:

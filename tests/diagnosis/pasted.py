@@ -17,10 +17,10 @@ from typing import Any
 
 
 def outcome_of_paste(script: Path, paste: str) -> dict[str, Any]:
-    """Run a script as `python -i` does, paste the lines, and return the last value or exception."""
+    """Import a script as the command on the screen does, paste the lines, and return the last value or exception."""
     sys.path.insert(0, str(script.parent))
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    exec(compile(script.read_text(), str(script), "exec"), names)
+    exec(f"from {script.stem} import *", names)
     values: list[Any] = []
     errors: list[type] = []
     console = code.InteractiveConsole(names)
