@@ -145,7 +145,7 @@ def own_screen(report: Report, *, first: bool = False, python: str = "") -> str:
             lines.append(_folded(text + visible(check.property)))
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
-    others = sum(check.outcome == "failed" and check is not full for check in report.checks)
+    others = sum(_own_word(check) == _WORDS["failed"] and check is not full for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
     lines[-1] += " To see another failure in full: --case WORD" if others and not first else ""
     return "\n".join([*lines, *_first_diagnosis(report, full, python)])
