@@ -28,6 +28,7 @@ COMMANDS = {
     "status": ("cli.student.status", "Show how far you are with every module."),
     "start": ("cli.student.start", "Begin a module: what to read, what to edit, what to run."),
     "next": ("cli.student.start", "Begin the first module that is not complete yet."),
+    "open": ("cli.student.open", "Open the lesson and your file in your editor."),
     "test": ("cli.student.test", "Run the visible checks on your own file."),
     "watch": ("cli.student.watch", "Run the visible checks whenever you save."),
     "hint": ("cli.student.hint", "Get one hint about the first thing that fails."),
@@ -35,9 +36,14 @@ COMMANDS = {
     "explain": ("cli.student.explain", "Follow one token through your own attention."),
     "show": ("cli.student.show", "Show the attention map of your own code."),
     "complete": ("cli.student.complete", "Finish a module and add it to your package `mylab`."),
+    "solution": (
+        "cli.student.solution",
+        "Show the reference of a completed module beside your costs.",
+    ),
     "reset": ("cli.student.reset", "Put the original stub of a module back."),
     "update": ("cli.student.update", "Take new lessons and modules from a newer bundle."),
     "submit": ("cli.student.submit", "Test your modules and put them into one zip to hand in."),
+    "completion": ("cli.student.completion", "Set up the Tab key: it completes commands, modules and tokens."),
     # instructors
     "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
     "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
@@ -51,6 +57,10 @@ COMMANDS = {
     # authors
     "dev": ("cli.author.dev", "Write and maintain modules (for course authors)."),
 }
+
+
+PLAIN = "--plain"
+OWN_OPTIONS = (PLAIN, "--version", "-h", "--help")
 
 
 class _Commands(click.Group):
@@ -67,6 +77,17 @@ class _Commands(click.Group):
         found = vars(importlib.import_module(COMMANDS[cmd_name][0])).values()
         return next(one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Accept options before and after the command: `attn --json status`, `attn test --plain`."""
+        return super().parse_args(ctx, _reordered(args))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"there is no command {args[0]!r}.{_suggestion(args[0])}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
@@ -77,6 +98,24 @@ class _Commands(click.Group):
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=COMMANDS[name][1]) for name in names), *options]
+
+
+def _reordered(args: list[str]) -> list[str]:
+    """Put the options of `attn` itself before the command, and those of the command behind it."""
+    end = args.index("--") if "--" in args else len(args)
+    plain = [arg for arg in args[:end] if arg == PLAIN]
+    rest = [arg for arg in args[:end] if arg != PLAIN]
+    at = next((number for number, arg in enumerate(rest) if arg in COMMANDS), None)
+    if at is not None and rest[0].startswith("-") and rest[0] not in OWN_OPTIONS:
+        rest = [rest[at], *rest[:at], *rest[at + 1 :]]
+    return [*plain[:1], *rest, *args[end:]]
+
+
+def _suggestion(typed: str) -> str:
+    import difflib  # only for a command that does not exist
+
+    close = difflib.get_close_matches(typed.lower(), COMMANDS, n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(close)}?" if close else " `attn --help` lists all commands."
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -90,6 +129,7 @@ def attn(context: click.Context, plain: bool) -> None:
     Students:
       attn                       where am I, and what comes next?
       attn start softmax         begin a module (--notebook: as a notebook)
+      attn open softmax          open the lesson and my file in my editor
       attn test softmax          run the visible checks on my file
       attn watch softmax         run them whenever I save
       attn hint softmax          one more hint about the first thing that fails
@@ -97,10 +137,12 @@ def attn(context: click.Context, plain: bool) -> None:
       attn explain cat           what does one token look at in my own code?
       attn show --svg map.svg    the attention map of the lesson's sentence
       attn complete softmax      finish a module and add it to my package
+      attn solution softmax      read the reference, once mine is complete
       attn next                  begin the next module
       attn reset softmax         begin again; a backup of my work is kept
       attn submit                test everything and make the zip to hand in
       attn update week2.zip      take new lessons and modules; my work is kept
+      attn completion --install  let the Tab key complete commands and modules
     Instructors:
       attn doctor                how well is other people's code jailed here?
       attn grade class/ -m 1     grade a class, hidden checks included

@@ -32,9 +32,9 @@ LAYERS = (
 )
 # Each of these serves another reader, and knows nothing of the others.
 APART = ({"classroom", "workspace", "authoring"},)
-# The only trusted files that import the worker: one forks it, the other is a worker in the student's own notebook.
+# The only trusted files that import the worker: one forks it, the others run in the student's own Python.
 WORKER = "sandbox.worker"
-MAY_IMPORT_WORKER = {"grader.sandbox.jail.zygote", "grader.grading.notebook_magic"}
+MAY_IMPORT_WORKER = {"grader.sandbox.jail.zygote", "grader.grading.notebook_magic", "grader.diagnosis.rerun"}
 
 Graph = Mapping[str, set[str]]
 

@@ -13,6 +13,7 @@ from cli.ui.arguments import chosen, modules_here
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
 from grader.authoring.bundle import BundleError, make_bundle
+from grader.authoring.publish import publish_solutions
 from grader.core.times import TimeError, read_time
 from grader.course.course import Course, find_course
 from grader.course.module import Module
@@ -23,18 +24,25 @@ from grader.platforms.nbgrader.errors import CourseDirError
 @click.command()
 @click.argument("modules", nargs=-1, required=True, shell_complete=modules_here)
 @click.option("--bundle", is_flag=True, help="A folder for students to unpack: stubs, lessons, visible checks, attn.")
+@click.option("--solutions", is_flag=True, help="Publish the solutions: a folder that students take with attn update.")
 @click.option(
     "--to", required=True, type=click.Path(path_type=Path), help="A course directory; for a bundle, a new folder."
 )
 @click.option("--due", metavar="WHEN", help="When an assignment is due: 2026-10-01, or 2026-10-01T12:00+02:00.")
 @click.option("--force", is_flag=True, help="Release an assignment again although students have handed it in.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
-def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, force: bool, as_json: bool) -> None:
+def release(
+    modules: tuple[str, ...], bundle: bool, solutions: bool, to: Path, due: str | None, force: bool, as_json: bool
+) -> None:
     """Make what students receive, without solutions and hidden suites.
 
     \b
     attn release --bundle softmax --to ../week1               a folder to unpack
     attn release softmax --to ../attention --due 2026-10-01   for nbgrader
+    attn release --solutions softmax --to ../week1-solutions  after the due date
+
+    With --solutions, students can read the reference with `attn solution`, after `attn update` with this folder or a
+    zip of it. Nothing else does: bundles and assignments never contain a solution.
 
     A bundle includes the attn command. For the course directory of nbgrader, see `attn course`.
 
@@ -49,8 +57,13 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, f
     """
     course = find_course(Path.cwd())
     wanted = chosen(course, modules)
-    if bundle and (due or force):
-        raise click.UsageError("--due and --force are for assignments, not for a bundle")
+    if (bundle or solutions) and (due or force):
+        raise click.UsageError("--due and --force are for assignments, not for a bundle or solutions")
+    if bundle and solutions:
+        raise click.UsageError("a bundle has no solutions: release them on their own")
+    if solutions:
+        _publish(course, wanted, to, as_json=as_json)
+        return
     made = _bundle(course, wanted, to) if bundle else _assignments(course, wanted, to, due, force=force)
     if as_json:
         click.echo(json.dumps(made, indent=1))
@@ -63,12 +76,22 @@ def release(modules: tuple[str, ...], bundle: bool, to: Path, due: str | None, f
             click.echo(f"{one['folder']}: {points}; no solution, no hidden suite")
 
 
+def _publish(course: Course, modules: tuple[Module, ...], to: Path, *, as_json: bool) -> None:
+    _require_new_folder(course, to)
+    try:
+        files = publish_solutions(course, modules, to)
+    except BundleError as error:
+        _give_up(str(error))
+    if as_json:
+        entries = zip(modules, files, strict=True)
+        click.echo(json.dumps([{"module": module.name, "file": str(file)} for module, file in entries], indent=1))
+        return
+    names = ", ".join(module.name for module in modules)
+    click.echo(f"{to}: the solutions of {names}. Students run: attn update {to.name} (or a zip of it)")
+
+
 def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[str, Any]]:
-    kept = [course.root / name for name in ("modules", "solutions", "tests", "grader", "cli")]
-    if any(to.resolve().is_relative_to(folder) for folder in kept):
-        raise click.UsageError(f"{to} is inside the course itself; name a folder elsewhere")
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise click.UsageError(f"{to} already exists; name a new folder, or remove it first")
+    _require_new_folder(course, to)
     _require_sound(course, modules)
     click.echo("building the wheel ...", err=True)
     try:
@@ -76,6 +99,14 @@ def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[
     except BundleError as error:
         _give_up(str(error))
     return [{"module": module.name, "folder": str(to)} for module in modules]
+
+
+def _require_new_folder(course: Course, to: Path) -> None:
+    kept = [course.root / name for name in ("modules", "solutions", "tests", "grader", "cli")]
+    if any(to.resolve().is_relative_to(folder) for folder in kept):
+        raise click.UsageError(f"{to} is inside the course itself; name a folder elsewhere")
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise click.UsageError(f"{to} already exists; name a new folder, or remove it first")
 
 
 def _assignments(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.student.current import module_or_current
-from cli.student.own_checks import run_checks, save_progress, tell_which_counts
+from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
@@ -53,7 +53,7 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     report = run_checks(course, module)
     save_progress(course, module, report)
     tell_which_counts(module)
-    state = Completion(report, (), unanswered_in(course, module))
+    state = Completion(report, (), unanswered_in(module))
     state = replace(state, costs=_costs(course, module) if state.passes else ())
     done = report.score is not None and state.is_complete(anyway=anyway)
     locked = [one.module.name for one in all_progress(course) if one.missing]
@@ -77,11 +77,11 @@ def _costs(course: Course, module: Module) -> list[OwnCost]:
 
 def _screen(module: Module, state: Completion, unlocked: list[str], *, done: bool, last: bool) -> str:
     """Return the checks, one line for the costs of each function, and what comes next."""
-    lines = [own_screen(state.report), ""]
+    lines = [own_screen(state.report, python=where_to_paste(module)), ""]
     for cost in state.costs:
         broken = [one for one in cost.measured.costs if one.verdict == "fail"]
         shown = broken or cost.measured.costs[:1]
-        word = cost_word(shown[0].verdict, shown[0].measured) if broken else "OK"
+        word = cost_word(shown[0].verdict, shown[0].measured, shown[0].message) if broken else "OK"
         meters = ", ".join(f"{one.meter} {one.measured or '?'}" for one in shown)
         lines += textwrap.wrap(
             f"{word:<12} {cost.contract.function}: {meters}", 80, initial_indent="  ", subsequent_indent=" " * 17

@@ -20,8 +20,14 @@ BAR = 30
 COLUMNS = ("raw", "scaled", "weights")
 
 
+def _tokens(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the tokens of the sentence that begin as typed."""
+    del context, parameter
+    return [token for token in TOKENS if token.casefold().startswith(incomplete.casefold())]
+
+
 @click.command()
-@click.argument("token")
+@click.argument("token", shell_complete=_tokens)
 @whose_option
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def explain(token: str, module_name: str | None, as_json: bool) -> None:

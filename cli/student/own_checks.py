@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import shlex
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -39,6 +43,27 @@ def save_progress(course: Course, module: Module, report: Report) -> None:
         record_report(course, module, report)
     except OSError as error:
         click.echo(f"attn: your progress could not be saved: {error.strerror or error}", err=True)
+
+
+def where_to_paste(module: Module) -> str:
+    """Say where a student can paste a call: below a command that starts Python with their file, or in their notebook.
+
+    The file is imported, not run: the part of a lesson that is only for a main program may train a model.
+    """
+    file = own_file(module)
+    if file == module.notebook:
+        return f"into a new cell of {file.name}"
+    folder = os.path.relpath(module.folder)
+    enter = "" if folder == "." else f"cd {shlex.quote(folder)} && "
+    # Only the package that the student builds, `mylab`, is outside the folder of the file.
+    setting = (
+        ("set PYTHONPATH=..\\.. && " if sys.platform == "win32" else "PYTHONPATH=../.. ") if _uses_mylab(file) else ""
+    )
+    return f'after this command:\n  {enter}{setting}python -i -c "from {module.slug} import *"'
+
+
+def _uses_mylab(file: Path) -> bool:
+    return file.is_file() and "mylab" in file.read_text(encoding="utf-8", errors="replace")
 
 
 def tell_which_counts(module: Module) -> None:

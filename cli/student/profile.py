@@ -9,8 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from cli.ui import cost_screens, gpu_screens
-from cli.ui.arguments import module_named, svg_file
-from grader.complexity.curves import growing
+from cli.ui.arguments import functions_here, module_named, modules_here, svg_file
 from grader.complexity.plot import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
@@ -25,8 +24,8 @@ from grader.workspace.own_gpu import SIZES, GpuMeasurement, gpu_measurements
 
 
 @click.command()
-@click.argument("module_name", metavar="MODULE")
-@click.argument("function", metavar="[FUNCTION]", required=False)
+@click.argument("module_name", metavar="MODULE", shell_complete=modules_here)
+@click.argument("function", metavar="[FUNCTION]", required=False, shell_complete=functions_here)
 @click.option(
     "--svg",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -66,6 +65,8 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
     try:
         for cost in own_costs(course, module, function):
             found.append(cost)
+            if not as_json and len(found) == 1:
+                click.echo(f"{cost_screens.HOW_TO_READ}\n")
             if not as_json:
                 click.echo("\n".join(cost_screens.cost_lines(cost)) + "\n")
     except StudentError as error:
@@ -129,11 +130,11 @@ def _as_json(own: OwnCost) -> dict[str, Any]:
 
 
 def _draw(found: list[OwnCost], path: Path) -> None:
-    drawn = [(own, meter, lines) for own in found[-1:] for meter, lines in cost_screens.curves(own)]
+    drawn = [(own, *one) for own in found[-1:] for one in cost_screens.curves(own)]
     if not drawn:
         click.echo("attn: there is no polynomial to draw", err=True)
         return
-    own, meter, lines = drawn[0]
+    own, meter, grows, lines = drawn[0]
     title = f"{own.contract.function}: {meter}"
-    write_atomically(path, svg_plot(lines, ", ".join(growing(own.contract)), meter, title))
+    write_atomically(path, svg_plot(lines, ", ".join(grows), meter, title))
     click.echo(f"drew {title} into {path}", err=True)

@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from cli.student.current import next_up
-from cli.ui.progress_screens import ALL_COMPLETE, progress_words, to_do_lines
+from cli.ui.progress_screens import ALL_COMPLETE, POINTS, progress_words, status_lines, to_do_lines
 from grader.course.course import find_course
+from grader.course.golden import read_golden
 from grader.workspace.progress import all_progress
+from grader.workspace.reflect import unanswered_in
 
 
 def where_am_i() -> None:
@@ -39,10 +41,18 @@ def status(as_json: bool) -> None:
                 "completed": one.completed,
                 "needs": list(one.missing),
             }
-            | ({"passed": one.tested.passed, "total": one.tested.total} if one.tested else {})
+            | (
+                {"passed": one.tested.passed, "total": one.tested.total, "points": one.tested.points}
+                if one.tested
+                else {}
+            )
+            | {"unanswered": list(unanswered_in(one.module))}
             for one in found
         ]
         click.echo(json.dumps(entries, indent=1))
         return
     for one in found:
-        click.echo(f"{one.module.name:<20} {progress_words(one)}")
+        questions = len(read_golden(one.module).api.constants)
+        click.echo("\n".join(status_lines(one, len(unanswered_in(one.module)), questions)))
+    if any(one.tested for one in found):
+        click.echo(f"\n{POINTS}")

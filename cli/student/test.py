@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from cli.student.current import module_or_current
-from cli.student.own_checks import run_checks, save_progress, tell_which_counts
+from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.report_screens import own_screen
@@ -39,7 +39,8 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
     if not case:
         save_progress(course, module, report)
     tell_which_counts(module)
-    click.echo(json.dumps(report.as_json(), indent=1) if as_json else paint(own_screen(report, first=first)))
+    screen = own_screen(report, first=first, python=where_to_paste(module))
+    click.echo(json.dumps(report.as_json(), indent=1) if as_json else paint(screen))
     if report.score is None:
         sys.exit(3)
     sys.exit(0 if all(check.outcome == "passed" for check in report.checks) else 1)

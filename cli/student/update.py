@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from grader.course.course import Course, find_course
+from grader.course.reference import PUBLISHED
 from grader.workspace.update import Update
 from grader.workspace.update import update as take
 from grader.workspace.update_bundle import UpdateError
@@ -40,10 +41,14 @@ def _lines(course: Course, done: Update) -> list[str]:
     lines = [f"{one.name}: {_module_words(one)}" for one in done.modules]
     lines += [f"{one.name}: {_new_stub_words(one)}" for one in done.modules if one.beside]
     lines += [f"{name}: not in the bundle; not changed" for name in done.left_alone]
-    lines += [f"{name}: updated" for name in done.others]
+    lines += [f"{name}: {_other_words(name)}" for name in done.others]
     if done.install:
         lines.append(f"\nThe bundle comes with another version of attn. In {course.root} run:\n  {done.install}")
     return lines
+
+
+def _other_words(name: str) -> str:
+    return f"read it with `attn solution {Path(name).stem}`" if name.startswith(PUBLISHED) else "updated"
 
 
 def _module_words(one: ModuleUpdate) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import textwrap
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from cli.student.complete import complete
 from cli.student.current import module_or_current, next_up
 from cli.student.hint import hint_lines, hint_text
-from cli.student.own_checks import save_progress
+from cli.student.own_checks import save_progress, where_to_paste
+from cli.student.settling import Settling, is_whole
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.keys import Keys
@@ -23,11 +27,13 @@ from grader.core.safe_text import printable
 from grader.course.course import Course, find_course
 from grader.course.module import CourseError, Module
 from grader.sandbox.jail.tiers import begin_spawner
+from grader.submission.own_file import own_file
 from grader.submission.submission import Submission, own_submission
 from grader.workspace.progress import all_progress, next_hint, record_hint
 
 POLL_SECONDS = 0.01
-KEYS = "Keys: n next module, h hint, p profile, r run again, q quit"
+_Stamps = tuple[tuple[int, int] | None, ...]
+KEYS = "Keys: c complete, n next module, h hint, p profile, r run again, q quit"
 NO_KEYS = "There is no keyboard here: Ctrl-C quits."
 
 
@@ -40,7 +46,9 @@ def watch(module_name: str | None) -> None:
     attn watch            the module you are in, or the next one to do
     attn watch softmax    this one
 
-    Keys: n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
+    A file is checked when it is whole: not while your editor is still writing it.
+
+    Keys: c completes, n goes to the next module, h gives a hint, p profiles, r runs again, q quits.
     """
     course = find_course(Path.cwd())
     module: Module | None = module_or_current(course, module_name)
@@ -60,6 +68,7 @@ class _Watching:
     keys: Keys
     then: Module | None = None
     before: Mapping[str, str] = field(default_factory=dict)
+    settling: Settling = field(default_factory=Settling)
 
     def run(self) -> None:
         """Check the file now and after every change; the process that checks stays warm in between."""
@@ -82,7 +91,7 @@ class _Watching:
             if seen is not None and any(seen) and not any(now):
                 click.echo(f"{self.module.stub.name} is missing. Waiting for it to come back ...")
                 seen = now
-            if now != seen and any(now):
+            if now != seen and any(now) and (seen is None or self.is_saved(now)):
                 seen = now
                 click.echo("Checking ... (Ctrl-C stops)")
                 try:
@@ -98,14 +107,20 @@ class _Watching:
                         return
                 case "r":
                     seen = None
+                case "c":
+                    self.complete()
                 case "h":
                     self.hint()
                 case "p":
                     self.profile()
 
-    def stamp(self) -> tuple[tuple[int, int] | None, ...]:
+    def stamp(self) -> _Stamps:
         """Return values that change when a file of the module is saved."""
         return tuple(_stamp(path) for path in (self.module.stub, self.module.notebook))
+
+    def is_saved(self, stamp: _Stamps) -> bool:
+        """Whether the editor is done with saving the file that counts."""
+        return self.settling.is_quiet(stamp, time.monotonic(), whole=is_whole(own_file(self.module)))
 
     def show(self, report: Report) -> None:
         """Print the report, and what is better and worse than before."""
@@ -113,7 +128,7 @@ class _Watching:
         now = {check.property: check.outcome for check in report.checks}
         if sys.stdout.isatty() and click.get_current_context().color is not False:
             click.clear()
-        click.echo(paint(own_screen(report)))
+        click.echo(paint(own_screen(report, python=where_to_paste(self.module))))
         for word, better in (("Now passing", True), ("No longer passing", False)):
             changed = [text for text, outcome in now.items() if self._changed(text, outcome, better=better)]
             for text in changed if report.status == "graded" else ():
@@ -139,13 +154,20 @@ class _Watching:
         record_hint(self.course, self.module, given)
         click.echo("\n".join(hint_lines(self.module, given, *found)))
 
+    def complete(self) -> None:
+        """Finish the module, as `attn complete` does."""
+        with contextlib.suppress(SystemExit):
+            click.get_current_context().invoke(complete, module_name=self.module.name, anyway=False, as_json=False)
+        self.show_keys()
+
     def profile(self) -> None:
         """Print the costs of every function."""
         # These import NumPy: at the top of the file they would delay the start of the worker.
-        from cli.ui.cost_screens import cost_lines
+        from cli.ui.cost_screens import HOW_TO_READ, cost_lines
         from grader.workspace.own_costs import own_costs
 
         try:
+            click.echo(f"{HOW_TO_READ}\n")
             for cost in own_costs(self.course, self.module):
                 click.echo(paint("\n".join(cost_lines(cost))) + "\n")
         except (StudentError, CourseError) as error:

@@ -34,6 +34,16 @@ def modules_here(context: click.Context, parameter: click.Parameter, incomplete:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def functions_here(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the functions with a contract, of the module that was typed before, that begin as typed."""
+    del parameter
+    try:
+        module = find_course(Path.cwd()).module(str(context.params.get("module_name", "")))
+    except CourseError:
+        return []
+    return [name for name in module.complexity if name.startswith(incomplete)]
+
+
 def svg_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse to overwrite anything that is not a drawing."""
     del context

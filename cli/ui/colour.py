@@ -19,6 +19,7 @@ _WORDS = {
     "NOT ALLOWED": "red",
     "GRADER FAULT": "red",
     "held back": "yellow",
+    "not written": "yellow",
     "not decided": "yellow",
     "Likely:": "yellow",
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cli.ui.report_screens import cost_word, without_word
-from grader.complexity.curves import Row, curve, doubling, growing, table
+from grader.complexity.curves import Row, curve, doubling, fixed_sizes, growing, table
 from grader.complexity.plot import Curve, text_plot
 from grader.core.safe_text import visible
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 LEGEND = 34  # characters of a limit that fit into the legend beside two other curves
+HOW_TO_READ = """\
+`may grow like n·m` is about growth: constant factors are free.
+`must be n·m` is about the number itself: only smaller terms are free."""
 _ORDER = ("smul", "mul", "flops", "work", "steps", "mem")
 
 
 def cost_lines(own: OwnCost) -> list[str]:
     """Return the costs of one function: polynomials, the line to look at, a plot and a table."""
-    lines = [own.contract.function, ""]
+    lines = [own.contract.function, *_wrapped(own.sizes, "  "), ""]
     if not any(cost.measured for cost in own.measured.costs) and own.measured.costs:
         return [*lines, *_wrapped(f"NOT MEASURED: {without_word(own.measured.costs[0].message)}", "  ")]
     for cost in own.measured.costs:
@@ -38,30 +41,33 @@ def cost_lines(own: OwnCost) -> list[str]:
             f"{one.event.call}, in line {place.line}: {own.line(place.file, place.line)}", "  NOT ALLOWED  "
         )
         lines += _wrapped(one.why, " " * 15)
-    for meter, drawn in list(curves(own))[:1]:
-        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(growing(own.contract)), meter))]
-        lines += ["", *_table_lines(own, meter)]
+    for meter, grows, drawn in list(curves(own))[:1]:
+        lines += ["", *(f"  {line}" for line in text_plot(drawn, ", ".join(grows), meter))]
+        fixed = [f"{name} = {size}" for name, size in fixed_sizes(own.contract, grows).items()]
+        lines += [f"     with {', '.join(fixed)}"] if fixed else []
+        lines += ["", *_table_lines(own, meter, grows)]
     return lines
 
 
-def curves(own: OwnCost) -> Iterator[tuple[str, list[Curve]]]:
-    """Yield the curves of each meter that has a polynomial, failing ones first."""
+def curves(own: OwnCost) -> Iterator[tuple[str, tuple[str, ...], list[Curve]]]:
+    """Yield each meter that has a polynomial, failing ones first, with the sizes that grow and the curves."""
     fails = {cost.meter for cost in own.measured.costs if cost.verdict == "fail"}
     for limit in sorted(own.contract.limits, key=lambda one: (one.meter not in fails, _ORDER.index(one.meter))):
         measured = own.measured.profile.exact.get(limit.meter)
         if measured is None:
             continue
-        drawn = [curve("yours", "*", measured, own.contract)]
+        grows = growing(own.contract, measured, limit.bound)
+        drawn = [curve("yours", "*", measured, own.contract, grows)]
         if limit.meter in own.reference:
-            drawn.append(curve("the reference", "o", own.reference[limit.meter], own.contract))
+            drawn.append(curve("the reference", "o", own.reference[limit.meter], own.contract, grows))
         named = f"the limit, {limit.text}" if len(limit.text) <= LEGEND else "the limit"
-        drawn.append(curve(named, ".", limit.bound, own.contract))
-        yield limit.meter, drawn
+        drawn.append(curve(named, ".", limit.bound, own.contract, grows))
+        yield limit.meter, grows, drawn
 
 
 def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
     limit = next(one for one in own.contract.limits if one.meter == cost.meter)
-    word = cost_word(cost.verdict, cost.measured, too_little=cost.too_little)
+    word = cost_word(cost.verdict, cost.measured, cost.message, too_little=cost.too_little)
     if not cost.measured:
         yield f"{word}: {without_word(cost.message)}"
         yield _limit_words(limit)
@@ -72,9 +78,9 @@ def _meter_lines(own: OwnCost, cost: Cost) -> Iterator[str]:
         yield f"the reference: {own.reference[cost.meter]}"
     measured = own.measured.profile.exact.get(cost.meter)
     if measured is not None:
-        names = " and ".join(growing(own.contract))
-        plural = "" if len(growing(own.contract)) > 1 else "s"
-        yield f"if {names} double{plural}: {doubling(measured, own.contract):.3g} times as much"
+        grows = growing(own.contract, measured, limit.bound)
+        plural = "" if len(grows) > 1 else "s"
+        yield f"if {' and '.join(grows)} double{plural}: {doubling(measured, own.contract, grows):.3g} times as much"
     if cost.message:
         yield cost.message
     if cost.place and cost.place.line:
@@ -86,14 +92,14 @@ def _limit_words(limit: CostLimit) -> str:
     if limit.exact is None:
         if limit.bound.degree == 0:
             return "it must not grow with the input"
-        return f"it may grow like {limit.text} (constant factors are free)"
+        return f"it may grow like {limit.text}"
     upper = "" if limit.exact == 1 else f", at most {limit.exact} times as much"
-    return f"it must be {limit.text}{upper} (smaller terms are free)"
+    return f"it must be {limit.text}{upper}"
 
 
-def _table_lines(own: OwnCost, meter: str) -> list[str]:
-    rows = table(own.measured.profile.exact[meter], own.contract)
-    head = f"  {'n':>5}  {meter:>14}  {'ratio':>6}"
+def _table_lines(own: OwnCost, meter: str, grows: tuple[str, ...]) -> list[str]:
+    rows = table(own.measured.profile.exact[meter], own.contract, grows)
+    head = f"  {'n' if len(grows) > 1 else grows[0]:>5}  {meter:>14}  {'ratio':>6}"
     head += f"  {'weights':>9}  {'in float32':>10}" if rows[0].entries else ""
     return [head, *map(_row, rows)]
 

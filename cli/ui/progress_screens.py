@@ -7,6 +7,8 @@ from grader.submission.own_file import own_file
 from grader.workspace.progress import ModuleProgress
 
 ALL_COMPLETE = "Every module is complete. Hand in your work: attn submit"
+NAME, BAR = 24, 10  # characters
+POINTS = "Points are those of the visible checks. Grading decides about the others."
 _STATES = {
     "untouched": "not started",
     "started": "changed, not tested yet",
@@ -24,6 +26,23 @@ def progress_words(progress: ModuleProgress) -> str:
     if progress.completed:
         return f"complete; {words}" if progress.state == "passing" else f"was complete; now {words}"
     return words
+
+
+def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> list[str]:
+    """Return the progress with one module: a phrase, and once it is begun a bar, its points and Reflect."""
+    lines = [f"{progress.module.name:<{NAME}} {progress_words(progress)}"]
+    if progress.state == "untouched":
+        return lines
+    words = []
+    if (tested := progress.tested) is not None and tested.total:
+        done = BAR * tested.passed // tested.total
+        lines.append(f"{'':<{NAME}} {'#' * done}{'-' * (BAR - done)}")
+        words += [] if tested.points is None else [f"{tested.points:g} of {progress.module.points:g} points"]
+    else:
+        lines.append(f"{'':<{NAME}}")
+    words += [f"Reflect {questions - unanswered} of {questions}"] if questions else []
+    lines[-1] += f" {', '.join(words)}"
+    return lines if words or progress.tested else lines[:1]
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.classroom.changes import GradeChange
     from grader.classroom.marks import Mark
     from grader.classroom.misconception_counts import MisconceptionCount
-    from grader.core.report import CheckResult, Report
+    from grader.core.report import CheckResult, Diagnosis, Report
     from grader.core.summary import Summary
 
 WIDTH = 80
@@ -33,16 +33,17 @@ _WORDS = {
 }
 
 
-def cost_word(verdict: str, measured: str, *, too_little: bool = False) -> str:
-    """Return the word for the verdict on one cost."""
+def cost_word(verdict: str, measured: str, message: str, *, too_little: bool = False) -> str:
+    """Return the word for the verdict on one cost. Code that raised was not measured, whatever it did before."""
     if verdict == "fail":
-        return "NOT MEASURED" if not measured else "TOO LITTLE" if too_little else "TOO MUCH"
+        unmeasured = not measured or message.startswith(("NOT MEASURED", "the results are wrong"))
+        return "NOT MEASURED" if unmeasured else "TOO LITTLE" if too_little else "TOO MUCH"
     return {"pass": "OK", "inconclusive": "not decided"}[verdict]
 
 
 def without_word(message: str) -> str:
     """Return the message of a cost without a leading "NOT MEASURED", which the screen already shows."""
-    return re.sub(r"^(not measured|it could not be measured): ", "", message, flags=re.IGNORECASE)
+    return re.sub(r"^(not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE)
 
 
 def class_table(settled: BatchResult, course: str = "") -> str:
@@ -137,21 +138,74 @@ def misconception_lines(shared: Sequence[MisconceptionCount]) -> list[str]:
     return [*lines, ""] if shared else []
 
 
-def own_screen(report: Report, *, first: bool = False) -> str:
-    """Return a student's own report: every visible check, or the first that fails, and what to fix."""
+def own_screen(report: Report, *, first: bool = False, python: str = "") -> str:
+    """Return a student's own report: the visible checks, the first failure in full, and what to fix.
+
+    `python` says where to paste the call of a diagnosis, to try it.
+    """
     lines = [f"{report.module} · {report.file}", ""]
     if report.status == "not_importable":
-        lines += [wrapped(report.message, "  "), *_printed(report)]
+        lines += [_indented(report.message, "  "), *_printed(report)]
         return "\n".join([*lines, "", "No check could run. Fix this first, then run it again."])
-    shown = [check for check in report.checks if check.outcome != "passed"][:1] if first else report.checks
-    for check in shown:
-        lines.append(wrapped(check.property, f"  {_WORDS[check.outcome]:<12} "))
-        if check.outcome != "passed":
-            lines += _shortened(wrapped(check.message, " " * 15).splitlines())
+    full = _in_full(report)
+    for check in report.checks if not first else filter(None, [full]):
+        text = f"  {_own_word(check):<12} "
+        if check.outcome == "passed":
+            lines.append(wrapped(check.property, text))
+        elif check is full:
+            lines.append(wrapped(check.property, text))
+            lines += _shortened(_indented(check.message, " " * 15).splitlines())
+            lines += _same_exception(check, report.checks)
+        else:
+            lines.append(_folded(text + visible(check.property)))
     lines += _printed(report)
     passed = sum(check.outcome == "passed" for check in report.checks)
-    lines += ["", f"{passed} of {len(report.checks)} visible checks pass.", *_properties(report)]
-    return "\n".join(lines + _first_diagnosis(report))
+    others = sum(_own_word(check) == _WORDS["failed"] and check is not full for check in report.checks)
+    lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
+    lines[-1] += " To see another failure in full: --case WORD" if others and not first else ""
+    lines += _properties(report)
+    return "\n".join([*lines, *_first_diagnosis(report, full, python)])
+
+
+def _own_word(check: CheckResult) -> str:
+    unwritten = check.outcome == "failed" and "raised NotImplementedError" in check.message
+    return "not written" if unwritten else _WORDS[check.outcome]
+
+
+def _in_full(report: Report) -> CheckResult | None:
+    """Return the failure to show in full: one that ended the process, else one that the diagnosis is about."""
+    failed = [check for check in report.checks if check.outcome == "failed"]
+    ended = [check for check in failed if any(ending.during == check.name for ending in report.endings)]
+    about = _about(report)
+    explained = [
+        check
+        for check in failed
+        if (about is not None and check.target == about.target) or "rename it to" in check.message
+    ]
+    return next(iter(ended or explained or failed), None)
+
+
+def _same_exception(check: CheckResult, checks: Sequence[CheckResult]) -> list[str]:
+    """Say how many other checks fail with the same exception, whichever function they call."""
+    text = check.message.partition(" raised ")[2]
+    same = sum(text != "" and one.message.partition(" raised ")[2] == text for one in checks) - 1
+    return [f"{' ' * 15}(the same in {same} other check{'s' if same > 1 else ''})"] if same > 0 else []
+
+
+def _folded(line: str) -> str:
+    """Return one line that is not wider than the terminal."""
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 2].rpartition(' ')[0]} …"
+
+
+def _indented(text: str, indent: str) -> str:
+    """Return a message behind an indent. A line that begins with spaces is code, and is not wrapped."""
+    return "\n".join(
+        _cut(indent + line) if line.startswith("  ") else wrapped(line, indent) for line in visible(text).splitlines()
+    )
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def _properties(report: Report) -> list[str]:
@@ -168,15 +222,27 @@ def _shortened(lines: list[str]) -> list[str]:
     return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], " " * 15 + "…"]
 
 
-def _first_diagnosis(report: Report) -> list[str]:
-    """Return the first thing to fix; the others can wait."""
+def _about(report: Report) -> Diagnosis | None:
+    """Return the diagnosis to show: that of a function with a failed check, if there is one."""
     failing = {check.target for check in report.checks if check.outcome == "failed"}
-    if report.diagnoses:
-        first = min(report.diagnoses, key=lambda one: one.target not in failing)
-        return ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
-    if failed := next((check for check in report.checks if check.outcome == "failed"), None):
-        return [f"Next: {failed.target}. The lesson is beside your file, in README.md."]
-    return []
+    return min(report.diagnoses, key=lambda one: one.target not in failing, default=None)
+
+
+def _first_diagnosis(report: Report, full: CheckResult | None, python: str) -> list[str]:
+    """Return the first thing to fix; the others can wait. It is about the failure that is shown in full."""
+    first = _about(report)
+    if first and (full is None or first.target == full.target):
+        lines = ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
+        return [*lines, *(_try_lines(first, python) if python and first.paste else [])]
+    return [f"Next: {full.target}. The lesson is beside your file, in README.md."] if full else []
+
+
+def _try_lines(diagnosis: Diagnosis, python: str) -> list[str]:
+    """Return how to make the call of a diagnosis again. Nothing is wrapped, so that it can be copied."""
+    if " ".join(diagnosis.paste.split()) in " ".join(diagnosis.message.split()):
+        return ["", f"To try this call, paste it {python}"]
+    lines = [f"    {line}" for line in diagnosis.paste.splitlines()]
+    return ["", f"To try it, paste the last lines {python}", *lines]
 
 
 def _printed(report: Report) -> list[str]:
@@ -223,7 +289,7 @@ def _costs(report: Report) -> list[str]:
     """Return the cost of each function beside its limit, and the calls that are not allowed."""
     lines = ["costs"] if report.costs else []
     for cost in report.costs:
-        word = cost_word(cost.verdict, cost.measured)
+        word = cost_word(cost.verdict, cost.measured, cost.message)
         lines.append(f"  {word:<12} {cost.earned:>4g} / {cost.points:<4g} {cost.function}: {cost.meter}")
         text = "; ".join(filter(None, (cost.measured, f"limit: {cost.law}", without_word(cost.message))))
         text += f" (line {cost.line})" if cost.line else ""

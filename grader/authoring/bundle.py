@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from grader import __version__
+from grader.authoring.bundle_texts import AGENTS, readme, tasks
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import raw_cells, source_of
+from grader.course.reference import PUBLISHED
 from grader.course.stub import BEGIN, END
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
@@ -43,8 +45,7 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
         made = Path(temporary) / "bundle"
         for module in modules:
             _copy_module(module, course.stub_text(module), made / "modules" / module.name)
-        (made / "README.md").write_text(_readme(modules), encoding="utf-8")
-        shutil.copy(course.root / "constraints.txt", made)
+        _write_texts(course, modules, made)
         build_wheel(course.root, made)
         if found := list(bundle_leaks(course, made)):
             raise BundleError("the bundle would leak what students must not have: " + "; ".join(found))
@@ -52,6 +53,15 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
             to.rmdir()
         made.rename(to)
     return to
+
+
+def _write_texts(course: Course, modules: tuple[Module, ...], to: Path) -> None:
+    """Write what is beside the modules: the exact versions, the README, and the files for editors and assistants."""
+    shutil.copy(course.root / "constraints.txt", to)
+    (to / "README.md").write_text(readme(modules, WHEEL, read_text(to / "constraints.txt")), encoding="utf-8")
+    (to / "AGENTS.md").write_text(AGENTS, encoding="utf-8")
+    (to / ".vscode").mkdir()
+    (to / ".vscode" / "tasks.json").write_text(tasks(), encoding="utf-8")
 
 
 def released_files(module: Module) -> list[Path]:
@@ -72,7 +82,7 @@ def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield every leak of a finished bundle. Every text in it is searched, and every file in its wheel."""
     texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
     for name in texts:
-        if {"solutions", "hidden"} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
+        if {"solutions", "hidden", PUBLISHED} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
             yield f"{name} is for instructors only"
     for wheel in bundle.glob("*.whl"):
         yield from _wheel_leaks(course, wheel)
@@ -173,41 +183,3 @@ def build_wheel(root: Path, to: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or not (to / WHEEL).is_file():
         raise BundleError(f"the wheel could not be built:\n{done.stderr.strip()[-2000:]}")
-
-
-def _readme(modules: tuple[Module, ...]) -> str:
-    rows = "\n".join(f"| `{module.name}` | {module.title} | {module.minutes} min |" for module in modules)
-    first = modules[0]
-    return f"""# AttnLab
-
-Build attention piece by piece, and have every piece checked. You need Python 3.11 or newer. Run two commands in this
-folder:
-
-```sh
-python -m pip install -c constraints.txt {WHEEL}
-attn test {first.slug}
-```
-
-The first command installs `attn` and NumPy. You need it only once, and after that everything works without a network.
-If `pip` refuses to install here, make a virtual environment first: `python -m venv .venv`, then activate it.
-
-The second command runs the visible checks on `modules/{first.name}/{first.slug}.py`. Open that file, replace each
-`raise NotImplementedError` with your code, and run the command again. The lesson is `modules/{first.name}/README.md`.
-
-| command | what it does |
-|---|---|
-| `attn` | says where you are and what comes next |
-| `attn test {first.slug}` | runs the checks and says what is likely wrong |
-| `attn hint {first.slug}` | gives one more hint each time |
-| `attn watch {first.slug}` | runs the checks whenever you save |
-| `attn complete {first.slug}` | finishes the module |
-| `attn submit` | makes the zip to hand in |
-| `attn --help` | lists all commands |
-
-You can import what you have built in later modules: `from mylab.{first.slug} import ...` works in everything that
-`attn` runs. For plain `python`, add this folder to `PYTHONPATH`.
-
-| module | title | time |
-|---|---|---|
-{rows}
-"""

@@ -27,6 +27,7 @@ class Ending:
 
     kind: EndingKind
     evidence: str
+    place: tuple[str, int] | None = None  # the file and line it was in, if that is known: differs from run to run
 
 
 class StudentError(Exception):

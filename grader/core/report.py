@@ -83,6 +83,7 @@ class Diagnosis:
     message: str
     line: int | None
     function: str = field(default="", metadata=json_key(None))  # or method, for `attn hint`
+    paste: str = field(default="", metadata=json_key(None))  # code that makes the call it shows, for the own screen
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,9 @@ class EndingRecord:
 
     kind: EndingKind
     during: str
+    # For the student's own screen. Never in the JSON, where it could differ from run to run.
+    file: str = field(default="", metadata=json_key(None))
+    line: int = field(default=0, metadata=json_key(None))
 
 
 @dataclass(frozen=True)

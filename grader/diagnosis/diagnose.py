@@ -16,7 +16,8 @@ from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
 from grader.diagnosis.likely_line import Line, likely_line
 from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.probe import read_probes
-from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text
+from grader.diagnosis.reproducer import gives_the_same_alone, paste
+from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text, shown_probe
 from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
@@ -58,7 +59,7 @@ class Diagnoser:
         # A target that fails without its own finding may fail because of another target.
         inherited = bool(failing - {one.target for one in found})
         diagnoses = tuple(
-            self._diagnosis(one, prints, observed, source, checks)
+            self._diagnosis(one, prints, observed, source, checks, session if own else None)
             for one in found
             if own or one.target in failing or (one.way and inherited)
         )
@@ -99,13 +100,26 @@ class Diagnoser:
         observed: Observed,
         source: Source,
         checks: Sequence[CheckResult],
+        session: Session | None,
     ) -> Diagnosis:
         line = self._line(finding, observed, source)
         text = diagnosis_text(
             finding, prints, observed, line, source.file, self.module.slug, _hidden_failure(finding, checks)
         )
         name = finding.way.name if finding.way else None
-        return Diagnosis(finding.target, name, printable(text), line.number if line else None, finding.path)
+        number = line.number if line else None
+        code = self._paste(finding, prints, observed, session) if session is not None else ""
+        return Diagnosis(finding.target, name, printable(text), number, finding.path, code)
+
+    @staticmethod
+    def _paste(finding: Finding, prints: Fingerprints, observed: Observed, session: Session) -> str:
+        """Return code that makes the call that a diagnosis shows, for a student's own screen."""
+        if finding.deviation is None:
+            return ""
+        number = shown_probe(finding, prints, observed)
+        probe = prints.probes[number]
+        alone = gives_the_same_alone(session, probe, observed[number])
+        return paste(probe, number, finding.deviation.side, alone=alone)
 
     def _line(self, finding: Finding, observed: Observed, source: Source) -> Line | None:
         """Return the line to look at: where it raised, or the line most like the wrong way."""

@@ -17,13 +17,13 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import ProbeOutcome, Side, Unreadable, likeness, plain_difference
 from grader.diagnosis.probe import Probe, SimulatedMachine, axes_of
+from grader.diagnosis.reproducer import expression, literal
 from grader.diagnosis.weights_reading import Reading, read_weights
 
 WIDTH = 78
 MAX_LINES = 15
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 GRADIENTS = "its result, and the gradients of all inputs"
-_LONG = 220  # characters of a call; a longer one is described, not shown
 
 
 def diagnosis_text(
@@ -40,7 +40,7 @@ def diagnosis_text(
         number = shown_probe(finding, prints, observed)
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         reading = read_weights(found.value, probe.weights) if probe.weights else None
-        parts += [_wrapped(call_of(probe), 3), *_against(finding.deviation.side, probe, found, expected)]
+        parts += [_wrapped(call_of(probe), 4), *_against(finding.deviation.side, probe, found, expected)]
         evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
     parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
@@ -80,20 +80,17 @@ def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> i
 
 
 def call_of(probe: Probe) -> str:
-    """Return a probe as a call that the student can try."""
+    """Return a probe as a call that the student can paste; a description if it is too long for that."""
+    if (code := expression(probe)) is not None:
+        return code
     name, _, method = probe.path.partition(".")
-    head = f"{name}({', '.join(map(_argument, probe.made.init))}).{method}" if method else name
+    head = f"{name}({', '.join(map(literal, probe.made.init))}).{method}" if method else name
     head = f"In train mode, {head}" if probe.made.training else head
     head = f"The gradients of {head}" if probe.cotangent is not None else head
     if probe.place is not None:
         head = f"{_machine(probe.place)}, {head}"
-    arguments = [_argument(arg) for arg in probe.args]
-    arguments += [f"{key}={_argument(value)}" for key, value in probe.kwargs.items()]
-    text = f"{head}({', '.join(arguments)})"
-    if probe.said or len(text) > _LONG or "..." in text:
-        shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
-        return f"{head} of {probe.said or f'arrays of {shapes}'}"
-    return text
+    shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
+    return f"{head} of {probe.said or f'arrays of {shapes}'}"
 
 
 def _machine(place: SimulatedMachine) -> str:
@@ -102,14 +99,6 @@ def _machine(place: SimulatedMachine) -> str:
         return "Without a GPU"
     left = [f"argument {name + 1}" if isinstance(name, int) else name for name in place.elsewhere]
     return f"On a GPU, with {_joined(left)} on the CPU" if left else "On a GPU"
-
-
-def _argument(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        maker = "np.float32" if value.dtype == np.float32 else "np.array"
-        return f"{maker}({_numbers(value, digits=12)})"
-    array = as_float64(value)
-    return f"torch.tensor({_numbers(array)})" if array is not None and shape_of(value) is not None else repr(value)
 
 
 def _numbers(array: np.ndarray, digits: int = 4) -> str:
@@ -255,5 +244,7 @@ def _command(text: str) -> str:
 
 
 def _wrapped(text: str, most: int) -> list[str]:
-    lines = textwrap.wrap(text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …")
+    lines = textwrap.wrap(
+        text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …", break_on_hyphens=False
+    )
     return [line.replace(_NO_BREAK, " ") for line in lines]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from grader.core.report import Report
@@ -14,6 +14,7 @@ from grader.course.seeds import secret_salt
 from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.checks import Check
 from grader.grading.load_student import require_backend
+from grader.grading.own_words import explained
 from grader.grading.run_suite import run_suite
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
@@ -72,7 +73,17 @@ def check_own_files(
 ) -> None:
     """Run the visible checks on one version of the student's file after another."""
     suite = Suite(module, course.api(module), module.checks, case=case)
-    run_grading(suite, submissions, on_report, allow_unjailed=True, begun=begun)
+    current: list[Submission] = []
+
+    def each() -> Iterator[Submission]:
+        for submission in submissions:
+            current[:] = [submission]
+            yield submission
+
+    def tell(report: Report) -> None:
+        on_report(explained(report, current[0], suite.api, Limits()))
+
+    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun)
 
 
 def run_grading(

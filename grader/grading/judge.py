@@ -49,7 +49,8 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         if isinstance(problem, WorkerLostError):
             raise problem
         if isinstance(problem, StudentError) and problem.ending is not None:
-            endings.append(EndingRecord(problem.ending.kind, check.name))
+            file, line = problem.ending.place or ("", 0)
+            endings.append(EndingRecord(problem.ending.kind, check.name, file, line))
         result = judge_check(check, problem, session.device_calls)
         results[check.name] = replace(result, undecided=result.undecided or _doubt(session, disagrees=disagrees))
         session.device_calls = []  # they keep a student's arrays alive

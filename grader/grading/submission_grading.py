@@ -228,7 +228,8 @@ class SubmissionGrading:
         return found
 
     def _not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Result:
-        endings = (EndingRecord(ending.kind, IMPORT),) if ending else ()
+        file, line = (ending.place if ending else None) or ("", 0)
+        endings = (EndingRecord(ending.kind, IMPORT, file, line),) if ending else ()
         checks = self.context.not_run(f"{message}\n{detail}".strip())
         return _Result("not_importable", 0.0, message, checks, endings)
 

@@ -18,6 +18,7 @@ from grader.sandbox.protocol.device_findings import DeviceCall
 from grader.sandbox.protocol.replies import MalformedError, error_of, names, raised, read_reply
 from grader.sandbox.protocol.wire import ProtocolError
 from grader.sandbox.traced_calls import TracedCalls
+from grader.sandbox.whereabouts import read_place
 
 __tracebackhide__ = True
 
@@ -272,7 +273,8 @@ class Session:
         except ClosedError:
             raise self._ended(call, owner, None) from None
         except DeadlineError as error:
-            raise self._ended(call, owner, Ending("deadline", str(error)), waited=error.waited) from None
+            ending = Ending("deadline", str(error), self._place())
+            raise self._ended(call, owner, ending, waited=error.waited) from None
         finally:
             self._seconds += time.monotonic() - started
         self.printed = (self.printed + reply.printed)[:MAX_PRINTED]
@@ -283,6 +285,13 @@ class Session:
     def note_changed(self, changed: object, message: dict[str, Any], owner: str) -> None:
         """Note the arguments that a reply names as changed by the calls of a message."""
         self.calls.note(changed, [*message.get("before", ()), message], owner, self._check.name)
+
+    def _place(self) -> tuple[str, int] | None:
+        """Return the line that the worker is in. It is to be killed, so what it sends now disturbs nothing."""
+        if self._worker is None:
+            return None
+        self._worker.process.ask_where()
+        return read_place(self._worker.channel.sock, self.program.lines)
 
     def _ended(self, call: str, owner: str, ending: Ending | None, *, waited: bool = False) -> StudentEndedError:
         """Remove the worker and return the error that says how it ended."""

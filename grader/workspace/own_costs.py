@@ -10,6 +10,7 @@ from grader.complexity.contract import Contract
 from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.complexity.polynomial import Polynomial
 from grader.core.errors import StudentError
+from grader.course.api import Api
 from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module
@@ -34,6 +35,7 @@ class OwnCost:
     source: Mapping[str, str]  # by file
     reference: Mapping[str, Polynomial]
     likely: str = ""  # the misconception whose costs grow like these
+    sizes: str = ""  # what the sizes in its limits are, by the names of its parameters
 
     def line(self, file: str, number: int) -> str:
         """Return a line of the student's own file."""
@@ -60,8 +62,9 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
         for number, cell in enumerate(one.cells, 1)
     }
     golden = read_golden(module)
+    api = course.api(module)
     with open_spawner(module.backend) as spawner:
-        session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
+        session = Session(spawner, program_of(submission, module, api), Limits())
         try:
             load(session, module)
             for contract in wanted:
@@ -73,6 +76,22 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
                 costs = measurer.of(session, contract)
                 misconception = name_growth(ways_of(golden.misconceptions), contract.function, growth(costs))
                 likely = f"{misconception.likely} ({misconception.name})" if misconception else ""
-                yield OwnCost(contract, costs, sources, reference, likely)
+                yield OwnCost(contract, costs, sources, reference, likely, _sizes(contract, api))
         finally:
             session.close()
+
+
+def _sizes(contract: Contract, api: Api) -> str:
+    """Return the shapes of the arguments in the sizes of the limits, such as `Q is n_q × d_k`."""
+    parameters = api.parameters.get(contract.function, ())
+    named = [name.lstrip("*") for name in parameters] + [parameters[-1].lstrip("*") if parameters else ""] * 9
+    words = []
+    for name, spec in zip(named, contract.args, strict=False):
+        kind, *parts = spec.split()
+        if kind in ("array", "tensor", "mask", "tensormask"):
+            words.append(f"{name} is {' × '.join(parts)}")
+        elif kind == "size" and not parts[0].isdigit():
+            words.append(f"{name} is {parts[0]}")
+        elif kind == "lengths":
+            words.append(f"{name} has {parts[0]} entries below {parts[1]}")
+    return ", ".join(words)

@@ -29,6 +29,7 @@ class LastTest:
     passed: int
     total: int
     function: str = ""  # the function with the first failure
+    points: float | None = None  # of the visible checks; None in a file of an older version
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,12 @@ def progress_of(course: Course, module: Module) -> ModuleProgress:
     return next(one for one in all_progress(course) if one.module == module)
 
 
-def record(course: Course, module: Module, passed: int, total: int, function: str = "") -> None:
+def record(
+    course: Course, module: Module, passed: int, total: int, function: str = "", points: float | None = None
+) -> None:
     """Record the result of a test, and the function with the first failure."""
     recorded = _read(course)
-    tested = LastTest(_work_sha256(course, module), passed, total, function)
+    tested = LastTest(_work_sha256(course, module), passed, total, function, points)
     _write(course, replace(recorded, modules=recorded.modules | {module.name: tested}))
 
 
@@ -85,7 +88,7 @@ def record_report(course: Course, module: Module, report: Report) -> None:
     passed = sum(check.outcome == "passed" for check in report.checks)
     diagnosed = [one.function for one in report.diagnoses if one.function]
     failed = [check.target for check in report.checks if check.outcome != "passed"]
-    record(course, module, passed, len(report.checks), next(iter(diagnosed + failed), ""))
+    record(course, module, passed, len(report.checks), next(iter(diagnosed + failed), ""), report.score)
 
 
 def forget_tests(course: Course, names: Collection[str]) -> None:

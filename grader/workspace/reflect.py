@@ -5,15 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from grader.course.course import Course
+from grader.course.golden import read_golden
 from grader.course.module import Module
-from grader.submission.submission import own_submission
+from grader.course.notebook import NotebookError, read_cells
+from grader.submission.own_file import own_file
 
 
-def unanswered_in(course: Course, module: Module) -> tuple[str, ...]:
+def unanswered_in(module: Module) -> tuple[str, ...]:
     """Return the questions that the student's own file leaves open."""
-    source = own_submission(course, module).sources.get(module.slug)
-    return unanswered(source.cells if source else (), course.api(module).constants)
+    return unanswered(_cells(module), read_golden(module).api.constants)
+
+
+def _cells(module: Module) -> tuple[str, ...]:
+    path = own_file(module)
+    try:
+        return read_cells(path.read_bytes()) if path == module.notebook else (path.read_text(encoding="utf-8"),)
+    except (OSError, UnicodeDecodeError, NotebookError):
+        return ()
 
 
 def unanswered(cells: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -22,11 +30,11 @@ def unanswered(cells: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
     for cell in cells:
         try:
             body = ast.parse(cell).body
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # a cell with notebook commands; an unfinished one fails the checks
         for node in body:
             for name, value in _assigned(node):
-                answered[name] = not (isinstance(value, ast.Constant) and value.value is None)
+                answered[name] = not (isinstance(value, ast.Constant) and value.value in (None, ...))
     return tuple(name for name in names if not answered.get(name))
 
 

@@ -41,8 +41,8 @@ def update(course: Course, source: Path) -> Update:
     forget_tests(course, {module.name for module in modules if {"checks", "settings"} & set(module.updated)})
     return Update(
         modules,
-        tuple(module.name for module in course.modules if module.name not in bundle.module_names),
-        tuple(write.target.name for write in others),
+        tuple(one.name for one in course.modules if bundle.module_names and one.name not in bundle.module_names),
+        tuple(write.target.relative_to(course.root).as_posix() for write in others),
         bundle.install_command if bundle.has_newer_tool else "",
     )
 

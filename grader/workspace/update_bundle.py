@@ -15,6 +15,7 @@ from grader.course.course import Course, read_course
 from grader.course.golden import SCHEMA, read_golden
 from grader.course.hints import read_hints
 from grader.course.module import FOLDER, CourseError, Module, read_text
+from grader.course.reference import PUBLISHED, is_published_name
 from grader.submission import archive
 from grader.submission.archive import ARCHIVE, UnreadableError
 
@@ -29,7 +30,8 @@ COURSE_FILES = {
     "golden.json": "golden file",
 }
 CONSTRAINTS = "constraints.txt"
-README = "README.md"
+README, AGENTS = "README.md", "AGENTS.md"
+_ROOTS = ("modules/*/module.toml", f"{PUBLISHED}/*.txt")  # what a bundle, or a folder with solutions, has
 _KINDS = (".py", ".toml", ".md", ".json", ".txt", ".whl")
 _WHEEL = re.compile(r"attnlab-(\d+(?:\.\d+)*)[^-/]*-[^/]*\.whl")
 
@@ -49,6 +51,11 @@ class NewerBundle:
     def module_names(self) -> list[str]:
         """The names of its modules."""
         return sorted({name.split("/")[1] for name in self.files if name.startswith("modules/")})
+
+    @property
+    def published(self) -> list[str]:
+        """The paths of the solutions that it publishes."""
+        return sorted(name for name in self.files if is_published_name(name))
 
     @property
     def wheel(self) -> str:
@@ -88,7 +95,7 @@ def read_bundle(source: Path, course: Course) -> NewerBundle:
     if any(name.startswith("solutions/") for name in files):
         raise UpdateError(f"{source} is a full course, not a bundle")
     bundle = NewerBundle(source, {name: data for name, data in files.items() if _is_wanted(name)})
-    if not bundle.module_names:
+    if not bundle.module_names and not bundle.published:
         raise UpdateError(f"{source} is not a bundle: it has no modules")
     if bundle.has_older_tool:
         raise UpdateError(f"{source} is older than your copy: it has {bundle.wheel}, and you have attn {__version__}")
@@ -118,7 +125,8 @@ def stage_course(course: Course, bundle: NewerBundle, root: Path) -> Course:
 
 def _files_in_folder(source: Path, course: Course) -> dict[str, bytes]:
     """Read the files of a bundle from a folder, or from the only folder inside it that has modules."""
-    roots = [folder for folder in (source, *sorted(source.iterdir())) if any(folder.glob("modules/*/module.toml"))]
+    folders = (source, *sorted(source.iterdir()))
+    roots = [folder for folder in folders if any(any(folder.glob(pattern)) for pattern in _ROOTS)]
     if not roots or (len(roots) > 1 and roots[0] != source):
         raise UpdateError(f"{source} is not a bundle: it has no folder `modules/`")
     root = roots[0].resolve()
@@ -126,7 +134,7 @@ def _files_in_folder(source: Path, course: Course) -> dict[str, bytes]:
         raise UpdateError(f"{source} is this course itself. Give the path of the newer bundle")
     if (root / "solutions").is_dir():
         raise UpdateError(f"{source} is a full course, not a bundle")
-    paths = [path for pattern in ("*", "modules/*/*") for path in sorted(root.glob(pattern))]
+    paths = [path for pattern in ("*", "modules/*/*", f"{PUBLISHED}/*") for path in sorted(root.glob(pattern))]
     named = {path.relative_to(root).as_posix(): path for path in paths if path.is_file()}
     return {name: archive.read_file(path).data for name, path in named.items() if _is_wanted(name)}
 
@@ -134,6 +142,7 @@ def _files_in_folder(source: Path, course: Course) -> dict[str, bytes]:
 def _without_outer_folder(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files by their path below the folder that has `modules/`: a zip may have an outer folder."""
     roots = {path.parents[2] for path in map(PurePosixPath, files) if path.match("modules/*/module.toml")}
+    roots = roots or {path.parents[1] for path in map(PurePosixPath, files) if path.match(f"{PUBLISHED}/*.txt")}
     if not roots:
         return {}
     root = min(roots, key=lambda path: len(path.parts))
@@ -145,8 +154,10 @@ def _is_wanted(name: str) -> bool:
     match name.split("/"):
         case ["modules", folder, file]:
             return FOLDER.fullmatch(folder) is not None and file in COURSE_FILES
+        case ["published", _]:
+            return is_published_name(name)
         case [file]:
-            return file in (README, CONSTRAINTS) or _WHEEL.fullmatch(file) is not None
+            return file in (README, AGENTS, CONSTRAINTS) or _WHEEL.fullmatch(file) is not None
     return False
 
 

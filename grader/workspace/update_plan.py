@@ -12,7 +12,7 @@ from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module
 from grader.course.notebook import make_notebook
-from grader.workspace.update_bundle import CONSTRAINTS, COURSE_FILES, README, NewerBundle
+from grader.workspace.update_bundle import AGENTS, CONSTRAINTS, COURSE_FILES, README, NewerBundle
 
 # Not `<slug>.new.py`: in a module's folder any script may be taken for a submission if the right one is missing.
 BESIDE = ".new"
@@ -63,12 +63,12 @@ def plan_module(course: Course, newer: Module, bundle: NewerBundle) -> tuple[Mod
 
 def plan_other_files(course: Course, bundle: NewerBundle) -> Iterator[FileWrite]:
     """Yield the files outside `modules/`: a newer attn, and a README that covers every module here."""
-    names = []
+    names = [AGENTS]
     if bundle.has_newer_tool:
         names += [bundle.wheel, CONSTRAINTS]
     if all(module.name in bundle.module_names for module in course.modules):
         names.append(README)
-    for name in names:
+    for name in (*names, *bundle.published):
         path = course.root / name
         if name in bundle.files and _content(path) != bundle.files[name]:
             yield FileWrite(path, bundle.files[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
+from grader.authoring.bundle_texts import readme, tasks
 from grader.course.course import Course, read_course
 from tests.conftest import ROOT
 
@@ -27,7 +29,8 @@ def test_a_bundle_has_exactly_the_files_a_student_needs(bundle: Path) -> None:
     files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()}
     module = "modules/01_softmax"
     names = ("README.md", "checks.py", "golden.json", "hints.toml", "module.toml", "probes.py", "softmax.py")
-    assert files == {"README.md", "constraints.txt", WHEEL, *(f"{module}/{name}" for name in names)}
+    beside = {"README.md", "AGENTS.md", ".vscode/tasks.json", "constraints.txt", WHEEL}
+    assert files == {*beside, *(f"{module}/{name}" for name in names)}
     assert read_course(bundle).is_bundle
 
 
@@ -43,6 +46,32 @@ def test_a_bundle_contains_no_line_of_a_solution_or_hidden_suite(course: Course,
     texts += [path.read_text() for path in bundle.rglob("*") if path.is_file() and path.suffix != ".whl"]
     for text in texts:
         assert not {line.strip() for line in text.splitlines()} & secret
+
+
+def test_the_readme_says_what_torch_modules_need(course: Course) -> None:
+    constraints = (ROOT / "constraints.txt").read_text()
+    both = readme(course.modules, WHEEL, constraints)
+    assert "python -m pip install -c constraints.txt torch\n" in both
+    assert "`05_torch_attention`, `06_multi_head_attention`, `07_gpu_path` need PyTorch" in both
+    assert f"graded with version {re.findall('^torch==(.*)$', constraints, re.MULTILINE)[0]}." in both
+    assert "orch" not in readme(course.modules[:1], WHEEL, constraints).replace("torch_attention", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("  Look at: softmax.py, near line 147", ("softmax.py", "147")),
+        ("  Look at: softmax.py, line 36", ("softmax.py", "36")),
+        ("               softmax raised NotImplementedError (softmax.py, line 36)", ("softmax.py", "36")),
+        ("  import raised SyntaxError: '(' was never closed (softmax.py, line 4)", ("softmax.py", "4")),
+        ("5 of 5 visible checks pass.", None),
+    ],
+)
+def test_the_problem_matcher_finds_the_line(line: str, found: tuple[str, str] | None) -> None:
+    (matchers,) = [task["problemMatcher"] for task in json.loads(tasks())["tasks"][:1]]
+    patterns = [matcher["pattern"] for matcher in matchers]
+    matched = [(one, match) for one in patterns if (match := re.search(one["regexp"], line))]
+    assert [(match[one["file"]], match[one["line"]]) for one, match in matched] == ([found] if found else [])
 
 
 LEAKS = {

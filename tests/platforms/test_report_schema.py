@@ -80,5 +80,8 @@ def test_the_schema_has_every_field_of_the_parts(name: str, kind: type, not_publ
 
 
 def test_the_schema_has_every_field_of_a_report() -> None:
-    fields = {field.name for field in dataclasses.fields(Report)} - {"printed", "properties"} | {"schema", "needs_review"}
+    fields = {field.name for field in dataclasses.fields(Report)} - {"printed", "properties"} | {
+        "schema",
+        "needs_review",
+    }
     assert SCHEMA["properties"].keys() == fields == set(SCHEMA["required"])

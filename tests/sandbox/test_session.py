@@ -97,6 +97,24 @@ def test_each_ending_is_classified_and_the_honest_function_still_works(
     assert student.ok(2) == 3
 
 
+@pytest.mark.parametrize("body", ["while True: pass", "sum(iter(int, 1))"])
+def test_a_call_that_takes_too_long_says_which_line_it_is_in(student_of: StudentOf, body: str) -> None:
+    student = student_of(f"def helper():\n    {body}\n\ndef slow():\n    return helper()\n")
+    with pytest.raises(StudentEndedError) as caught:
+        student.slow()
+    place = caught.value.ending.place
+    assert place is not None
+    assert (place[0], place[1]) == (next(iter(student._session.program.lines)), 2)
+
+
+def test_a_line_that_does_not_exist_is_not_believed(student_of: StudentOf) -> None:
+    lie = "b'File \"%s\", line 99999 in x\\n' % __file__.encode()"
+    source = f"import os, signal\ndef slow():\n    signal.signal(signal.SIGUSR1, lambda *_: os.write(3, {lie}))\n"
+    with pytest.raises(StudentEndedError) as caught:
+        student_of(f"{source}    while True: pass\n").slow()
+    assert caught.value.ending.place is None
+
+
 def test_forged_reply_only_changes_the_return_value(student_of: StudentOf) -> None:
     forged = 'b\'{"$":"dict","v":[["id",%d],["ok",[{"$":"dict","v":[["value",41]]}]],["printed",""]]}\''
     student = student_of(f"{HELPERS}    rpc().sendall(frame({forged % 2}))\n")

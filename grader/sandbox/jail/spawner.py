@@ -61,6 +61,7 @@ class Process:
     kill: Callable[[], None]
     wait: Callable[[float], Exit | None]  # takes a timeout in seconds; None if it has not ended by then
     dismiss: Callable[[], None]  # kill it without waiting to learn how it ended
+    ask_where: Callable[[], None] = lambda: None  # it writes the line it is in into its channel
 
 
 class Spawner(Protocol):
@@ -173,6 +174,7 @@ class ZygoteSpawner(_Closing):
             kill=lambda: self._kill(pid),
             wait=lambda seconds: self._wait(pid, seconds),
             dismiss=lambda: self._dismiss(pid),
+            ask_where=lambda: self._tell("where", pid),
         )
 
     def again(self) -> ZygoteSpawner:
@@ -190,8 +192,11 @@ class ZygoteSpawner(_Closing):
         return ours
 
     def _kill(self, pid: int) -> None:
+        self._tell("kill", pid)
+
+    def _tell(self, word: str, pid: int) -> None:
         try:
-            self._control.send(pack("kill", pid))
+            self._control.send(pack(word, pid))
         except OSError as error:
             raise WorkerLostError(f"the zygote is gone: {error}") from None
 
@@ -336,6 +341,7 @@ class ColdSpawner(_Closing):
             kill=lambda: _kill_all(process),
             wait=lambda seconds: self._wait(process, seconds),
             dismiss=lambda: self._dismiss(process),
+            ask_where=lambda: None if shared else process.send_signal(signal.SIGUSR1),
         )
 
     def again(self) -> ColdSpawner:

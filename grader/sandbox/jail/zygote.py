@@ -4,7 +4,7 @@ It never reads a submission. Control messages are words, padded to a fixed size:
 - The zygote sends `ready` after a trial has shown that its jail holds.
 - `spawn` comes with the worker's end of a channel. The answer is the child's pid as the zygote sees it. If other
   processes see another pid, a pidfd comes with the answer.
-- `kill PID` ends a child.
+- `kill PID` ends a child. `where PID` makes it write into its channel which line it is in.
 - When a child ends, the zygote sends `PID EXITCODE CPU_SECONDS ADDED_BYTES`. The last is its memory in addition to the
   zygote's own.
 When the control socket closes, every child is killed.
@@ -160,6 +160,8 @@ class _Zygote:
             case ["kill", pid] if int(pid) in self.children:
                 # Only this process reaps children, so a pid in the set cannot belong to another process.
                 _end(int(pid))
+            case ["where", pid] if int(pid) in self.children:
+                os.kill(int(pid), signal.SIGUSR1)
         return True
 
     def spawn(self, rpc: int) -> None:

@@ -6,7 +6,9 @@ It loads source, makes calls and sends back the results.
 
 from __future__ import annotations
 
+import faulthandler
 import io
+import signal
 import socket
 import sys
 from typing import Any
@@ -53,6 +55,8 @@ def serve(sock: socket.socket, *, tensors: bool) -> None:
     """Say that the worker is ready, then answer requests on a socket until it closes."""
     channel = Channel(sock, tensors=tensors)
     sock.sendall(READY)
+    if hasattr(faulthandler, "register"):  # not on Windows; the grader asks before it stops a call that takes too long
+        faulthandler.register(signal.SIGUSR1, file=sock.fileno(), all_threads=False)
     printed = BoundedOutput()
     stream = io.TextIOWrapper(printed, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
     sys.stdout = sys.stderr = stream

@@ -54,7 +54,7 @@ def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, tiny: Course) -> None
     assert "solutions/02_kv_cache/misconceptions.py" in done.stdout
     assert "attn dev check kv_cache" in done.stderr
     assert attn("dev", "check", "kv_cache", cwd=tiny.root).returncode == 0
-    assert "02_kv_cache          not started" in attn("status", cwd=tiny.root).stdout
+    assert "02_kv_cache              not started" in attn("status", cwd=tiny.root).stdout
     assert attn("dev", "new", "kv_cache", cwd=tiny.root).returncode == 2
 
 

@@ -23,6 +23,15 @@ def attention_scores(Q, K):
 """
 
 
+SQUARE_OF_ROWS = """
+
+def softmax(x, axis=-1):
+    exps = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    np.ones((len(exps), len(exps))) @ exps
+    return exps / np.sum(exps, axis=axis, keepdims=True)
+"""
+
+
 @pytest.fixture
 def work(bundle: Path) -> Path:
     """The student's file of 02, with the solution in it."""
@@ -48,13 +57,32 @@ def test_a_cubic_term_is_named_with_its_line(attn: Attn, bundle: Path, work: Pat
     work.write_text(work.read_text() + CUBIC)
     done = attn("profile", "2", "attention_scores", "--svg", tmp_path / "cost.svg", cwd=bundle)
     assert done.returncode == 1
-    assert "TOO MUCH: it may grow like n_q·n_k·d_k (constant factors are free)" in done.stdout
+    assert "TOO MUCH: it may grow like n_q·n_k·d_k\n" in done.stdout
     assert "n_q·n_k² is more than n_q·n_k·d_k" in done.stdout
     number = work.read_text().splitlines().index(CUBIC.splitlines()[6]) + 1
     assert f"look at line {number}: scores[i, j] = dot_product" in done.stdout
     root = ElementTree.parse(tmp_path / "cost.svg").getroot()
     assert root.tag.endswith("svg")
     assert len(root.findall("{*}polyline")) == 3
+
+
+def test_the_plot_varies_the_size_that_grows(attn: Attn, bundle: Path) -> None:
+    work = Path(shutil.copy(ROOT / "solutions/01_softmax/softmax.py", bundle / "modules/01_softmax"))
+    work.write_text(work.read_text() + SQUARE_OF_ROWS)
+    done = attn("profile", "softmax", "softmax", cwd=bundle)
+    assert "if m doubles: 3.99 times as much" in done.stdout
+    assert "m = 2048\n" in done.stdout
+    assert "with n = 64\n" in done.stdout
+    assert "softmax\n  x is m × n\n" in done.stdout
+    assert done.stdout.count("constant factors are free") == 1
+
+
+def test_code_that_raises_is_not_measured(attn: Attn, bundle: Path, work: Path) -> None:
+    guard = "    assert len(Q) < 9\n    scores"
+    work.write_text(work.read_text() + CUBIC.replace("    scores", guard, 1))
+    done = attn("profile", "2", "attention_scores", cwd=bundle)
+    assert "TOO MUCH" not in done.stdout
+    assert "NOT MEASURED" in done.stdout
 
 
 def test_the_json_has_everything(attn: Attn, bundle: Path, work: Path) -> None:

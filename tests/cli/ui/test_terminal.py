@@ -43,7 +43,7 @@ def test_colours_are_for_terminals_that_want_them(
     terminal = Terminal([EXECUTABLE, *arguments, "test", "softmax"], bundle, env)
     assert terminal.finish() == 1
     assert (ESCAPE in terminal.raw) == coloured
-    assert "FAILED" in terminal.text  # in words, whatever the colour
+    assert "not written" in terminal.text  # in words, whatever the colour
 
 
 def test_a_pipe_has_no_colours(attn: Attn, bundle: Path) -> None:
@@ -70,13 +70,13 @@ def test_the_tab_key(bundle: Path, typed: str, found: list[str]) -> None:
 def test_one_case(attn: Attn, bundle: Path) -> None:
     done = attn("test", "softmax", "--case", "ROWS", "--json", cwd=bundle)
     assert [check["name"] for check in json.loads(done.stdout)["checks"]] == ["softmax_rows_sum_to_one"]
-    assert attn("status", cwd=bundle).stdout.startswith("01_softmax           not started")  # one case is not a run
+    assert attn("status", cwd=bundle).stdout.startswith("01_softmax               not started")  # one case is not a run
     assert attn("test", "softmax", "--case", "nothing like it", cwd=bundle).returncode == 2
 
 
 def test_the_first_failure_alone(attn: Attn, bundle: Path) -> None:
     done = attn("test", "softmax", "--first", cwd=bundle)
-    assert done.stdout.count("FAILED") == 1
+    assert done.stdout.count("  not written  ") == 1
     assert "0 of 5 visible checks pass." in done.stdout
 
 
@@ -173,7 +173,7 @@ def test_an_edited_module_was_complete(attn: Attn, bundle: Path) -> None:
     attn("complete", "softmax", cwd=bundle)
     assert "Next: 02_loop_attention" in attn(cwd=bundle).stdout
     path.write_text(path.read_text() + "\n\ndef softmax(x, axis=-1):\n    return x\n")
-    assert "01_softmax           was complete; now changed, not tested yet" in attn("status", cwd=bundle).stdout
+    assert "01_softmax               was complete; now changed, not tested yet" in attn("status", cwd=bundle).stdout
     attn("test", "softmax", cwd=bundle)
     assert "Next: 01_softmax" in attn(cwd=bundle).stdout
 

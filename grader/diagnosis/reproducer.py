@@ -1,0 +1,113 @@
+"""The call of a probe as Python code that a student can paste: it gives what the screen shows as `yours`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from grader.core.compare import shape_of
+from grader.diagnosis.observe import observe
+from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
+from grader.diagnosis.probe import Probe
+from grader.sandbox.session import Session
+
+LONGEST = 220  # characters of a call that is written out; a longer one is made again from the list of probes
+_MANY = 8  # entries; more of the same number are written as `np.ones(...)`
+
+
+def expression(probe: Probe) -> str | None:
+    """Return the call as one short expression; None if its inputs are too long, or it is more than a call."""
+    made = probe.made
+    if probe.said or made.state or made.training or probe.cotangent is not None or probe.place or probe.look:
+        return None
+    values = [*made.init, *probe.args, *probe.kwargs.values()]
+    name, _, method = probe.path.partition(".")
+    try:
+        init, args = ([literal(value) for value in given] for given in (made.init, probe.args))
+        args += [f"{key}={literal(value)}" for key, value in probe.kwargs.items()]
+    except ValueError:
+        return None
+    mode = ".eval()" if any(_is_tensor(value) for value in values) else ""  # then it is a torch module
+    owner = f"{name}({', '.join(init)}){mode}.{method}" if method else name
+    text = f"{owner}({', '.join(args)})"
+    return text if len(text) <= LONGEST else None
+
+
+def paste(probe: Probe, number: int, side: Side, *, alone: bool = True) -> str:
+    """Return the lines to paste below the student's own code; `number` is the probe's place in the list.
+
+    A call that does not give the same `alone` needs the calls before it: the code keeps something from call to call.
+    """
+    code = expression(probe) if alone and side != Side.INPUTS else None
+    if code is not None:
+        return code
+    options = (", before=PROBES" if not alone else "") + (", after=True" if side == Side.INPUTS else "")
+    lines = ["from grader.diagnosis.rerun import rerun", "from probes import PROBES"]
+    return "\n".join([*lines, f"rerun(PROBES[{number}], {probe.target}{options})"])
+
+
+def gives_the_same_alone(session: Session, probe: Probe, found: ProbeOutcome) -> bool:
+    """Whether a call gives the same in a process that has made no other call."""
+    again = observe(session, [probe]).get(0)
+    if again is None or again.ended != found.ended:
+        return again is None
+    return likeness(again.value, found.value) == 0 and again.changed.keys() == found.changed.keys()
+
+
+def literal(value: Any) -> str:
+    """Return exact Python code for an argument; ValueError if there is none."""
+    if value is None or type(value) in (bool, int, str):
+        return repr(value)
+    if type(value) is float:
+        return _number(value, "np")
+    if type(value) in (list, tuple):
+        inside = ", ".join(map(literal, value))
+        return f"[{inside}]" if type(value) is list else f"({inside}{',' if len(value) == 1 else ''})"
+    if _is_tensor(value):
+        kind = str(value.dtype).removeprefix("torch.")
+        if kind in ("float16", "bfloat16"):
+            return _array(value.detach().float().numpy(), "torch", f", dtype=torch.{kind}")
+        given = "" if kind in ("float32", "int64", "bool") else f", dtype=torch.{kind}"
+        return _array(value.detach().numpy(), "torch", given)
+    if type(value) is np.ndarray and value.dtype.kind in "biuf":
+        given = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype}"
+        return _array(value, "np", given)
+    if isinstance(value, np.number | np.bool_):
+        return f"np.{value.dtype}({literal(value.item())})"
+    raise ValueError(f"there is no short code for {type(value).__name__}")
+
+
+def _array(array: np.ndarray, library: str, dtype: str) -> str:
+    """Return code for an array or tensor; one number many times over is written once."""
+    maker = "tensor" if library == "torch" else "array"
+    same = array.size > _MANY and array.dtype.kind == "f" and bool((array == array.flat[0]).all())
+    if array.size == 0 or (same and array.flat[0] in (0, 1)):
+        name = "zeros" if array.size == 0 or array.flat[0] == 0 else "ones"
+        kind = "" if array.dtype.kind == "f" else f", dtype={library}.{array.dtype}"
+        return f"{library}.{name}({tuple(array.shape)}{dtype or kind})"
+    if array.dtype == np.float32 and library == "np":
+        return f"np.float32({_nested(array, library)})"
+    return f"{library}.{maker}({_nested(array, library)}{dtype})"
+
+
+def _nested(array: np.ndarray, library: str) -> str:
+    if array.ndim == 0:
+        return _number(array[()], library)
+    return f"[{', '.join(_nested(row, library) for row in array)}]"
+
+
+def _number(number: Any, library: str) -> str:
+    """Return the shortest text that gives exactly this number."""
+    if isinstance(number, bool | np.bool_):
+        return str(bool(number))
+    if isinstance(number, int | np.integer):
+        return str(int(number))
+    if not math.isfinite(number):
+        return f"{'-' if number < 0 else ''}{library}.{'nan' if math.isnan(number) else 'inf'}"
+    return str(number).removesuffix("0") if str(number).endswith(".0") else str(number)
+
+
+def _is_tensor(value: Any) -> bool:
+    return shape_of(value) is not None and type(value).__module__ == "torch"

@@ -1,0 +1,82 @@
+"""A probe made again in the student's own Python, for a call that is too long to be pasted.
+
+Nothing here is graded, so nothing is jailed: the student runs their own code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from grader.diagnosis.probe import Probe
+from grader.sandbox.protocol.recipe import make
+from grader.sandbox.worker.autograd import vjp
+from grader.sandbox.worker.seeding import seed_everything
+
+
+def rerun(probe: Probe, target: Any, *, before: Sequence[Probe] = (), after: bool = False) -> Any:
+    """Make the call of a probe with a function or class, and return what `attn test` shows as yours.
+
+    Print `PROBES[n].args` to see the arguments, and `PROBES[n].made` to see how the object was made. With `before`, the
+    calls that `attn test` makes earlier are made first. With `after`, the arguments after the call are returned.
+    """
+    seed_everything(0)
+    owners: dict[Any, Any] = {}
+    same = [one for one in before if one.path == probe.path]
+    for one in same if "." in probe.path else ():  # all objects are made before the first call
+        with contextlib.suppress(Exception):
+            if one.made.key not in owners:
+                owners[one.made.key] = make(target, one.made.data)
+    for one in takewhile(lambda other: other is not probe, same):
+        with contextlib.suppress(Exception):
+            _made(one, target, owners)
+    value, given = _made(probe, target, owners)
+    if after:
+        return given
+    return probe.look(value) if probe.look is not None else value
+
+
+def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[str, Any]]:
+    """Make the call of a probe. Return its value, and its arguments after the call."""
+    method = probe.path.partition(".")[2]
+    key = probe.made.key
+    if method and key not in owners:
+        owners[key] = make(target, probe.made.data)
+    owner = owners.get(key)
+    function = getattr(owner, method) if method else target
+    args, kwargs = copy.deepcopy(list(probe.args)), copy.deepcopy(dict(probe.kwargs))
+    if "torch" in sys.modules:
+        seed_everything(0)  # dropout
+    value = _call(probe, function, owner, args, kwargs)
+    return value, {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
+
+
+def _call(probe: Probe, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    if probe.place is not None:
+        return _on_device(probe, function, owner, args, kwargs)
+    if probe.cotangent is None:
+        return function(*args, **kwargs)
+    pulled = vjp(function, owner, args, kwargs, probe.cotangent)
+    return {"value": pulled["value"], "grads": pulled["args"], "parameters": pulled["parameters"]}
+
+
+def _on_device(probe: Probe, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from grader.sandbox.worker.gpu.call import on_device  # only one module needs the simulated GPU
+
+    assert probe.place is not None
+    gpu, elsewhere = probe.place.data
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    files = {code.co_filename} if code is not None else set()
+    answer = on_device(function, owner, args, kwargs, elsewhere=elsewhere, gpu=gpu, files=files)
+    if (error := answer.get("error")) is not None and not answer["findings"]:
+        raise error
+    return {
+        "value": answer.get("value"),
+        "devices": answer["devices"],
+        "findings": sorted({(finding[0], finding[1]) for finding in answer["findings"]}),
+        "waits": not all(one[0] for one in answer["copies"]),
+    }

@@ -1,0 +1,138 @@
+"""The screen of `attn test`: one failure in full, and what the student's source says about it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli.ui.report_screens import own_screen
+from grader.core.report import CheckResult, EndingRecord, Report
+from grader.course.api import Api
+from grader.grading.own_words import explained
+from grader.sandbox.jail.limits import Limits
+from grader.submission.submission import Source, Submission
+from tests.cli.conftest import Attn
+from tests.conftest import ROOT
+
+SOLUTION = (ROOT / "solutions" / "01_softmax" / "softmax.py").read_text()
+RENAMED = SOLUTION.replace("def softmax(", "def my_softmax(")
+WITHOUT_RETURN = """
+
+def softmax(x, axis=-1):
+    exps = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    exps / exps.sum(axis=axis, keepdims=True)
+"""
+OVER_AXIS_0 = """
+
+def softmax(x, axis=-1):
+    exps = np.exp(np.asarray(x) - np.max(x, axis=0, keepdims=True))
+    return exps / exps.sum(axis=0, keepdims=True)
+"""
+ENDLESS = """
+
+def softmax(x, axis=-1):
+    done = False
+    while not done:
+        x = x + 1
+    return x
+"""
+
+
+def shown(attn: Attn, bundle: Path, text: str) -> str:
+    (bundle / "modules" / "01_softmax" / "softmax.py").write_text(text)
+    return attn("test", "softmax", cwd=bundle).stdout
+
+
+def line_of(text: str, code: str) -> int:
+    return len(text[: text.rindex(code)].splitlines()) + 1
+
+
+def test_one_failure_is_shown_in_full_and_the_others_in_one_line(attn: Attn, bundle: Path) -> None:
+    text = SOLUTION + "\n\ndef softmax(x, axis=-1):\n    return np.ones(3)[7]\n"
+    lines = shown(attn, bundle, text).splitlines()
+    failed = [number for number, line in enumerate(lines) if line.startswith("  FAILED")]
+    assert len(failed) >= 2
+    assert sum("IndexError" in line for line in lines[: failed[-1]]) == 1
+    assert any("(the same in" in line for line in lines)
+    assert all(len(line) <= 80 for line in lines)
+    assert [number for number in failed if lines[number + 1].startswith("     ")] == failed[:1]
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "marks"),
+    [
+        ("x = (1,\n", "x = (1,", "^"),
+        ("def f(:\n    return 1\n", "def f(:", "^"),
+        ("y = nothing + 1\n", None, "^^^^^^^"),
+    ],
+)
+def test_a_file_that_does_not_load_shows_the_line(
+    attn: Attn, bundle: Path, code: str, line: str | None, marks: str
+) -> None:
+    lines = shown(attn, bundle, code).splitlines()
+    at = lines.index(f"    {line or code.strip()}")
+    assert lines[at + 1].strip() == marks
+    assert lines[at + 1].index("^") - 4 == {"x = (1,": 4, "def f(:": 6}.get(line or "", 4)
+
+
+def test_a_function_with_another_name_is_noticed(attn: Attn, bundle: Path) -> None:
+    text = shown(attn, bundle, RENAMED)
+    said = f"softmax is not defined. Line {line_of(RENAMED, 'def my_softmax')} has `def my_softmax`: rename it to"
+    assert said in " ".join(text.split())
+    assert "not written" not in text
+
+
+def test_a_missing_return_is_said_as_such(attn: Attn, bundle: Path) -> None:
+    text = SOLUTION + WITHOUT_RETURN
+    said = f"softmax (line {line_of(text, 'def softmax(')}) has no `return` with a value, so it returns None"
+    assert said in " ".join(shown(attn, bundle, text).split())
+
+
+def test_an_endless_loop_is_shown_with_its_line_and_the_limit(example_report: Report) -> None:
+    """The line comes from the worker: tests/sandbox/test_session.py. This is what the screen makes of it."""
+    loop = line_of(ENDLESS, "    while not done")
+    name = example_report.checks[0].name
+    ended = replace(example_report, endings=(EndingRecord("deadline", name, "softmax.py", loop + 1),))
+    submission = Submission("ana", "01_softmax", "softmax.py", {"softmax": Source("softmax.py", (ENDLESS,), False)})
+    words = " ".join(own_screen(explained(ended, submission, Api((), {}, ()), Limits())).split())
+    assert f"stopped after 3 s of computing, in line {loop + 1} of softmax.py, inside this loop" in words
+    assert f"line {loop}: while not done: This loop probably never ends." in words
+
+
+def test_the_screen_says_how_to_try_the_call(attn: Attn, bundle: Path) -> None:
+    """The command as it is printed, with the printed call as input. tests/diagnosis/test_reproducers.py tries more."""
+    lines = shown(attn, bundle, SOLUTION + OVER_AXIS_0).splitlines()
+    command = lines[lines.index("To try this call, paste it after this command:") + 1].strip()
+    assert command == 'cd modules/01_softmax && python -i -c "from softmax import *"'
+    start = lines.index("softmax:") + 1
+    end = next(number for number, line in enumerate(lines) if line.startswith("    yours:"))
+    call = " ".join(line.strip() for line in lines[start:end])
+    done = subprocess.run(
+        ["sh", "-c", command.replace("python", sys.executable)],
+        input=f"{call}\n",
+        cwd=bundle,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    yours, got = (
+        [f"{float(number):.3g}" for number in re.findall(r"[\d.]+", text)]
+        for text in (lines[end].partition(":")[2], done.stdout)
+    )
+    assert len(yours) == 4
+    assert yours == got
+
+
+@pytest.fixture
+def example_report() -> Report:
+    check = CheckResult("rows", "visible", "softmax", 1.0, 0.0, "failed", "rows sum to 1", "it did not return", "")
+    nothing: tuple[()] = ()
+    return Report(
+        "01_softmax", "ana", "softmax.py", "graded", 0.0, 1.0, "", (check,), nothing, nothing, nothing, nothing, "none",
+        {}, {},
+    )  # fmt: skip

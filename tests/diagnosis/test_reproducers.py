@@ -1,0 +1,170 @@
+"""What a diagnosis prints can be pasted, and gives what it shows as `yours`."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.core.report import Diagnosis
+from grader.course.course import Course
+from grader.course.module import Module
+from grader.diagnosis.diagnose import Diagnoser
+from grader.diagnosis.findings import Finding, findings
+from grader.diagnosis.fingerprints import Fingerprints
+from grader.diagnosis.observe import observe
+from grader.diagnosis.outcome import ProbeOutcome
+from grader.diagnosis.reproducer import literal
+from grader.diagnosis.wording import _against, shown_probe
+from grader.grading.load_student import load, program_of
+from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.tiers import open_spawner
+from grader.sandbox.session import Session
+from tests.conftest import ROOT
+from tests.diagnosis.graded import MODULES
+
+QUICK = {"01_softmax": 4, "02_loop_attention": 3, "03_attention": 3, "04_masks": 3, "05_torch_attention": 3}
+QUICK |= {"06_multi_head_attention": 3, "07_gpu_path": 1}
+MANY = 20  # of each module: more than a hundred in all
+
+
+@dataclass(frozen=True)
+class Case:
+    """One failure: the student's file, what to paste, and what the screen says of it."""
+
+    name: str
+    text: str
+    diagnosis: Diagnosis
+    finding: Finding
+    number: int
+    found: ProbeOutcome
+
+
+def cases(course: Course, module: Module, most: int) -> Iterator[Case]:
+    """Yield failures that misconceptions cause, spread over the module."""
+    diagnoser = Diagnoser(module)
+    prints = diagnoser.prints()
+    assert prints is not None
+    ways = [way for way in read_misconceptions(course, module) if not way.costly]
+    step = max(1, len(ways) // (2 * most))
+    left = most
+    with open_spawner(module.backend) as spawner:
+        for way in ways[::step]:
+            submission = as_submission(course, module, way)
+            session = Session(spawner, program_of(submission, module, course.api(module)), Limits())
+            try:
+                load(session, module)
+                observed = observe(session, prints.probes)
+                for finding in findings(prints, observed, {}):
+                    if finding.deviation is None or not left:
+                        continue
+                    number = shown_probe(finding, prints, observed)
+                    source = submission.sources[module.slug]
+                    shown = diagnoser._diagnosis(finding, prints, observed, source, (), session)
+                    left -= 1
+                    yield Case(way.name, source.cells[0], shown, finding, number, observed[number])
+            finally:
+                session.close()
+            if not left:
+                return
+
+
+def pasted(cases: Sequence[Case], course: Course, module: Module, folder: Path) -> list[dict[str, Any]]:
+    """Run every case in plain Python, in a folder as a student has it."""
+    for earlier in course.modules:
+        (folder / "mylab").mkdir(exist_ok=True)
+        shutil.copy(course.solution(earlier), folder / "mylab" / f"{earlier.slug}.py")
+    orders = []
+    for number, case in enumerate(cases):
+        script = folder / str(number) / f"{module.slug}.py"
+        script.parent.mkdir()
+        script.write_text(case.text)
+        shutil.copy(module.probes, script.parent)
+        orders.append({"script": str(script), "paste": case.diagnosis.paste, "to": str(script.with_suffix(".pickle"))})
+    (folder / "orders.json").write_text(json.dumps(orders))
+    command = [sys.executable, "-m", "tests.diagnosis.pasted", str(folder / "orders.json")]
+    env = {"PYTHONPATH": f"{ROOT}:{folder}", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True)
+    assert not done.stderr.strip() or "Warning" in done.stderr, done.stderr
+    return [pickle.loads(Path(order["to"]).read_bytes()) for order in orders]
+
+
+def says(case: Case, prints: Fingerprints, found: ProbeOutcome) -> list[str]:
+    """Return the lines `yours` and `expected` for an outcome."""
+    assert case.finding.deviation is not None
+    lines = _against(case.finding.deviation.side, prints.probes[case.number], found, prints.outcome(None, case.number))
+    return [line for part in lines for line in part]
+
+
+def outcome(case: Case, got: dict[str, Any]) -> ProbeOutcome:
+    """Return what was pasted as an outcome, like the one that the diagnosis saw."""
+    if "error" in got:
+        return replace(case.found, error=got["error"])
+    if "rerun(" in case.diagnosis.paste and "after=True" in case.diagnosis.paste:
+        return replace(case.found, changed={name: got["value"][name] for name in case.found.changed})
+    return ProbeOutcome("returned", got["value"], raw=case.found.raw)
+
+
+def differences(course: Course, name: str, most: int, folder: Path) -> tuple[int, list[str]]:
+    """Return how many failures were pasted, and those that gave something else than the screen says."""
+    module = course.module(name)
+    prints = Diagnoser(module).prints()
+    assert prints is not None
+    made = list(cases(course, module, most))
+    wrong = []
+    for case, got in zip(made, pasted(made, course, module, folder), strict=True):
+        raised = case.found.ended != "returned"
+        expected, given = says(case, prints, case.found), says(case, prints, outcome(case, got))
+        if raised != ("error" in got) or (raised and got["error"] != case.found.error.rpartition(".")[2]):
+            wrong.append(f"{case.name}: {case.diagnosis.paste}: {got} instead of {case.found}")
+        elif expected != given:
+            wrong.append(f"{case.name}: {case.diagnosis.paste}: {given} instead of {expected}")
+    return len(made), wrong
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_printed_call_gives_what_the_screen_says(course: Course, name: str, tmp_path: Path) -> None:
+    assert differences(course, name, QUICK[name], tmp_path) == (QUICK[name], [])
+
+
+@pytest.mark.exhaustive
+def test_a_hundred_printed_calls_give_what_the_screen_says(course: Course, tmp_path: Path) -> None:
+    total = 0
+    for name in MODULES:
+        (tmp_path / name).mkdir()
+        count, wrong = differences(course, name, MANY, tmp_path / name)
+        assert wrong == [], name
+        total += count
+    assert total >= 100
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (np.array([[0.0, 2.5]]), "np.array([[0., 2.5]])"),
+        (np.array([1, 0]), "np.array([1, 0])"),
+        (np.array([True]), "np.array([True])"),
+        (np.array([0.1, np.inf], dtype=np.float32), "np.float32([0.1, np.inf])"),
+        (np.zeros((0, 3)), "np.zeros((0, 3))"),
+        (np.array([1, 2], dtype=np.int32), "np.array([1, 2], dtype=np.int32)"),
+        ((1, [2.0, None]), "(1, [2., None])"),
+    ],
+)
+def test_a_literal_is_exact(value: Any, code: str) -> None:
+    assert literal(value) == code
+    again = eval(code, {"np": np})
+    if isinstance(value, np.ndarray):
+        assert again.dtype == value.dtype
+        np.testing.assert_array_equal(again, value)
+    else:
+        assert again == value
