@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from grader.course.course import Course
 from grader.submission.own_file import own_file
 from grader.workspace.progress import ModuleProgress
 
 ALL_COMPLETE = "Every module is complete. Hand in your work: attn submit"
-NAME, BAR = 24, 10  # characters
+WIDTH, NAME, BAR = 80, 24, 10  # characters
 POINTS = "Points are those of the visible checks. Grading decides about the others."
 _STATES = {
     "untouched": "not started",
@@ -30,7 +32,8 @@ def progress_words(progress: ModuleProgress) -> str:
 
 def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> list[str]:
     """Return the progress with one module: a phrase, and once it is begun a bar, its points and Reflect."""
-    lines = [f"{progress.module.name:<{NAME}} {progress_words(progress)}"]
+    text = f"{progress.module.name:<{NAME}} {progress_words(progress)}"
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * (NAME + 1))
     if progress.state == "untouched":
         return lines
     words = []
@@ -42,7 +45,7 @@ def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> l
         lines.append(f"{'':<{NAME}}")
     words += [f"Reflect {questions - unanswered} of {questions}"] if questions else []
     lines[-1] += f" {', '.join(words)}"
-    return lines if words or progress.tested else lines[:1]
+    return lines if words or progress.tested else lines[:-1]
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

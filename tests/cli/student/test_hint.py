@@ -42,7 +42,7 @@ def test_a_failure_is_explained_once(attn: Attn, bundle: Path) -> None:
     line = path.read_text().splitlines().index("    exps = np.exp(x - x.max(axis=0))") + 1
     assert done.stdout.endswith(f"""
 softmax:
-  softmax(np.array([[0, 2], [1, 4]]))
+  softmax(np.array([[0., 2.], [1., 4.]]))
     yours:    [[0.2689, 0.1192], [0.7311, 0.8808]]
     expected: [[0.1192, 0.8808], [0.04743, 0.9526]]
     evidence: your rows sum to 0.3881, 1.612, your columns to 1
@@ -52,6 +52,9 @@ softmax:
   Think: Compare softmax(x).sum(axis=0) with softmax(x).sum(axis=1) on a 2 × 3
       array. Which of them is all ones?
   Next: fix it, then run `attn test softmax`. More help: `attn hint softmax`
+
+To try this call, paste it after this command:
+  cd modules/01_softmax && python -i -c "from softmax import *"
 """)
 
 
