@@ -70,8 +70,8 @@ def test_a_wrong_report_is_not_valid(
         ("cost", CostResult, set()),
         ("forbidden", ForbiddenCall, set()),
         ("review", ReviewItem, set()),
-        ("ending", EndingRecord, set()),
-        ("diagnosis", Diagnosis, {"function"}),
+        ("ending", EndingRecord, {"file", "line"}),
+        ("diagnosis", Diagnosis, {"function", "paste"}),
     ],
 )
 def test_the_schema_has_every_field_of_the_parts(name: str, kind: type, not_published: set[str]) -> None:
