@@ -49,11 +49,18 @@ def reference_code(solution: str) -> str:
     }
     left_out |= {number for number, line in enumerate(lines, 1) if line.strip() in (BEGIN, END)}
     parts: list[str] = []
+    after_large = False
     for node in ast.parse(solution).body:
         if isinstance(node, ast.Expr | ast.If | ast.Assert):  # the module's docstring, and code that tries things out
             continue
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+            continue  # an answer that the stub leaves open; the solution gives it below
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
         kept = [number for number in range(first, (node.end_lineno or 0) + 1) if number not in left_out]
         large = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        parts.append(("\n\n" if large and parts else "") + "\n".join(lines[number - 1].rstrip() for number in kept))
+        parts.append(
+            ("\n\n" if parts and (large or after_large) else "")
+            + "\n".join(lines[number - 1].rstrip() for number in kept)
+        )
+        after_large = large
     return re.sub(r"(?<=:)\n\n+", "\n", "\n".join(parts)) + "\n"
