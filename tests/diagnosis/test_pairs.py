@@ -1,0 +1,74 @@
+"""Two misconceptions in different functions of one file: at least one is named, and nothing that is not there."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+
+from grader.authoring.misconceptions import Misconception, read_misconceptions
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.course.module import Module, read_text
+from grader.grading.grade import check_own_files
+from grader.submission.submission import Source, Submission
+from tests.conftest import ROOT
+
+MODULES = [module.name for module in read_course(ROOT).modules]
+QUICK = [module.name for module in read_course(ROOT).modules if module.backend == "numpy"]
+FEW, MANY, FIRST = 3, 60, 2
+LEAST = 0.9  # of the pairs, one of the two is named first or second
+
+
+def pairs_of(course: Course, module: Module, count: int) -> list[tuple[Misconception, Misconception]]:
+    """Return some pairs of misconceptions that change different functions, the same ones every time."""
+    ways = [way for way in read_misconceptions(course, module) if not way.costly]
+    pairs = [(one, other) for one, other in combinations(ways, 2) if not {*one.defines} & {*other.defines}]
+    return random.Random(module.name).sample(pairs, min(count, len(pairs)))
+
+
+def reports_on(
+    course: Course, module: Module, pairs: list[tuple[Misconception, Misconception]]
+) -> list[tuple[set[str], Report]]:
+    """Return the names of each pair, and what `attn test` finds in a file with both."""
+    solution = read_text(course.solution(module))
+    submissions = []
+    for one, other in pairs:
+        source = Source(f"{module.slug}.py", (f"{solution}\n\n{one.code}\n\n{other.code}",), notebook=False)
+        submissions.append(Submission(f"{one.name}+{other.name}", module.name, source.file, {module.slug: source}))
+    reports: list[Report] = []
+    check_own_files(course, module, submissions, reports.append)
+    return [({one.name, other.name}, report) for (one, other), report in zip(pairs, reports, strict=True)]
+
+
+def names_in(report: Report) -> list[str | None]:
+    """Return the names in the order of the screen: what fails a visible check comes first."""
+    failing = {check.target for check in report.checks if check.outcome == "failed"}
+    return [one.misconception for one in sorted(report.diagnoses, key=lambda one: one.target not in failing)]
+
+
+def assert_true_names(course: Course, name: str, count: int) -> None:
+    module = course.module(name)
+    found = reports_on(course, module, pairs_of(course, module, count))
+    untrue = {
+        report.submission: names_in(report)
+        for there, report in found
+        if {one for one in names_in(report) if one} - there
+    }
+    assert untrue == {}
+    named = [bool(there & {*names_in(report)[:FIRST]}) for there, report in found]
+    assert sum(named) >= LEAST * len(named)
+    accepted = [report.submission for _, report in found if not report.diagnoses]
+    assert accepted == [], "`attn complete` would accept these"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_one_of_two_misconceptions_is_named(course: Course, name: str) -> None:
+    assert_true_names(course, name, FEW)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", MODULES)
+def test_one_of_two_misconceptions_is_named_in_sixty_pairs(course: Course, name: str) -> None:
+    assert_true_names(course, name, MANY)
