@@ -14,7 +14,7 @@ from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
 from grader.classroom.marks import Mark
 from grader.classroom.misconception_counts import MisconceptionCount
-from grader.classroom.saved_marks import SavedMarksError, read_marks
+from grader.classroom.saved_marks import FILE, SavedMarksError, read_marks
 from grader.classroom.stats import ModuleStats, StatsError, read_stats
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
@@ -71,7 +71,7 @@ def stats(
 
 def _marks(folder: Path) -> list[Mark]:
     """Return the class list, which has names and points by hand; empty if the grading did not finish."""
-    if not (folder / "grades.csv").is_file():
+    if not (folder / FILE).is_file():
         click.echo(f"attn: a grading run into {folder} did not finish: this is only a part of the class", err=True)
         return []
     try:

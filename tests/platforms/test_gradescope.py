@@ -186,7 +186,7 @@ class TestGrading:
 class TestWhatStudentsRead:
     def test_hidden_checks_are_hidden_and_the_diagnosis_is_on_top(self, platform: Platform) -> None:
         results = platform.run({"softmax.py": (CLASS / "farah" / "softmax.py").read_bytes()})
-        assert "softmax_with_temperature(np.array([0, 1]), 2.0)" in results["output"]
+        assert "softmax_with_temperature(np.array([0., 1.]), 2.)" in results["output"]
         hidden = [test for test in results["tests"] if test["visibility"] == "after_published"]
         assert len(hidden) > 20
         assert results["stdout_visibility"] == "hidden"

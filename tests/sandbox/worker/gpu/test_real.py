@@ -57,7 +57,7 @@ def test_stats_count_no_failure_for_checks_not_run(report: Report, tmp_path: Pat
     folder = tmp_path / "reports" / MODULE
     folder.mkdir(parents=True)
     (folder / "ana.json").write_text(report_text(report))
-    (tmp_path / "reports" / "grades.csv").write_text("")
+    (tmp_path / "reports" / "grades.json").write_text("[]")
     (found,) = json.loads(CliRunner().invoke(attn, ["stats", str(tmp_path / "reports"), "--json"]).output)
     assert {check["failed"] for check in found["checks"]} == {0}
     assert not any(check["kind"] == "gpu" for check in found["checks"])
@@ -182,7 +182,7 @@ def test_leaderboard_ranks_by_the_ratio_and_changes_no_grade(report: Report, tmp
         timed = json.loads(report_text(report)) | {"submission": who}
         timed["timing"] |= as_timing((Speed("fused_attention", ms, 0.1),))
         (folder / f"{who}.json").write_text(json.dumps(timed))
-    (tmp_path / "reports" / "grades.csv").write_text("")
+    (tmp_path / "reports" / "grades.json").write_text("[]")
     command = ["stats", str(tmp_path / "reports")]
     lines = CliRunner().invoke(attn, [*command, "--leaderboard"]).output.splitlines()
     places = [lines.index(line) for who in ("bea", "ana") for line in lines if line.endswith(f"ms  {who}")]
