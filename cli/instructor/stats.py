@@ -71,7 +71,7 @@ def stats(
 
 def _marks(folder: Path) -> list[Mark]:
     """Return the class list, which has names and points by hand; empty if the grading did not finish."""
-    if not (folder / FILE).is_file():
+    if not (folder / FILE).exists():
         click.echo(f"attn: a grading run into {folder} did not finish: this is only a part of the class", err=True)
         return []
     try:
