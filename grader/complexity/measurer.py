@@ -18,6 +18,7 @@ from grader.complexity.polynomial import Sizes
 from grader.complexity.profile import Profile, profile
 from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
 from grader.complexity.witness import doubt
+from grader.complexity.written_products import first_product
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention
@@ -83,12 +84,15 @@ class CostMeasurer:
         return FunctionCosts(found, costs if self.reference is None else tuple(map(_for_a_report, costs)), forbidden)
 
     def _named(self, session: Session, contract: Contract) -> Iterator[Finding]:
-        """Yield the line that names ready-made attention, where a module forbids it everywhere."""
+        """Yield a line with what a module forbids everywhere: ready-made attention, or a product of arrays."""
+        own_file = session.program.files[session.program.main]
+        products = self.forbidden.get("products")
+        if products and not products.functions and (place := first_product(own_file)):
+            yield Finding(*place, FORBIDDEN)
         rule = self.forbidden.get("attention")
         if rule is None or rule.functions or contract.needs:
             return
-        main = {session.program.main: session.program.files[session.program.main]}
-        use = first_use(main, lambda path: path.startswith(PREFIX) and is_attention(path))
+        use = first_use({session.program.main: own_file}, lambda path: path.startswith(PREFIX) and is_attention(path))
         if use is not None:
             yield Finding(*use, FORBIDDEN)
 
