@@ -53,7 +53,9 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
             continue
         if {one.path for one in found if one.way is None or one.also} & prints.builds_on[path]:
             continue
-        names = (*matcher.names(path, deviation), None, None)
+        # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
+        mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
+        names = (*(() if mixed else matcher.names(path, deviation)), None, None)
         found.append(Finding(target, path, deviation, names[0], names[1]))
     return found + _wrong_answers(prints, answers)
 

@@ -79,6 +79,10 @@ class Matcher:
             side in self.alike(number, way.behaves.get(number, 0)).wrong for number in self.prints.of_path(path)
         )
 
+    def affects(self, way: WrongWay, path: str, side: Side) -> bool:
+        """Whether a wrong way has consequences for a function on this side."""
+        return any(side in sides for sides in self.prints.wrong_sides(way, path).values())
+
     def alike(self, number: int, place: int) -> Alike:
         """Compare the observed outcome of a probe with one of the known outcomes."""
         if (number, place) not in self._alike:
