@@ -232,7 +232,7 @@ def _full(path: Path | None) -> str | None:
 
 
 def _everybody(found: FoundSubmissions, accounting: Accounting) -> Iterable[str]:
-    """Return whoever handed in something, graded or not."""
+    """Return everyone who handed in a file, graded or not."""
     skipped = (who.label for line in accounting.files for who in line.who)
     return dict.fromkeys([*(handed_in.student for handed_in in found.handed_in), *skipped])
 

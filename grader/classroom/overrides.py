@@ -78,7 +78,7 @@ class Overrides:
         return Overrides(tuple(one for one in self.records if not one.is_for(mark)))
 
     def notes(self, marks: Iterable[Mark]) -> Iterator[str]:
-        """Yield what the instructor should know: overrides that find nobody, or whose automatic mark changed."""
+        """Yield what the instructor should know: overrides without a student, or whose automatic mark changed."""
         found = list(marks)
         for one in self.records:
             mine = [mark for mark in found if one.is_for(mark)]

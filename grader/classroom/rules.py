@@ -94,7 +94,9 @@ class Rules:
             raise RulesError(str(error)) from None
         sections = sorted({person.section for person in roster.people}) if roster else []
         if self.section and roster and self.section not in sections:
-            raise RulesError(f"nobody in {self.roster} is in section {self.section!r}. It has {', '.join(sections)}")
+            raise RulesError(
+                f"{self.roster} has no one in section {self.section!r}. Its sections are {', '.join(sections)}"
+            )
         return Marking(roster, deadlines, self.section or "")
 
     def _extended(self) -> dict[tuple[str, str], datetime]:

@@ -36,7 +36,7 @@ def choose(files: Sequence[SubmittedFile], policy: Policy | None, *, known: bool
     """Decide which of one student's files for one module count.
 
     `known` says that the student is certain: they are on the roster, or named by --student or --map. `alone` says that
-    everything is one student's, so that nothing can be somebody else's.
+    everything is one student's, so that no file can be another student's.
     """
     student, module = files[0].student, files[0].module.name
     folders = _several_folders(files)

@@ -16,7 +16,7 @@ FATES: tuple[Fate, ...] = ("graded", "not counted", "skipped", "not work")
 class FileLine:
     """What became of one file.
 
-    A skipped file may be somebody's work, so somebody must look at it. `attempt` is its label if several are graded.
+    A skipped file may be a student's work, so a person must look at it. `attempt` is its label if several are graded.
     """
 
     fate: Fate

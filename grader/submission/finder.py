@@ -39,7 +39,7 @@ class FoundSubmissions:
 
     @property
     def refused(self) -> tuple[tuple[str, str], ...]:
-        """What may be somebody's work, but cannot be graded: path and reason."""
+        """What may be a student's work, but cannot be graded: path and reason."""
         return tuple((line.path, line.reason) for line in self.lines if line.fate == "skipped")
 
     @property

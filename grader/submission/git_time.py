@@ -1,6 +1,6 @@
 """The time of the last commit in a student's clone.
 
-A clone's configuration and hooks belong to whoever made it. They are never read: git runs with an empty repository of
+A clone's configuration and hooks belong to the student. They are never read: git runs with an empty repository of
 our own, and only looks into the clone's objects.
 """
 

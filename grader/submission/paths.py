@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from grader.submission import archive, class_archive
@@ -119,7 +120,7 @@ def _doubt(names: ModuleNames, path: Path, listing: Listing) -> str:
         entries = archive.read_archive(archive.read_file(path))
     except (UnreadableError, OSError):  # reading it again says what is wrong
         return ""
-    found = [(entry.path, names.guess(entry.path, lambda data=entry.data: data)) for entry in entries]  # type: ignore[misc]
+    found = [(entry.path, names.guess(entry.path, partial(bytes, entry.data))) for entry in entries]
     best = {guess.module.name: guess.fit for _, guess in sorted(found, key=lambda one: one[1].fit) if guess.module}
     # One student's files are in one folder, apart from folders of modules, and have the names of modules.
     places = {

@@ -18,7 +18,8 @@ from grader.classroom.accounting import account
 from grader.classroom.marks import Marking
 from grader.classroom.roster import Person, Roster
 from grader.course.course import Course
-from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.attempts import Policy
+from grader.submission.finder import find_submissions
 from grader.submission.identity import Identity
 from tests.classroom.conftest import HALF, RIGHT, Grade
 from tests.conftest import write
@@ -130,9 +131,10 @@ def test_the_sums_hold_for_any_class(built: Course, tmp_path: Path, seed: int) -
         person = marking.person(who)
         return person.id if person else None
 
-    policy = rng.choice([None, None, "latest", "best"])
+    policies: list[Policy | None] = [None, None, "latest", "best"]
+    policy = rng.choice(policies)
     module = built.modules[0] if rng.random() < 0.3 else None
-    found: FoundSubmissions = find_submissions(built, [made.folder], module, policy, resolve=resolve)  # type: ignore[arg-type]
+    found = find_submissions(built, [made.folder], module, policy, resolve=resolve)
     done = account(found, marking, [built.modules[0].name])
     # Every file has one line, and so has every folder without work.
     paths = [line.path for line in done.files]

@@ -124,7 +124,7 @@ def test_a_folder_and_bytes_that_are_not_text_are_mistakes(small: Course) -> Non
 
 def test_a_section_that_nobody_is_in_is_refused(small: Course) -> None:
     write(small.root, {"course.toml": 'section = "Fri"\nroster = "class.csv"'})
-    with pytest.raises(RulesError, match=r"is in section 'Fri'\. It has Mon, Tue"):
+    with pytest.raises(RulesError, match=r"has no one in section 'Fri'\. Its sections are Mon, Tue"):
         read_course_rules(small).marking(small)
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from grader.complexity.written_products import first_product
 
+OWN = "class Rows:\n    def __matmul__(self, other):\n        return 0\n"
+
 
 def found(*cells: str) -> int | None:
     source = {"file": "f.py", "cells": [cell.encode() for cell in cells], "notebook": len(cells) > 1}
@@ -23,6 +25,10 @@ def found(*cells: str) -> int | None:
         ("import functools, numpy\nf = functools.partial(numpy.inner)\n", 2),
         ("f = lambda a, b: a.dot(b)\n", 1),
         ("def f(a, b):\n    return a.__matmul__(b)\n", 2),
+        (OWN + "def f(a, b):\n    return a @ Rows(b)\n", 5),
+        (OWN + "def f(a, b):\n    left = Rows(a)\n    left = a\n    return left @ b\n", 7),
+        (OWN + "def f(a, Rows):\n    return Rows(a) @ a\n", 5),
+        ("class Rows:\n    def __matmul__(self, other):\n        return self.rows.__matmul__(other)\n", 3),
     ],
 )
 def test_a_product_in_a_function_is_found(text: str, line: int) -> None:
@@ -35,6 +41,8 @@ def test_a_product_in_a_function_is_found(text: str, line: int) -> None:
         "def f(a, b):\n    return sum(x * y for x, y in zip(a, b))  # not a @ b\n",
         "import numpy as np\nif __name__ == '__main__':\n    print(np.dot([1], [2]))\n",
         "class Vector:\n    def dot(self, other):\n        return 0\n\ndef f(a, b):\n    return Vector().dot(b)\n",
+        OWN + "def f(a, b):\n    return Rows(a) @ Rows(b)\n",
+        OWN + "def f(a, b):\n    left = Rows(a)\n    return left @ b\n",
         "def product(f):\n    return f\n\n@product\ndef f(a):\n    return a\n",
     ],
 )

@@ -23,10 +23,9 @@ from grader.submission.importers.canvas import Canvas
 from grader.submission.importers.claim import Claim
 from grader.submission.importers.gradescope import read_metadata
 from tests.cli.conftest import EXECUTABLE
-from tests.conftest import DATA, ROOT, needs_jail, write
-from tests.data.exports.make import GITHUB, clone_class
+from tests.conftest import ROOT, needs_jail, write
+from tests.submission.example_exports import CLONES, GITHUB, make_exports
 
-EXPORTS = DATA / "exports"
 PEOPLE = ("101", "102", "103", "104", "105")
 TIMES = {
     "101": "2026-10-01T09:30:00+00:00",
@@ -40,15 +39,16 @@ UNTIMED = ("canvas", "submissions.zip", "moodle", "ATT-Week 1-4711.zip", "ATT-We
 
 
 @pytest.fixture(scope="module")
-def clones(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The clones of a class. They have repositories inside, so they cannot be files of this one."""
-    return clone_class(tmp_path_factory.mktemp("clones"))
+def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The exports of the four platforms, and their class lists."""
+    return make_exports(tmp_path_factory.mktemp("exports"))
 
 
-def export(name: str, clones: Path, folder: Path) -> Path:
+def export(name: str, exports: Path, folder: Path) -> Path:
     """Return the path of an export."""
     if not name.startswith("clones"):
-        return EXPORTS / name
+        return exports / name
+    clones = exports / CLONES
     if name == "clones":
         return clones
     if name == "clones without .git":
@@ -68,9 +68,9 @@ def find(course: Course, path: Path, scratch: Path, roster: Roster | None = None
 
 
 @pytest.mark.parametrize("name", [*TIMED, *UNTIMED])
-def test_everybody_is_identified_and_timed(course: Course, clones: Path, tmp_path: Path, name: str) -> None:
-    roster = read_roster(EXPORTS / "roster.csv")
-    found = find(course, export(name, clones, tmp_path), tmp_path / "scratch", roster)
+def test_everybody_is_identified_and_timed(course: Course, exports: Path, tmp_path: Path, name: str) -> None:
+    roster = read_roster(exports / "roster.csv")
+    found = find(course, export(name, exports, tmp_path), tmp_path / "scratch", roster)
     assert found.refused == ()
     people = {person.id: one for one in found.handed_in if (person := roster.find(one.piece.who))}
     assert sorted(people) == list(PEOPLE)
@@ -90,8 +90,10 @@ def test_everybody_is_identified_and_timed(course: Course, clones: Path, tmp_pat
 
 @pytest.mark.parametrize("kind", ["zip", "gztar"])
 @pytest.mark.parametrize("name", ["canvas", "moodle"])
-def test_export_that_was_zipped_again_is_not_one_student(course: Course, tmp_path: Path, name: str, kind: str) -> None:
-    path = Path(shutil.make_archive(str(tmp_path / "all"), kind, EXPORTS, name))
+def test_export_that_was_zipped_again_is_not_one_student(
+    course: Course, exports: Path, tmp_path: Path, name: str, kind: str
+) -> None:
+    path = Path(shutil.make_archive(str(tmp_path / "all"), kind, exports, name))
     assert len(find(course, path, tmp_path / "scratch").handed_in) == len(PEOPLE)
     other = path.rename(tmp_path / path.name.replace("all", "submissions"))
     assert not find(course, other, tmp_path / "again").handed_in  # without --class-zip
@@ -103,12 +105,12 @@ def grades(out: Path) -> dict[str, tuple[str, str, str]]:
         return {row["id"]: (row["score"], row["final"], row["status"]) for row in csv.DictReader(file)}
 
 
-def test_grades_of_an_export_are_those_of_plain_folders(clones: Path, tmp_path: Path) -> None:
+def test_grades_of_an_export_are_those_of_plain_folders(exports: Path, tmp_path: Path) -> None:
     needs_jail()
     found = {}
     for name in ("plain", "submissions.zip", "moodle", "assignment_77_export.zip", "clones"):
-        path = export(name, clones, tmp_path)
-        command = [EXECUTABLE, "grade", path, "--roster", EXPORTS / "roster.csv", "--to", tmp_path / f"{name} reports"]
+        path = export(name, exports, tmp_path)
+        command = [EXECUTABLE, "grade", path, "--roster", exports / "roster.csv", "--to", tmp_path / f"{name} reports"]
         done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 1, done.stderr
         assert done.stderr.splitlines()[-1] == "01_softmax: 6 on the roster: 5 graded, 1 missing"
@@ -120,13 +122,14 @@ def test_grades_of_an_export_are_those_of_plain_folders(clones: Path, tmp_path: 
     assert all(one == plain for one in found.values())
 
 
-def test_late_work_of_an_export(course: Course, clones: Path, tmp_path: Path) -> None:
+def test_late_work_of_an_export(course: Course, exports: Path, tmp_path: Path) -> None:
     del course
     needs_jail()
     due = ["--due", "2026-10-02T00:00Z", "--late-penalty", "10%/day"]
     for name, late in (("clones", "90000"), ("submissions.zip", "0")):
         out = tmp_path / name
-        command = [EXECUTABLE, "grade", export(name, clones, tmp_path), "--roster", EXPORTS / "roster.csv", "--to", out]
+        path = export(name, exports, tmp_path)
+        command = [EXECUTABLE, "grade", path, "--roster", exports / "roster.csv", "--to", out]
         done = subprocess.run([*map(str, command), *due], cwd=ROOT, capture_output=True, text=True, check=False)
         with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
             rows = {row["id"]: row for row in csv.DictReader(file)}
@@ -181,12 +184,12 @@ class TestCanvas:
     ("export_name", "list_name", "first"), [("canvas", "gradebook.csv", "201"), ("moodle", "worksheet.csv", "101")]
 )
 def test_lists_of_the_platforms_are_rosters(
-    course: Course, tmp_path: Path, export_name: str, list_name: str, first: str
+    course: Course, exports: Path, tmp_path: Path, export_name: str, list_name: str, first: str
 ) -> None:
-    roster = read_roster(EXPORTS / list_name)
+    roster = read_roster(exports / list_name)
     renamed = Roster(tuple(replace(person, name="Another Name") for person in roster.people))
     for one in (roster, renamed):  # the platform's numbers are enough
-        found = find(course, EXPORTS / export_name, tmp_path / "scratch", one)
+        found = find(course, exports / export_name, tmp_path / "scratch", one)
         people = [person.id for ref in found.handed_in if (person := one.find(ref.piece.who))]
         assert sorted(people)[0] == first
         assert len(set(people)) == len(PEOPLE)
@@ -259,13 +262,13 @@ def test_account_is_what_follows_the_assignment(
 class TestGit:
     """The time of the last commit, without trusting the clone."""
 
-    def test_packed_clone(self, clones: Path, tmp_path: Path) -> None:
-        packed = Path(shutil.copytree(clones / "softmax-bokafor", tmp_path / "clone"))
+    def test_packed_clone(self, exports: Path, tmp_path: Path) -> None:
+        packed = Path(shutil.copytree(exports / CLONES / "softmax-bokafor", tmp_path / "clone"))
         subprocess.run(["git", "-C", str(packed), "gc", "-q"], check=True)
         assert commit_time(packed) == datetime.fromisoformat(GITHUB["bokafor"][1]).timestamp()
 
-    def test_configuration_and_hooks_of_a_clone_are_not_used(self, clones: Path, tmp_path: Path) -> None:
-        clone = Path(shutil.copytree(clones / "softmax-bokafor", tmp_path / "clone"))
+    def test_configuration_and_hooks_of_a_clone_are_not_used(self, exports: Path, tmp_path: Path) -> None:
+        clone = Path(shutil.copytree(exports / CLONES / "softmax-bokafor", tmp_path / "clone"))
         mark = tmp_path / "was here"
         program = tmp_path / "evil"
         program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
@@ -277,17 +280,17 @@ class TestGit:
         assert not mark.exists()
 
     @pytest.mark.parametrize("head", ["", "ref: ../../secret", "ref: refs/heads/none", "0" * 40, "x\n" * 1000])
-    def test_broken_clone_has_no_time(self, clones: Path, tmp_path: Path, head: str) -> None:
-        clone = Path(shutil.copytree(clones / "softmax-bokafor", tmp_path / "clone"))
+    def test_broken_clone_has_no_time(self, exports: Path, tmp_path: Path, head: str) -> None:
+        clone = Path(shutil.copytree(exports / CLONES / "softmax-bokafor", tmp_path / "clone"))
         (clone / ".git" / "HEAD").write_text(head)
         assert commit_time(clone) is None
         assert commit_time(tmp_path) is None
 
     def test_git_folder_of_a_student_in_a_plain_class_sets_no_time(
-        self, course: Course, clones: Path, tmp_path: Path
+        self, course: Course, exports: Path, tmp_path: Path
     ) -> None:
         folder = write(tmp_path / "class", {"ana/softmax.py": "x = 1"})
-        shutil.copytree(clones / "softmax-bokafor", folder / "ben")
+        shutil.copytree(exports / CLONES / "softmax-bokafor", folder / "ben")
         found = find(course, folder, tmp_path / "scratch")
         assert {one.student: one.piece.handed_in for one in found.handed_in} == {"ana": None, "ben": None}
 

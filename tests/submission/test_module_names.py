@@ -96,5 +96,5 @@ def test_helper_in_the_folder_of_one_student(course: Course, tmp_path: Path) -> 
 
     found = find_submissions(course, [tmp_path / "ana"], resolve=resolve)
     fates = {Path(line.path).name: line.fate for line in found.lines}
-    # A file with the name of somebody on the roster may be their work.
+    # A file with the name of a person on the roster may be that person's work.
     assert fates == {"softmax.py": "graded", "utils.py": "not work", "ben.py": "skipped"}

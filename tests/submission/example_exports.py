@@ -1,4 +1,6 @@
-"""Make the four exports again: `python tests/data/exports/make.py`. docs/grading.md describes the formats.
+"""What four platforms export of one small class, made as docs/grading.md describes the formats.
+
+`python -m tests.submission.example_exports FOLDER` writes it.
 
 Five students: Ana Silva is right, Ben Okafor subtracts no maximum, Cy Zhang is right and late, Dee and Eli O'Neil are a
 group in Gradescope. Fay hands in nothing.
@@ -9,10 +11,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
-HERE = Path(__file__).parent
 RIGHT = """\
 import numpy as np
 
@@ -165,7 +167,8 @@ GITHUB = {  # with the time of the last commit
     "eli-o": (CODE["Eli"], "2026-10-01T08:00:00+00:00"),
 }
 # The same work in plain folders, to compare the grades with.
-PLAIN = {f"{number}/softmax.py": text for number, text in zip(("101", "102", "103", "104", "105"), CODE.values())}
+PLAIN = {f"{number}/softmax.py": text for number, text in enumerate(CODE.values(), 101)}
+CLONES = "softmax-submissions"
 
 
 def write_files(folder: Path, files: dict[str, str]) -> Path:
@@ -188,32 +191,39 @@ def zip_files(path: Path, files: dict[str, str], time: tuple[int, int, int, int,
 
 def clone_class(folder: Path) -> Path:
     """Make what `gh classroom clone student-repos` makes: softmax-submissions/softmax-<account>/, with commits."""
-    top = folder / "softmax-submissions"
+    top = folder / CLONES
     for account, (text, when) in GITHUB.items():
         clone = write_files(top / f"softmax-{account}", {"softmax.py": text, "README.md": "# softmax\n"})
         env = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
         for name in ("AUTHOR", "COMMITTER"):
-            env |= {f"GIT_{name}_NAME": account, f"GIT_{name}_EMAIL": f"{account}@git.example", f"GIT_{name}_DATE": when}
+            env |= {
+                f"GIT_{name}_NAME": account,
+                f"GIT_{name}_EMAIL": f"{account}@git.example",
+                f"GIT_{name}_DATE": when,
+            }
         for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "done"]):
             subprocess.run(["git", *command], cwd=clone, env=env, check=True, capture_output=True)
     return top
 
 
-def main() -> None:
-    """Write the exports as folders and zips. The clones have a .git each, so tests make them."""
+def make_exports(folder: Path) -> Path:
+    """Write the exports as folders and zips, with the class lists of the platforms."""
     today = (2026, 11, 2, 10, 0, 0)
-    (HERE / "roster.csv").write_text(ROSTER)
-    (HERE / "gradebook.csv").write_text(GRADEBOOK)
-    (HERE / "worksheet.csv").write_text(WORKSHEET)
-    write_files(HERE / "plain", PLAIN)
-    write_files(HERE / "canvas", CANVAS)
-    write_files(HERE / "moodle", MOODLE)
-    write_files(HERE / "assignment_77_export", GRADESCOPE)
-    zip_files(HERE / "submissions.zip", CANVAS, today)
-    zip_files(HERE / "ATT-Week 1-4711.zip", MOODLE, today)
-    zip_files(HERE / "ATT-Week 1-4712.zip", MOODLE_FLAT, today)
-    zip_files(HERE / "assignment_77_export.zip", {f"assignment_77_export/{k}": v for k, v in GRADESCOPE.items()}, today)
+    (folder / "roster.csv").write_text(ROSTER)
+    (folder / "gradebook.csv").write_text(GRADEBOOK)
+    (folder / "worksheet.csv").write_text(WORKSHEET)
+    write_files(folder / "plain", PLAIN)
+    write_files(folder / "canvas", CANVAS)
+    write_files(folder / "moodle", MOODLE)
+    write_files(folder / "assignment_77_export", GRADESCOPE)
+    zip_files(folder / "submissions.zip", CANVAS, today)
+    zip_files(folder / "ATT-Week 1-4711.zip", MOODLE, today)
+    zip_files(folder / "ATT-Week 1-4712.zip", MOODLE_FLAT, today)
+    inside = {f"assignment_77_export/{name}": text for name, text in GRADESCOPE.items()}
+    zip_files(folder / "assignment_77_export.zip", inside, today)
+    clone_class(folder)
+    return folder
 
 
 if __name__ == "__main__":
-    main()
+    make_exports(Path(sys.argv[1]))
