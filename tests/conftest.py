@@ -31,6 +31,8 @@ from grader.submission.submission import Source, Submission
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
 
+os.environ["ATTN_WARM"] = "0"  # tests with a terminal must not leave processes behind
+
 # Short enough for a test that hangs on purpose, long enough for normal code on a slow machine.
 LIMITS = Limits(cpu_s=0.5, wall_s=2.0, endings=2)
 

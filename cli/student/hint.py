@@ -12,6 +12,7 @@ from cli.student.current import module_or_current
 from cli.ui.arguments import modules_here
 from grader.core.json_record import json_text
 from grader.course.course import find_course
+from grader.course.golden import read_golden
 from grader.course.hints import TIERS, read_hints
 from grader.course.module import Module
 from grader.workspace.progress import HintGiven, next_hint, record_hint
@@ -42,14 +43,18 @@ def hint(module_name: str | None, as_json: bool) -> None:
     record_hint(course, module, given)
     function, text = found
     if as_json:
-        entry = {"module": module.name, "function": function, "tier": TIERS[given.tier - 1], "hint": text}
+        about = {"module": module.name, "function": function, "misconception": given.mistake or None}
+        entry = about | {"tier": TIERS[given.tier - 1], "hint": text}
         click.echo(json_text(entry))
         return
     click.echo("\n".join(hint_lines(module, given, function, text)))
 
 
 def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:
-    """Return the function that a hint is about, and the hint."""
+    """Return the function that a hint is about, and the hint. The first is about the mistake, if it has a name."""
+    mistake = read_golden(module).misconceptions.get(given.mistake) if given.tier == 1 else None
+    if mistake is not None:
+        return given.function, str(mistake["hint"])
     hints = read_hints(module)
     function = given.function if given.function in hints else _first_method(given.function, tuple(hints))
     return None if function is None else (function, hints[function].tier(given.tier))
@@ -57,12 +62,18 @@ def hint_text(module: Module, given: HintGiven) -> tuple[str, str] | None:
 
 def hint_lines(module: Module, given: HintGiven, function: str, text: str) -> list[str]:
     """Return a hint as it is shown."""
-    lines = [f"{function}, hint {given.tier} of {len(TIERS)}", ""]
+    lines = [f"{function}, hint {given.tier} of {len(TIERS)}", *_about(module, given), ""]
     lines += [click.wrap_text(line, 80, "  ", "  ") for line in text.splitlines()]
     if given.tier < len(TIERS):
         then = f"The next one comes after an edit and another failing `attn test {module.slug}`."
         lines += ["", *textwrap.wrap(then, 78, break_on_hyphens=False)]
     return lines
+
+
+def _about(module: Module, given: HintGiven) -> list[str]:
+    """Return the mistake that a hint is about, in the words of `attn test`."""
+    mistake = read_golden(module).misconceptions.get(given.mistake)
+    return textwrap.wrap(f"Likely: {mistake['likely']} ({given.mistake})", 78) if mistake is not None else []
 
 
 def _first_method(target: str, known: tuple[str, ...]) -> str | None:

@@ -42,7 +42,12 @@ def status(as_json: bool) -> None:
                 "needs": list(one.missing),
             }
             | (
-                {"passed": one.tested.passed, "total": one.tested.total, "points": one.tested.points}
+                {
+                    "passed": one.tested.passed,
+                    "total": one.tested.total,
+                    "points": one.tested.points,
+                    "properties": {"hold": one.tested.holding, "total": one.tested.stated},
+                }
                 if one.tested
                 else {}
             )

@@ -10,6 +10,7 @@ import click
 
 from cli.student.current import module_or_current
 from cli.student.own_checks import run_checks, save_progress, tell_which_counts, where_to_paste
+from cli.student.warm import Answer, ask, is_wanted, start
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.report_screens import own_screen
@@ -31,16 +32,26 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
 
     Below the checks, the first problem is explained from what your code does. `attn hint` says more.
 
+    For a module with PyTorch, a process stays ready for ten minutes, so that the next test is quick. ATTN_WARM=0
+    in the environment turns this off.
+
     Exit status: 0 all pass, 1 some fail, 2 no such module, 3 a fault of the grader.
     """
     course = find_course(Path.cwd())
     module = module_or_current(course, module_name)
-    report = run_checks(course, module, case)
-    if not case:
-        save_progress(course, module, report)
     tell_which_counts(module)
-    screen = own_screen(report, first=first, python=where_to_paste(module))
-    click.echo(json.dumps(report.as_json(), indent=1) if as_json else paint(screen))
-    if report.score is None:
+    warm = not case and is_wanted(module)
+    answer = ask(course, module, first=first) if warm else "busy"
+    if not isinstance(answer, Answer):
+        report = run_checks(course, module, case)
+        if not case:
+            save_progress(course, module, report)
+        screen = own_screen(report, first=first, python=where_to_paste(module))
+        if answer == "nobody":
+            start(course, module)
+        answer = Answer(screen, report.as_json(), "")
+    click.echo(answer.notes, err=True, nl=bool(answer.notes))
+    click.echo(json.dumps(answer.report, indent=1) if as_json else paint(answer.screen))
+    if answer.report["score"] is None:
         sys.exit(3)
-    sys.exit(0 if all(check.outcome == "passed" for check in report.checks) else 1)
+    sys.exit(0 if all(check["outcome"] == "passed" for check in answer.report["checks"]) else 1)

@@ -41,6 +41,7 @@ def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> l
         done = BAR * tested.passed // tested.total
         lines.append(f"{'':<{NAME}} {'#' * done}{'-' * (BAR - done)}")
         words += [] if tested.points is None else [f"{tested.points:g} of {progress.module.points:g} points"]
+        words += [f"{tested.holding} of {tested.stated} properties"] if tested.stated else []
     else:
         lines.append(f"{'':<{NAME}}")
     words += [f"Reflect {questions - unanswered} of {questions}"] if questions else []

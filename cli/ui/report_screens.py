@@ -176,7 +176,7 @@ def _in_full(report: Report) -> CheckResult | None:
     """Return the failure to show in full: one that ended the process, else one that the diagnosis is about."""
     failed = [check for check in report.checks if check.outcome == "failed"]
     ended = [check for check in failed if any(ending.during == check.name for ending in report.endings)]
-    about = _about(report)
+    about = report.first_diagnosis
     explained = [
         check
         for check in failed
@@ -222,15 +222,9 @@ def _shortened(lines: list[str]) -> list[str]:
     return lines if len(lines) <= LONGEST else [*lines[: LONGEST - 1], " " * 15 + "…"]
 
 
-def _about(report: Report) -> Diagnosis | None:
-    """Return the diagnosis to show: that of a function with a failed check, if there is one."""
-    failing = {check.target for check in report.checks if check.outcome == "failed"}
-    return min(report.diagnoses, key=lambda one: one.target not in failing, default=None)
-
-
 def _first_diagnosis(report: Report, full: CheckResult | None, python: str) -> list[str]:
     """Return the first thing to fix; the others can wait. It is about the failure that is shown in full."""
-    first = _about(report)
+    first = report.first_diagnosis
     if first and (full is None or first.target == full.target):
         lines = ["", f"{first.function or first.target}:", textwrap.indent(first.message, "  ")]
         return [*lines, *(_try_lines(first, python) if python and first.paste else [])]

@@ -146,6 +146,12 @@ class Report:
         return data
 
     @property
+    def first_diagnosis(self) -> Diagnosis | None:
+        """The diagnosis to act on first: that of a function with a failed check, if there is one."""
+        failing = {check.target for check in self.checks if check.outcome == "failed"}
+        return min(self.diagnoses, key=lambda one: one.target not in failing, default=None)
+
+    @property
     def asked(self) -> tuple[CheckResult, ...]:
         """The checks that this grading could run: without a GPU, all but the GPU checks."""
         return tuple(check for check in self.checks if check.suite != "gpu" or check.outcome != "not_run")

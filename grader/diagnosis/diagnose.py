@@ -103,9 +103,8 @@ class Diagnoser:
         session: Session | None,
     ) -> Diagnosis:
         line = self._line(finding, observed, source)
-        text = diagnosis_text(
-            finding, prints, observed, line, source.file, self.module.slug, _hidden_failure(finding, checks)
-        )
+        hidden, own = _hidden_failure(finding, checks), session is not None
+        text = diagnosis_text(finding, prints, observed, line, source.file, self.module.slug, hidden, own=own)
         name = finding.way.name if finding.way else None
         number = line.number if line else None
         code = self._paste(finding, prints, observed, session) if session is not None else ""

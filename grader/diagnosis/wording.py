@@ -27,16 +27,27 @@ GRADIENTS = "its result, and the gradients of all inputs"
 
 
 def diagnosis_text(
-    finding: Finding, prints: Fingerprints, observed: Observed, line: Line | None, file: str, slug: str, hidden: str
+    finding: Finding,
+    prints: Fingerprints,
+    observed: Observed,
+    line: Line | None,
+    file: str,
+    slug: str,
+    hidden: str,
+    *,
+    own: bool,
 ) -> str:
-    """Return what a student reads. `hidden` says what fails if no visible check does, without any hidden input."""
+    """Return what a student reads. `hidden` says what fails if no visible check does, without any hidden input.
+
+    On their own file students may see every probe: they have them.
+    """
     parts: list[list[str]] = []
     reading = None
     if finding.deviation is None and finding.way is None:
         parts.append([f"{finding.path} is not written yet"])
     elif hidden:
         parts.append(_wrapped(hidden, 2))
-    if finding.deviation is not None and not (hidden and finding.way):  # students have the probes, so they may be shown
+    if finding.deviation is not None and (own or not (hidden and finding.way)):
         number = shown_probe(finding, prints, observed)
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         reading = read_weights(found.value, probe.weights) if probe.weights else None

@@ -30,15 +30,19 @@ class LastTest:
     total: int
     function: str = ""  # the function with the first failure
     points: float | None = None  # of the visible checks; None in a file of an older version
+    mistake: str = ""  # the name of the misconception that was told first
+    holding: int = 0  # stated properties that hold
+    stated: int = 0
 
 
 @dataclass(frozen=True)
 class HintGiven:
-    """The last hint that was shown: its function, its tier, and the hash of the work at that time."""
+    """The last hint that was shown: its function, its tier, the hash of the work at that time, and the mistake."""
 
     function: str
     tier: int
     file_sha256: str
+    mistake: str = ""  # the name of a misconception
 
 
 @dataclass(frozen=True)
@@ -72,23 +76,26 @@ def progress_of(course: Course, module: Module) -> ModuleProgress:
     return next(one for one in all_progress(course) if one.module == module)
 
 
-def record(
-    course: Course, module: Module, passed: int, total: int, function: str = "", points: float | None = None
-) -> None:
-    """Record the result of a test, and the function with the first failure."""
-    recorded = _read(course)
-    tested = LastTest(_work_sha256(course, module), passed, total, function, points)
-    _write(course, replace(recorded, modules=recorded.modules | {module.name: tested}))
-
-
 def record_report(course: Course, module: Module, report: Report) -> None:
     """Record a report on the student's file. A grader fault is not recorded."""
     if report.score is None:
         return
-    passed = sum(check.outcome == "passed" for check in report.checks)
-    diagnosed = [one.function for one in report.diagnoses if one.function]
     failed = [check.target for check in report.checks if check.outcome != "passed"]
-    record(course, module, passed, len(report.checks), next(iter(diagnosed + failed), ""), report.score)
+    told = report.first_diagnosis
+    function = (told and told.function) or next(iter(failed), "")
+    mistake = (told and told.misconception) or ""
+    tested = LastTest(
+        _work_sha256(course, module),
+        len(report.checks) - len(failed),
+        len(report.checks),
+        function,
+        report.score,
+        mistake,
+        sum(one.hold for one in report.properties),
+        sum(one.total for one in report.properties),
+    )
+    recorded = _read(course)
+    _write(course, replace(recorded, modules=recorded.modules | {module.name: tested}))
 
 
 def forget_tests(course: Course, names: Collection[str]) -> None:
@@ -110,10 +117,11 @@ def next_hint(course: Course, module: Module) -> HintGiven | None:
         return None
     if tested.passed == tested.total and not tested.function:
         return None
-    if given is None or given.function != tested.function:
-        return HintGiven(tested.function, 1, tested.file_sha256)
+    about = (tested.function, tested.mistake)
+    if given is None or (given.function, given.mistake) != about:
+        return HintGiven(tested.function, 1, tested.file_sha256, tested.mistake)
     edited = given.file_sha256 != tested.file_sha256
-    return HintGiven(given.function, min(given.tier + edited, len(TIERS)), tested.file_sha256)
+    return HintGiven(given.function, min(given.tier + edited, len(TIERS)), tested.file_sha256, given.mistake)
 
 
 def record_hint(course: Course, module: Module, given: HintGiven) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from cli.student.warm import VARIABLE, Answer, ask, start
 from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.grading.grade import check_own_files
@@ -21,11 +23,39 @@ from tests.bench.row import Row, costs
 ROOT = Path(__file__).parent.parent.parent
 PART = "a student's loop"
 TEST_MOST, WATCH_MOST = 4.0, 0.5  # times the import of NumPy
-ROUNDS = 11
+COLD_MOST, WARM_MOST = 1.6, 0.3  # times the import of torch
+ROUNDS, TORCH_ROUNDS = 11, 5
+MODULE = "05_torch_attention"
 
 
 def loop() -> Iterator[Row]:
-    """Yield both waits beside the import of NumPy, medians of one run."""
+    """Yield all waits beside the import of NumPy or torch, medians of one run."""
+    yield from _numpy_loop()
+    yield from _torch_loop()
+
+
+def _torch_loop() -> Iterator[Row]:
+    torch, cold, warm = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "modules", Path(folder) / "modules", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "solutions" / MODULE / "torch_attention.py", Path(folder) / "modules" / MODULE)
+        test = [ATTN, "test", MODULE]
+        for _ in range(TORCH_ROUNDS):
+            torch.append(run([sys.executable, "-c", "import torch"], Path(folder)).seconds)
+            cold.append(run(test, Path(folder)).seconds)
+        course = read_course(Path(folder))
+        start(course, course.module(MODULE))
+        while not isinstance(ask(course, course.module(MODULE), first=False), Answer):
+            time.sleep(0.1)
+        os.environ[VARIABLE] = "1"
+        warm += [run(test, Path(folder)).seconds for _ in range(ROUNDS)]
+        del os.environ[VARIABLE]
+    base = ("import torch", statistics.median(torch))
+    yield costs(PART, "attn test torch_attention", statistics.median(cold), base, most=COLD_MOST)
+    yield costs(PART, "the same, warm", statistics.median(warm), base, most=WARM_MOST)
+
+
+def _numpy_loop() -> Iterator[Row]:
     numpy, tests = [], []
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "modules", Path(folder) / "modules", ignore=shutil.ignore_patterns("__pycache__"))

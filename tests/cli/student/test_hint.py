@@ -79,7 +79,7 @@ def test_passing_checks_do_not_hide_a_known_mistake(attn: Attn, bundle: Path) ->
     assert done.returncode == 0
     assert "5 of 5 visible checks pass." in done.stdout
     assert "Likely: the maximum is not subtracted before the exponentials" in done.stdout
-    assert "yours" not in done.stdout
+    assert "yours:    [nan, nan]" in done.stdout
 
 
 def test_right_code_is_left_alone(attn: Attn, bundle: Path) -> None:
@@ -105,10 +105,27 @@ def test_the_next_hint_comes_after_an_edit_and_a_failing_run(attn: Attn, bundle:
         assert attn("hint", "softmax", cwd=bundle).returncode == 1
         attn("test", "softmax", cwd=bundle)
         assert tier() == expected
-    assert "softmax, hint 3 of 3\n\n  For the scores [0, 2, 1, 1, 1.5]" in attn("hint", cwd=bundle).stdout
+    shown = attn("hint", cwd=bundle).stdout
+    assert shown.startswith("softmax, hint 3 of 3\nLikely: softmax is always taken along axis 0;")
+    assert "\n\n  For the scores [0, 2, 1, 1, 1.5]" in shown
     write(bundle, "01_softmax", "")
     attn("test", "softmax", cwd=bundle)
     assert attn("hint", "softmax", cwd=bundle).returncode == 1
+
+
+def test_the_first_hint_is_about_the_mistake_that_is_shown(attn: Attn, bundle: Path) -> None:
+    def hint() -> tuple[str, str]:
+        attn("test", "softmax", cwd=bundle)
+        entry = json.loads(attn("hint", "softmax", "--json", cwd=bundle).stdout)
+        return entry["misconception"], entry["tier"]
+
+    path = write(bundle, "01_softmax", AXIS_ZERO)
+    assert hint() == ("axis_zero", "nudge")
+    assert "  Compare softmax(x).sum(axis=0) with" in attn("hint", "softmax", cwd=bundle).stdout
+    path.write_text(path.read_text() + "# tried something\n")
+    assert hint() == ("axis_zero", "pointer")
+    path.write_text(path.read_text().replace("axis=0)", "axis=-1, keepdims=True)"))  # another mistake, told anew
+    assert hint() == ("ignores_axis", "nudge")
 
 
 def test_another_function_begins_with_a_nudge(attn: Attn, bundle: Path) -> None:
