@@ -102,7 +102,7 @@ class Diagnoser:
         checks: Sequence[CheckResult],
         session: Session | None,
     ) -> Diagnosis:
-        line = self._line(finding, observed, source)
+        line = self._line(finding, prints, observed, source)
         hidden, own = _hidden_failure(finding, checks), session is not None
         text = diagnosis_text(finding, prints, observed, line, source.file, self.module.slug, hidden, own=own)
         name = finding.way.name if finding.way else None
@@ -120,19 +120,18 @@ class Diagnoser:
         alone = gives_the_same_alone(session, probe, observed[number])
         return paste(probe, number, finding.deviation.side, alone=alone)
 
-    def _line(self, finding: Finding, observed: Observed, source: Source) -> Line | None:
-        """Return the line to look at: where it raised, or the line most like the wrong way."""
+    @staticmethod
+    def _line(finding: Finding, prints: Fingerprints, observed: Observed, source: Source) -> Line | None:
+        """Return the line to look at: where the call that is shown raised, or the line most like the wrong way."""
         if finding.target == REFLECT:
             return None
-        numbers = finding.deviation.probes if finding.deviation else ()
-        raised = [observed[number].place for number in numbers if observed[number].place]
-        if raised and finding.way is None:
-            return raised[0]
-        if finding.way is None and finding.deviation is None:
+        if finding.way is None and finding.deviation is not None:
+            place = observed[shown_probe(finding, prints, observed)].place
+            return place or likely_line(source, finding.path, ())
+        if finding.way is None:
             found = likely_line(source, finding.path, ["NotImplementedError"])
             return replace(found, exact=True) if found else None
-        way = finding.way
-        return likely_line(source, finding.path, way.look, way.likely) if way else likely_line(source, finding.path, ())
+        return likely_line(source, finding.path, finding.way.look, finding.way.likely)
 
 
 def _hidden_failure(finding: Finding, checks: Sequence[CheckResult]) -> str:

@@ -56,7 +56,8 @@ def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any
         # Its own mistake and the consequences of an earlier one together may look like a third, which is not there.
         mixed = any(one.way and matcher.affects(one.way, path, deviation.side) for one in found)
         names = (*(() if mixed else matcher.names(path, deviation)), None, None)
-        found.append(Finding(target, path, deviation, names[0], names[1]))
+        shown = matcher.shown_by(names[0], path, deviation) if names[0] and names[1] is None else deviation
+        found.append(Finding(target, path, shown, names[0], names[1]))
     return found + _wrong_answers(prints, answers)
 
 

@@ -51,7 +51,15 @@ class Matcher:
     def names(self, path: str, deviation: Deviation) -> tuple[WrongWay, ...]:
         """Return the wrong way that a function behaves like, or the two that it mixes; none if that is not clear."""
         one = self._name(path, deviation)
-        return (one,) if one else explain(deviation.probes, self._evidence(path, deviation.side))
+        if one is not None:
+            return (one,)
+        evidence = self._evidence(path, deviation.side)
+        return explain(deviation.probes, evidence, values=deviation.side == Side.VALUE)
+
+    def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
+        """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
+        hit = next((one.hit for one in self._evidence(path, deviation.side) if one.way.name == way.name), frozenset())
+        return Deviation(deviation.side, tuple(one for one in deviation.probes if one in hit) or deviation.probes)
 
     def _evidence(self, path: str, side: Side) -> list[Evidence]:
         found = []

@@ -78,14 +78,18 @@ def cost_diagnosis_text(way: WrongWay, function: str, offence: str, line: int | 
 
 
 def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> int:
-    """Return the smallest probe that shows a deviation; preferably one where the difference is easy to see."""
+    """Return the smallest probe that shows a deviation; preferably one where the difference is easy to see.
+
+    Code that raises must run before its values can be right, so a call that raises comes first if nothing has a name.
+    """
     assert finding.deviation is not None
 
-    def order(number: int) -> tuple[bool, bool, int, int]:
+    def order(number: int) -> tuple[bool, bool, bool, int, int]:
         probe, expected = prints.probes[number], prints.outcome(None, number)
         near = observed[number].ended == "returned" and likeness(observed[number].value, expected.value) == 1
         odd = any(len(axes_of(arg)) > 2 or (type(arg) is np.ndarray and arg.dtype == np.float32) for arg in probe.args)
-        return near, odd, probe.size, number
+        runs = finding.way is None and observed[number].place is None
+        return runs, near, odd, probe.size, number
 
     return min(finding.deviation.probes, key=order)
 

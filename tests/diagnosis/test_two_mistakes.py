@@ -33,4 +33,16 @@ B = evidence("b", "345", "45")
     ],
 )
 def test_names_are_in_every_explanation(off: str, known: list[Evidence], names: list[str]) -> None:
-    assert [one.name for one in explain(map(int, off), known)] == names
+    assert [one.name for one in explain(map(int, off), known, values=True)] == names
+
+
+def test_one_of_them_may_be_a_relative_of_a_known_one() -> None:
+    known = [evidence("a", "1234", "123"), evidence("b", "456", "5")]  # probe 6 should show b alone, and does not
+    assert [one.name for one in explain(range(1, 7), known, values=True)] == ["a"]
+    assert explain(range(1, 7), known, values=False) == ()
+
+
+def test_refusals_do_not_mix() -> None:
+    known = [evidence("never_refuses", "12", "1"), evidence("refuses_without_the_number", "2", "2")]
+    assert [one.name for one in explain([1, 2], known, values=True)] == ["never_refuses"]
+    assert explain([1, 2], known, values=False) == ()  # it does refuse one of them
