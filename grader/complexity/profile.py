@@ -10,9 +10,10 @@ from grader.complexity.contract import METERS, Contract, CostLimit
 from grader.complexity.cost import Cost, Event
 from grader.complexity.events import events_of
 from grader.complexity.judging import cost_of, judge
-from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.polynomial import Polynomial
 from grader.complexity.samples import Sample, Samples
 from grader.complexity.sampling import Expected, Sampler
+from grader.complexity.tiling import Sizes
 from grader.core.errors import StudentEndedError, StudentError
 from grader.sandbox.protocol.call_names import is_attention
 from grader.sandbox.session import Session
@@ -82,7 +83,7 @@ def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentEr
     contract = sampler.contract
     quick = "steps" in exact and not exact["steps"].degree  # it says that it does not loop
     try:
-        sampler.measure([*contract.far, *(contract.farthest if quick else ())])
+        sampler.measure([*contract.ragged, *contract.far, *(contract.farthest if quick else ())])
     except StudentError as error:
         return error
     return None
@@ -136,7 +137,9 @@ def _make_further_calls(sampler: Sampler) -> _FurtherCalls:
     """Make the further calls of a contract; at two sizes where a limit wants the steps to be constant."""
     contract = sampler.contract
     near, far = (
-        tuple(base + steps * step for base, step in zip(contract.lattice.base, contract.lattice.step, strict=True))
+        contract.fitted(
+            [base + steps * step for base, step in zip(contract.lattice.base, contract.lattice.step, strict=True)]
+        )
         for steps in (4, 7)
     )
     samples = sampler.measure_further_calls(near)

@@ -70,7 +70,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
             for contract in wanted:
                 names = contract.lattice.names
                 reference = {
-                    meter: Polynomial.from_data(names, terms)
+                    meter: Polynomial.from_data(names, terms, contract.lattice.tiles)
                     for meter, terms in golden.costs.get(contract.function, {}).items()
                 }
                 costs = measurer.of(session, contract)
