@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grader.complexity.contract import METERS, Contract, CostLimit
-from grader.complexity.cost import Cost, Event
+from grader.complexity.cost import WRONG_RESULTS, Cost, Event
 from grader.complexity.events import events_of
 from grader.complexity.judging import cost_of, judge
 from grader.complexity.polynomial import Polynomial
@@ -68,9 +68,9 @@ def _profile(sampler: Sampler) -> Profile:
     problem = _measure_far(sampler, exact)
     events = events_of(sampler.samples, [(further.sizes, sample) for sample in further.samples])
     if sampler.samples.wrong:
-        message = "the results are wrong, so the cost does not count"  # a report must not show the right results
         costs = [
-            cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, message) for limit in contract.limits
+            cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, WRONG_RESULTS)
+            for limit in contract.limits
         ]
     else:
         costs = [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in contract.limits]
