@@ -34,6 +34,9 @@ METERS: dict[str, str] = {
 }
 
 
+EACH_STEP = 40  # steps that are measured one by one
+
+
 @dataclass(frozen=True)
 class CostLimit:
     """What one meter may count: an upper bound, and with `exact` also a range for its coefficients."""
@@ -105,6 +108,17 @@ class Contract:
         powers = [powers for limit in self.limits for powers in limit.bound.terms]
         highest = tuple(max(1, *of_one) for of_one in zip(*powers, strict=True))
         return replace(self.lattice, highest=highest)
+
+    @property
+    def each_step(self) -> tuple[Sizes, ...]:
+        """Sizes at which one step of a sequence after another is measured: only some may be expensive."""
+        base, step, names = self.lattice.base, self.lattice.step, self.lattice.names
+        repeated = [at for at, name in enumerate(names) if any(call.times == name for call in self.before)]
+        return tuple(
+            self.fitted([size + k * step[at] if at == chosen else size for at, size in enumerate(base)])
+            for chosen in repeated
+            for k in range(EACH_STEP)
+        )
 
     @property
     def reaches(self) -> list[str]:

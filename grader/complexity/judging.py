@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from grader.complexity.contract import CostLimit
+from grader.complexity.contract import EACH_STEP, CostLimit
 from grader.complexity.cost import CodeLine, Cost, CostVerdict
 from grader.complexity.polynomial import Polynomial, Powers
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
@@ -41,6 +41,7 @@ def judge(samples: Samples, limit: CostLimit, polynomial: Polynomial, measure: M
             or _judge_rough_count(samples, limit)
             or _judge_growth(measure(_sizes_along(rays)), limit, rays)
         )
+    cost = _judge_each_step(samples, limit, polynomial, cost)
     cost = _judge_constants(samples, limit, _judge_array_products(samples, limit, cost))
     cost = _judge_ragged(samples, limit, polynomial, _judge_far(samples, limit, polynomial, cost))
     if unknown and (cost.verdict == "pass" or cost.too_little):  # the missing work may be done in the unknown call
@@ -158,6 +159,23 @@ def _judge_jump(samples: Samples, limit: CostLimit, measured: str) -> Cost | Non
             place = _growing_line(samples, limit.meter, [max(small, key=sum), sizes])
             return cost_of(samples, limit, measured, "fail", place, message)
     return None
+
+
+def _judge_each_step(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost: Cost) -> Cost:
+    """Fail a sequence in which only some steps are expensive, and later ones more so: growth by doubling."""
+    run = samples.contract.each_step
+    for sizes in (run[at : at + EACH_STEP] for at in range(0, len(run), EACH_STEP)):
+        if cost.verdict == "fail" or all(samples.count(limit.meter, one) == polynomial.at(one) for one in sizes):
+            continue
+        shares = {one: _share(samples, limit, one) for one in sizes}
+        usual = sorted(shares, key=lambda one: shares[one])[EACH_STEP // 2]
+        worst = max(sizes[EACH_STEP // 2 :], key=lambda one: shares[one])
+        earlier = max(shares[one] for one in sizes[EACH_STEP // 4 : EACH_STEP // 2])
+        if shares[worst] > max(JUMP * shares[usual], 2**FAILS_ABOVE * earlier):
+            message = f"some steps of a sequence cost many times what the others do, and more than {limit.text}"
+            place = _growing_line(samples, limit.meter, [usual, worst])
+            cost = cost_of(samples, limit, "not a polynomial", "fail", place, message)
+    return cost
 
 
 def _judge_far(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost: Cost) -> Cost:

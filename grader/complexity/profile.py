@@ -58,7 +58,7 @@ def profile(session: Session, contract: Contract, seed: int, expected: Expected 
 def _profile(sampler: Sampler) -> Profile:
     contract = sampler.contract
     sampler.measure_small_sizes()
-    samples = sampler.measure(contract.large)
+    samples = sampler.measure([*contract.large, *contract.each_step])
     meters = {limit.meter for limit in contract.limits}
     if not all(samples.confirms(meter, samples.polynomial(meter)) for meter in meters):
         samples = sampler.measure_all_small_sizes()
