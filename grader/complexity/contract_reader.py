@@ -65,7 +65,7 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
         raise
     except KeyError as error:
         raise module_error(folder, where, f"has no {error.args[0]}", _KEYS_NEEDED) from None
-    except (ValueError, TypeError, AttributeError, ZeroDivisionError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise module_error(folder, where, f"cannot be read: {error}", _REFERENCE) from None
 
 

@@ -106,6 +106,8 @@ def parse(
             if matched is None:
                 raise ValueError(f"{part.strip()!r} in {text!r} is neither a number nor a size")
             name, power = matched["name"], sign * int(matched["power"] or 1)
+            if sign < 0 and matched["number"] and not int(matched["number"]):
+                raise ValueError(f"{text!r} divides by 0")
             if name is None or name in constants:
                 factor *= Fraction(constants[name] if name else int(matched["number"])) ** power
             elif name not in names:

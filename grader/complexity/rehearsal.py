@@ -13,6 +13,7 @@ from grader.complexity.contract import Contract
 from grader.complexity.measurer import CostMeasurer, ReferenceAnswers
 from grader.complexity.script_making import script_at
 from grader.complexity.secret_sizes import at_secret_sizes
+from grader.complexity.size_expression import SizeError
 from grader.complexity.tiling import Sizes
 from grader.course.module import CourseError, module_error
 from grader.course.seeds import seed_of
@@ -64,5 +65,7 @@ def _problem(folder: Path, contract: Contract, specs: tuple[str, ...], sizes: Si
     at = ", ".join(f"{name} = {size}" for name, size in zip(contract.lattice.names, sizes, strict=True))
     words = " ".join(f"{type(error).__name__}: {error}".split())[:MOST_WORDS].rstrip(".")
     problem = f"the solution raises {words}, when it is called with ({', '.join(specs)}) at {at}"
+    if isinstance(error, SizeError):  # of ours, not of the solution
+        problem = str(error)
     fix = 'Choose other arguments or sizes: d = [2, 2] has only even sizes, where = ["n_q <= n_k"] ties two of them'
     return module_error(folder, f"complexity.{contract.function}", problem, fix)

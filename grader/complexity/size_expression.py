@@ -10,6 +10,10 @@ _EXPRESSION = re.compile(rf"{_OPERAND}(?:[-+*/]{_OPERAND})*")
 _TOKEN = re.compile(rf"{_OPERAND}|[-+*/]")
 
 
+class SizeError(ValueError):
+    """An expression that has no value at some sizes."""
+
+
 def require_expression(text: str, names: Collection[str]) -> None:
     """Raise a ValueError that says why this is not a size."""
     if not _EXPRESSION.fullmatch(text):
@@ -20,7 +24,7 @@ def require_expression(text: str, names: Collection[str]) -> None:
 
 
 def size_of(text: str, names: Mapping[str, int]) -> int:
-    """Return the value of an expression. A ValueError names one that is negative or does not come out even."""
+    """Return the value of an expression. A SizeError names one that is negative or does not come out even."""
     total, product, sign = 0, 1, 1
     operator = "*"
     for token in _TOKEN.findall(text):
@@ -31,11 +35,11 @@ def size_of(text: str, names: Mapping[str, int]) -> int:
         else:
             value = int(token) if token[0].isdigit() else names[token]
             if operator == "/" and (value == 0 or product % value):
-                raise ValueError(f"{text} is not a whole number at {_written(text, names)}: choose other sizes")
+                raise SizeError(f"{text} is not a whole number at {_written(text, names)}: choose other sizes")
             product = product // value if operator == "/" else product * value
     total += sign * product
     if total < 0:
-        raise ValueError(f"{text} is negative at {_written(text, names)}: choose other sizes")
+        raise SizeError(f"{text} is negative at {_written(text, names)}: choose other sizes")
     return total
 
 
