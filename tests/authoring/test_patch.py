@@ -65,7 +65,8 @@ def test_an_old_line_may_have_its_comment() -> None:
 
 def test_a_method_extends_the_class_and_one_with_super_copies_it() -> None:
     code = patched_code(SOLUTION, {"return self.by * x": "return x"}, None)
-    assert code == {"Scale": "class Scale(Scale):\n    def apply(self, x):\n        x = np.asarray(x)\n        return x"}
+    own = "class Scale(Scale):\n    def apply(self, x):\n        x = np.asarray(x)\n        return x"
+    assert code == {"Scale": own}
     code = patched_code(SOLUTION, {"self.by = by": "self.by = -by"}, None)
     assert code["Scale"].startswith("class Scale(list):\n    factor = 3\n    def __init__(self, by):\n        super()")
     code = patched_code(SOLUTION, {"factor = 3": "factor = 4"}, None)
@@ -87,7 +88,7 @@ def test_a_method_extends_the_class_and_one_with_super_copies_it() -> None:
         ({"return 2 * x": "return x"}, "triple", "IN names triple, which the solution does not define"),
         ({" ": "return x"}, None, "an old line of REPLACE is empty"),
         ({"return is not enough.": "return x"}, None, "no function of the solution has the line"),
-        ({"return 2 * x": "1", 'raise ValueError("empty")\nreturn 2 * x': "2"}, None, "two old lines of REPLACE overlap"),
+        ({"return 2 * x": "", 'raise ValueError("empty")\nreturn 2 * x': ""}, None, "two old lines of REPLACE overlap"),
     ],
 )
 def test_a_patch_that_does_not_fit(replace: dict[str, str], only: str | None, problem: str) -> None:
