@@ -13,11 +13,12 @@ import ast
 import re
 from dataclasses import dataclass
 
+from grader.authoring.authors_submission import authors_submission
 from grader.authoring.patch import PatchError, patched_code
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 from grader.course.percent import split_cells
-from grader.submission.submission import Source, Submission
+from grader.submission.submission import Submission
 
 _CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -63,8 +64,7 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
 def as_submission(course: Course, module: Module, misconception: Misconception) -> Submission:
     """Return the submission of a student with this misconception: the solution with the wrong code added."""
     solution = read_text(course.solution(module))
-    source = Source(f"{module.slug}.py", (f"{solution}\n\n{misconception.code}",), notebook=False)
-    return Submission(misconception.name, module.name, source.file, {module.slug: source})
+    return authors_submission(course, module, misconception.name, f"{solution}\n\n{misconception.code}")
 
 
 def _read_cell(name: str, cell: str, solution: str) -> Misconception:

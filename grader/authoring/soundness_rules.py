@@ -213,6 +213,28 @@ def points_are_divided_fairly(evidence: Evidence) -> Iterator[Problem]:
             yield from _at_most(check.name, check.points, DTYPE_SHARE, by_target[check.target])
 
 
+def fallbacks_stand_in(evidence: Evidence) -> Iterator[Problem]:
+    """The solution loses nothing on a fallback; a fallback is right, and gives the earlier module not away."""
+    for one in evidence.fallbacks:
+        for lost in _lost(one.solution):
+            yield Problem(f"the solution loses points on {one.file}: {lost}", "Fix the fallback, or the check")
+        checks = [check for check in _not_passed(one.own) if check.target != REFLECT]
+        for check in checks:
+            yield Problem(f"{one.file} fails {check.name} of {one.module}: {_first_line(check)}", "Fix the fallback")
+        if not checks and not one.own.forbidden and all(cost.verdict == "pass" for cost in one.own.costs):
+            what = f"{one.file} would get full marks in {one.module}, so it gives its solution away"
+            yield Problem(what, f"Build it on something that {one.module} forbids, or make it expensive")
+
+
+def _lost(report: Report) -> Iterator[str]:
+    """Yield what a report does not have full marks for."""
+    if report.message:
+        yield report.message
+    yield from (f"{check.name} ({_first_line(check)})" for check in _not_passed(report) if not report.message)
+    yield from (f"{cost.meter} of {cost.function} ({cost.message})" for cost in report.costs if cost.verdict != "pass")
+    yield from (f"it calls {call.call}, which is forbidden" for call in report.forbidden)
+
+
 RULES = (
     stub_scores_nothing,
     reference_scores_everything,
@@ -227,6 +249,7 @@ RULES = (
     no_check_crashes,
     strange_results_score_low,
     points_are_divided_fairly,
+    fallbacks_stand_in,
 )
 
 

@@ -14,6 +14,7 @@ Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
 FORBIDDEN = ("products", "exec", "attention", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
+FALLBACK = re.compile(r"fallback\w*\.py")
 
 
 class CourseError(Exception):
@@ -68,6 +69,7 @@ class Module:
     forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by kind of call
     gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts for costs measured on a GPU
     unchanged: Mapping[str, float] = field(default_factory=dict, hash=False)  # points of targets
+    fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # slug of an earlier module → file
 
     @property
     def slug(self) -> str:
@@ -109,6 +111,11 @@ class Module:
         """The hints that `attn hint` shows."""
         return self.folder / "hints.toml"
 
+    @property
+    def fallbacks(self) -> dict[str, Path]:
+        """The files that stand in for a student's earlier modules, by slug."""
+        return {slug: self.folder / name for slug, name in self.fallback.items()}
+
 
 def read_module(folder: Path) -> Module:
     """Read a module's folder. A mistake in its `module.toml` is a CourseError that says how to fix it."""
@@ -140,6 +147,7 @@ def read_module(folder: Path) -> Module:
         forbidden=_rules(folder, table),
         gpu=_table(folder, table, "gpu"),
         unchanged=_points(folder, table),
+        fallback=_fallbacks(folder, table),
     )
 
 
@@ -157,6 +165,7 @@ OPTIONAL = {
     "complexity": "[complexity.softmax]",
     "gpu": "[gpu.fused_attention]",
     "unchanged": "unchanged = {softmax = 1}",
+    "fallback": 'fallback = {softmax = "fallback.py"}',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
 }
 
@@ -214,6 +223,19 @@ def _points(folder: Path, table: Mapping[str, Any]) -> dict[str, float]:
             fix = f"Write it like {OPTIONAL['unchanged']}"
             raise module_error(folder, f"unchanged.{target}", f"must be a number above 0, not {value!r}", fix)
     return {target: float(value) for target, value in points.items()}
+
+
+def _fallbacks(folder: Path, table: Mapping[str, Any]) -> dict[str, str]:
+    files = _table(folder, table, "fallback")
+    for slug, name in files.items():
+        key, fix = f"fallback.{slug}", f"Write it like {OPTIONAL['fallback']}"
+        if type(name) is not str or not FALLBACK.fullmatch(name):
+            raise module_error(folder, key, f"must be the name of a file fallback….py, not {name!r}", fix)
+        if not (folder / name).is_file():
+            raise module_error(folder, key, f"there is no file {name} beside it", "Write it, or remove this line")
+    if len(set(files.values())) < len(files):
+        raise module_error(folder, "fallback", "names one file twice", "Write one file for each earlier module")
+    return files
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:

@@ -16,6 +16,7 @@ from grader.grading.checks import Check
 from grader.grading.load_student import require_backend
 from grader.grading.own_words import explained
 from grader.grading.run_suite import run_suite
+from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
 from grader.grading.workers import Workers
@@ -42,7 +43,7 @@ def grade(
     """
     require_hidden(course, module)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))
-    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu)
+    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu, course=course)
 
 
 def full_suite(course: Course, module: Module) -> Suite:
@@ -83,7 +84,7 @@ def check_own_files(
     def tell(report: Report) -> None:
         on_report(explained(report, current[0], suite.api, Limits()))
 
-    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun)
+    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, course=course)
 
 
 def run_grading(
@@ -96,8 +97,12 @@ def run_grading(
     begun: ZygoteSpawner | None = None,
     workers: Workers | None = None,
     gpu: bool = False,
+    course: Course | None = None,
 ) -> None:
-    """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code."""
+    """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code.
+
+    With `course`, the fallbacks of the module stand in for earlier modules that are missing or at fault.
+    """
     require_backend(suite.module)
     cost_measurer = suite.cost_measurer()
     gpu_measurer = suite.gpu_measurer() if gpu and suite.measured and suite.module.gpu else None
@@ -109,10 +114,23 @@ def run_grading(
         context = GradingContext(
             suite.module, suite.api, checks, judge, *measurers, diagnoser, found, limits or Limits()
         )
-        for submission in submissions:
-            grading = SubmissionGrading(context, submission)
-            on_report(found.run_with_retry(grading.run, grading.not_graded))
 
+        def graded(submission: Submission) -> Report:
+            grading = SubmissionGrading(context, submission)
+            return found.run_with_retry(grading.run, grading.not_graded)
+
+        for submission in submissions:
+            on_report(graded(submission) if stand_in is None else stand_in.graded(submission, graded))
+
+    def grade_earlier(module: Module, submission: Submission) -> Report:
+        assert course is not None
+        earlier = Suite(module, course.api(module), module.checks)
+        earlier = earlier if suite.hidden is None else full_suite(course, module)
+        reports: list[Report] = []
+        run_grading(replace(earlier, diagnosed=False), [submission], reports.append, limits, workers=found)
+        return reports[0]
+
+    stand_in = StandIn(course, suite.module, grade_earlier) if course and suite.module.fallback else None
     opened = workers is None
     found = Workers(suite.module.backend, begun, allow_unjailed=allow_unjailed, gpu=gpu) if workers is None else workers
     with found if opened else contextlib.nullcontext():

@@ -165,7 +165,7 @@ class SubmissionGrading:
             return
         from grader.complexity.audit import audit  # a student's own checks do not wait for it
 
-        found = next(iter(audit(session.program.files)), None)
+        found = next(iter(audit(session.program.own_files)), None)
         for one in filter(None, (session, session.gpu)):
             one.uncertified = f"line {found.line}: {found.reason}: an instructor must check" if found else ""
         session.recorded = [] if measurer.forbidden and not session.named else None
@@ -184,7 +184,7 @@ class SubmissionGrading:
         )
         calls = measurer.calls_in_checks(session, recorded)
         self._renew(session, "plain")
-        files = session.program.files
+        files = session.program.own_files
         return tuple(measurer.with_calls(one, calls, files) for one in measured)
 
     @staticmethod
@@ -251,6 +251,7 @@ class SubmissionGrading:
             costs=result.costs,
             forbidden=result.forbidden,
             reviews=result.reviews,
+            builds_on=self.submission.builds_on,
             endings=result.endings,
             diagnoses=result.explained.diagnoses,
             sandbox=self.context.workers.tier,

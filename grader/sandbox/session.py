@@ -36,6 +36,11 @@ class Program:
     names: tuple[str, ...]
 
     @property
+    def own_files(self) -> Mapping[str, Mapping[str, Any]]:
+        """The sources that the student wrote: all but the course's fallbacks."""
+        return {slug: one for slug, one in self.files.items() if not one.get("given")}
+
+    @property
     def lines(self) -> Mapping[str, int]:
         """The number of lines of every file. A notebook has `file[number]` for each cell."""
         return {
