@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.authoring.evidence import Evidence
 from grader.authoring.misconceptions import Misconception
 from grader.core.compare import shape_of
-from grader.core.report import CheckResult, Report
+from grader.core.report import CheckResult, EndingRecord, Report
 from grader.course.api import REFLECT
 from grader.diagnosis.findings import diagnosed_names
 from grader.diagnosis.probe import Probe
@@ -46,7 +46,9 @@ def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
     if evidence.reference.message:
         yield Problem(f"the solution: {evidence.reference.message}", "Fix the solution")
     for check in _not_passed(evidence.reference):
-        yield Problem(f"the solution fails {check.name}: {_first_line(check)}", "Fix the solution or the check")
+        yield _too_slow(evidence.reference, check) or Problem(
+            f"the solution fails {check.name}: {_first_line(check)}", "Fix the solution or the check"
+        )
     for report in (evidence.reference, *evidence.reference_again):
         for cost in report.costs:
             if cost.verdict != "pass":
@@ -175,7 +177,8 @@ def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
     for report in evidence.reference_again:
         for check in _not_passed(report):
             what = f"the solution fails {check.name} with other random inputs: {_first_line(check)}"
-            yield Problem(what, "Use only `rng` for random numbers, and assert only what is always true")
+            fix = "Use only `rng` for random numbers, and assert only what is always true"
+            yield _too_slow(report, check) or Problem(what, fix)
 
 
 def no_check_crashes(evidence: Evidence) -> Iterator[Problem]:
@@ -260,6 +263,14 @@ def _at_most(name: str, points: float, share: float, total: float) -> Iterator[P
 
 def _not_passed(report: Report) -> list[CheckResult]:
     return [check for check in report.checks if check.outcome != "passed"]
+
+
+def _too_slow(report: Report, check: CheckResult) -> Problem | None:
+    """Return the problem of a check whose call took too long; None if it failed for another reason."""
+    if EndingRecord("deadline", check.name) not in [EndingRecord(one.kind, one.during) for one in report.endings]:
+        return None
+    fix = "Make its input smaller, or give it time: @worth(..., cpu_s=30), or limits = {cpu_s = 30} in module.toml"
+    return Problem(f"the solution takes too long in {check.name}: {_first_line(check)}", fix)
 
 
 def _first_line(check: CheckResult) -> str:

@@ -14,6 +14,7 @@ Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
 FORBIDDEN = ("products", "exec", "attention", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
+LONGEST_CPU = 120  # seconds for one call: a class must be graded in a night
 FALLBACK = re.compile(r"fallback\w*\.py")
 
 
@@ -69,6 +70,7 @@ class Module:
     forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by kind of call
     gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts for costs measured on a GPU
     unchanged: Mapping[str, float] = field(default_factory=dict, hash=False)  # points of targets
+    cpu_s: float | None = None  # the CPU time of one call, if it is not the usual one
     fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # slug of an earlier module → file
 
     @property
@@ -147,6 +149,7 @@ def read_module(folder: Path) -> Module:
         forbidden=_rules(folder, table),
         gpu=_table(folder, table, "gpu"),
         unchanged=_points(folder, table),
+        cpu_s=_cpu_seconds(folder, table),
         fallback=_fallbacks(folder, table),
     )
 
@@ -165,6 +168,7 @@ OPTIONAL = {
     "complexity": "[complexity.softmax]",
     "gpu": "[gpu.fused_attention]",
     "unchanged": "unchanged = {softmax = 1}",
+    "limits": "limits = {cpu_s = 30}",
     "fallback": 'fallback = {softmax = "fallback.py"}',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
 }
@@ -223,6 +227,25 @@ def _points(folder: Path, table: Mapping[str, Any]) -> dict[str, float]:
             fix = f"Write it like {OPTIONAL['unchanged']}"
             raise module_error(folder, f"unchanged.{target}", f"must be a number above 0, not {value!r}", fix)
     return {target: float(value) for target, value in points.items()}
+
+
+def _cpu_seconds(folder: Path, table: Mapping[str, Any]) -> float | None:
+    limits = _table(folder, table, "limits")
+    fix = f"Write it like {OPTIONAL['limits']}"
+    for key in limits.keys() - {"cpu_s"}:
+        raise module_error(folder, f"limits.{key}", "is not a limit of time", fix)
+    if "cpu_s" not in limits:
+        return None
+    if (problem := cpu_problem(limits["cpu_s"])) is not None:
+        raise module_error(folder, "limits.cpu_s", problem, fix)
+    return float(limits["cpu_s"])
+
+
+def cpu_problem(cpu_s: object) -> str | None:
+    """Say what is wrong with a limit of CPU time; None if nothing is."""
+    if isinstance(cpu_s, int | float) and type(cpu_s) is not bool and 0 < cpu_s <= LONGEST_CPU:
+        return None
+    return f"must be a number of seconds above 0 and up to {LONGEST_CPU}, not {cpu_s!r}"
 
 
 def _fallbacks(folder: Path, table: Mapping[str, Any]) -> dict[str, str]:

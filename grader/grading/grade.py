@@ -19,6 +19,7 @@ from grader.grading.run_suite import run_suite
 from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
+from grader.grading.tell import Tell
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
@@ -35,15 +36,16 @@ def grade(
     *,
     allow_unjailed: bool = False,
     gpu: bool = False,
+    tell: Tell = lambda *_: None,
 ) -> None:
     """Grade submissions by a module's visible and hidden checks; `on_report` gets each report when it is done.
 
     With `gpu`, the checks that need a GPU run too; otherwise the report says that they were not run. Without a jail,
-    NoJailError unless `allow_unjailed`: this is other people's code.
+    NoJailError unless `allow_unjailed`: this is other people's code. `tell` is called before a slow check runs.
     """
     require_hidden(course, module)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))
-    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu, course=course)
+    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu, course=course, tell=tell)
 
 
 def full_suite(course: Course, module: Module) -> Suite:
@@ -56,10 +58,16 @@ def full_suite(course: Course, module: Module) -> Suite:
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
-def check_own_file(course: Course, module: Module, begun: ZygoteSpawner | None = None, case: str = "") -> Report:
+def check_own_file(
+    course: Course,
+    module: Module,
+    begun: ZygoteSpawner | None = None,
+    case: str = "",
+    told: Tell = lambda *_: None,
+) -> Report:
     """Run the visible checks on the student's own file. Their other modules can be imported."""
     reports: list[Report] = []
-    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case)
+    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case, told)
     (report,) = reports
     return report
 
@@ -71,6 +79,7 @@ def check_own_files(
     on_report: Callable[[Report], None],
     begun: ZygoteSpawner | None = None,
     case: str = "",
+    told: Tell = lambda *_: None,
 ) -> None:
     """Run the visible checks on one version of the student's file after another."""
     suite = Suite(module, course.api(module), module.checks, case=case)
@@ -82,9 +91,9 @@ def check_own_files(
             yield submission
 
     def tell(report: Report) -> None:
-        on_report(explained(report, current[0], suite.api, Limits()))
+        on_report(explained(report, current[0], suite.api, Limits().with_cpu(module.cpu_s)))
 
-    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, course=course)
+    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, course=course, tell=told)
 
 
 def run_grading(
@@ -98,6 +107,7 @@ def run_grading(
     workers: Workers | None = None,
     gpu: bool = False,
     course: Course | None = None,
+    tell: Tell = lambda *_: None,
 ) -> None:
     """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code.
 
@@ -109,11 +119,11 @@ def run_grading(
     gpu = gpu and (gpu_measurer is not None or suite.gpu is not None)  # otherwise there is nothing to do on the GPU
     diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 
+    allowed = (limits or Limits()).with_cpu(suite.module.cpu_s)
+
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         measurers = (cost_measurer, gpu_measurer)
-        context = GradingContext(
-            suite.module, suite.api, checks, judge, *measurers, diagnoser, found, limits or Limits()
-        )
+        context = GradingContext(suite.module, suite.api, checks, judge, *measurers, diagnoser, found, allowed, tell)
 
         def graded(submission: Submission) -> Report:
             grading = SubmissionGrading(context, submission)

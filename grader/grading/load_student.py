@@ -24,7 +24,7 @@ def open_student(course: Course, module: Module, submission: Submission) -> Iter
     require_backend(module)
     api = course.api(module)
     with open_spawner(module.backend) as spawner:
-        session = Session(spawner, program_of(submission, module, api), Limits())
+        session = Session(spawner, program_of(submission, module, api), Limits().with_cpu(module.cpu_s))
         try:
             load(session, module)
             yield Student(session, api)

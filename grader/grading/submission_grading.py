@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.complexity.gpu_speed import as_timing
@@ -23,6 +24,7 @@ from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
 from grader.grading.review_items import review_items
 from grader.grading.suite import Judge
+from grader.grading.tell import Tell
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
@@ -54,6 +56,7 @@ class GradingContext:
     diagnoser: Diagnoser | None
     workers: Workers
     limits: Limits
+    tell: Tell = lambda *_: None
 
     @property
     def max_score(self) -> float:
@@ -96,6 +99,7 @@ class SubmissionGrading:
         started = time.monotonic()
         program = program_of(self.submission, self.context.module, self.context.api)
         session = self._open(spawner, program)
+        session.tell = partial(self.context.tell, plain_name(self.submission.student))
         if self.context.workers.gpu_spawner is not None:
             session.gpu = Session(self.context.workers.gpu_spawner, program, GPU_LIMITS)
         try:

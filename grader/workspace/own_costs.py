@@ -64,7 +64,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
     golden = read_golden(module)
     api = course.api(module)
     with open_spawner(module.backend) as spawner:
-        session = Session(spawner, program_of(submission, module, api), Limits())
+        session = Session(spawner, program_of(submission, module, api), Limits().with_cpu(module.cpu_s))
         try:
             load(session, module)
             for contract in wanted:
