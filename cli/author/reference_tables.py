@@ -14,7 +14,7 @@ from typing import Any
 
 import grader.testing
 from grader.authoring.misconceptions import FIELDS
-from grader.core.compare import TOLERANCES
+from grader.core.compare import BFLOAT16, TOLERANCES
 from grader.course.hints import TIERS
 from grader.course.module import KEYS, OPTIONAL
 from grader.diagnosis.probe import probe
@@ -92,6 +92,7 @@ def _tolerances() -> Iterable[tuple[str, ...]]:
     names = {8: "float64", 4: "float32", 2: "float16"}
     for size, tolerance in TOLERANCES.items():
         yield names[size], f"{tolerance.relative:g}", f"{tolerance.absolute:g}"
+    yield "bfloat16", f"{BFLOAT16.relative:g}", f"{BFLOAT16.absolute:g}"
 
 
 def _student() -> Iterable[tuple[str, ...]]:
