@@ -78,9 +78,16 @@ def triangle(n_q, n_k):
 
 
 def open_causal(rng, *shape):
-    """Return an open mask that leaves each query a key with is_causal, too. Blocked rows have checks of their own."""
-    seen = triangle(*shape[-2:])
-    return draw_until(rng, lambda rng: open_mask(rng, *shape), lambda mask: bool((mask * seen).any(dim=-1).all()))
+    """Return an open mask that leaves each query a key with is_causal, too, and the last query more than one.
+
+    Blocked rows have checks of their own. A query with only one key would hide a wrong scale.
+    """
+
+    def shows(mask):
+        seen = (mask * triangle(*shape[-2:])).sum(dim=-1)
+        return bool((seen > 0).all() and (seen[..., -1] > 1).all())
+
+    return draw_until(rng, lambda rng: open_mask(rng, *shape), shows)
 
 
 @remembered
