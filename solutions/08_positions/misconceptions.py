@@ -647,12 +647,13 @@ REPLACE = {
 # %% slopes_always_halve
 LIKELY = "each slope is half of the one before, whatever the number of heads is"
 HINT = "That is right for 8 heads. For 4 heads, the last slope should still be 2^(-8)."
-REPLACE = {
-    "slopes = 2.0 ** (-8 * np.arange(1, power + 1) / power)": "slopes = 2.0 ** -np.arange(1.0, power + 1)",
-    "between = 2.0 ** (-8 * np.arange(1, 2 * power, 2) / (2 * power))": (
-        "between = 2.0 ** -np.arange(power + 1.0, 2 * power + 1)"
-    ),
-}
+
+
+def alibi_slopes(num_heads):
+    if num_heads < 1:
+        raise ValueError(f"num_heads must be at least 1, not {num_heads}")
+    return 0.5 ** np.arange(1.0, num_heads + 1)
+
 
 # %% slopes_grow
 LIKELY = "the sign of the exponent is missing: the slopes are above 1"
@@ -917,6 +918,14 @@ REPLACE = {
     "slopes = alibi_slopes(num_heads)": "slopes = alibi_slopes(num_heads) if num_heads > 0 else np.zeros(0)",
 }
 
+# %% bias_negative_heads_left_to_numpy
+LIKELY = "the bias is created before num_heads is checked, and NumPy's error for a negative one does not name it"
+HINT = "What does the message of alibi_bias(-5, 2, 3) say? Check num_heads, or call alibi_slopes, first."
+VALUES_RIGHT = True
+REPLACE = {
+    "slopes = alibi_slopes(num_heads)": "bias = np.empty((num_heads, n_q, n_k))\nslopes = alibi_slopes(num_heads)",
+}
+
 # %% reflect_orders_as_pairs
 LIKELY = "this is the number of pairs of five tokens, not of their orders"
 HINT = "How many tokens can stand first? How many are left for the second place?"
@@ -1054,65 +1063,31 @@ def apply_rope(x, positions, base=10000.0):
     return turned
 
 
-# %% slopes_by_repeated_products
-LIKELY = "each slope is computed again from the first, one product at a time"
-HINT = "Each slope is the one before times the same factor. Or use a power."
-COSTLY = True
-
-
-def alibi_slopes(num_heads):
-    if num_heads < 1:
-        raise ValueError(f"num_heads {num_heads}")
-    power = 2 ** (num_heads.bit_length() - 1)
-    found = np.ones(num_heads)
-    for k in range(num_heads):
-        factor, times = (2.0 ** (-8 / power), k + 1) if k < power else (2.0 ** (-4 / power), 2 * (k - power) + 1)
-        for _ in range(times):
-            found[k] *= factor
-    return found
-
-
-# %% slopes_by_a_triangle
-LIKELY = "a table with a row of factors for each head is made and multiplied along its rows"
-HINT = "One power for each head is enough."
-COSTLY = True
-
-
-def alibi_slopes(num_heads):
-    if num_heads < 1:
-        raise ValueError(f"num_heads {num_heads}")
-    power = 2 ** (num_heads.bit_length() - 1)
-    first = np.prod(np.where(np.tri(power) == 1, 2.0 ** (-8 / power), 1.0), axis=1)
-    second = np.prod(np.where(np.tri(2 * power) == 1, 2.0 ** (-4 / power), 1.0), axis=1)
-    return np.concatenate([first, second[0::2]])[:num_heads]
-
-
-# %% bias_slopes_for_every_entry
-LIKELY = "all slopes are computed again for every entry of the bias"
-HINT = "Call alibi_slopes once, before the loop."
+# %% bias_distances_one_by_one
+LIKELY = "each distance is counted step by step in a loop over the keys"
+HINT = "A distance is the absolute difference of two positions."
 COSTLY = True
 
 
 def alibi_bias(num_heads, n_q, n_k):
     slopes = alibi_slopes(num_heads)
-    bias = np.zeros((num_heads, n_q, n_k))
-    for h in range(num_heads):
-        for i in range(n_q):
-            for j in range(n_k):
-                slopes = [float(slope) for slope in alibi_slopes(num_heads)]
-                bias[h, i, j] = -slopes[h] * abs(n_k - n_q + i - j)
-    return bias
+    distance = np.zeros((n_q, n_k))
+    for i in range(n_q):
+        place = n_k - n_q + i
+        for j in range(n_k):
+            for between in range(min(place, j), max(place, j)):
+                distance[i, j] += between <= n_k
+    return -slopes[:, None, None] * distance
 
 
-# %% bias_distances_by_counting
-LIKELY = "distances are counted in an array with one more axis of keys"
-HINT = "A distance is the absolute difference of two positions. Subtract a row from a column."
+# %% bias_cut_from_a_square
+LIKELY = "the table for all positions is made first, and then its last rows are cut out"
+HINT = "One query that looks at 4000 keys needs 4000 distances, not 16 million."
 COSTLY = True
 
 
 def alibi_bias(num_heads, n_q, n_k):
     slopes = alibi_slopes(num_heads)
-    query, key = np.arange(n_k - n_q, n_k)[:, None, None], np.arange(n_k)[:, None]
-    steps = np.arange(min(n_k - n_q, 0), n_k)
-    between = ((steps >= query) & (steps < key)) | ((steps >= key) & (steps < query))
-    return (-slopes[:, None, None, None] * between).sum(axis=-1)
+    longest = max(n_q, n_k)
+    square = np.abs(np.arange(n_k - longest, n_k)[:, None] - np.arange(n_k - longest, n_k))
+    return -slopes[:, None, None] * square[-n_q:, -n_k:]

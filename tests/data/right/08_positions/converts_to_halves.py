@@ -34,11 +34,9 @@ def alibi_slopes(num_heads):
     return np.r_[of(p), of(2 * p)[::2][: num_heads - p]]
 
 def alibi_bias(num_heads, n_q, n_k):
-    square = np.abs(np.subtract.outer(np.arange(n_k), np.arange(n_k)))
-    if n_q <= n_k:
-        rows = square[n_k - n_q :]
-    else:
-        rows = np.vstack([np.arange(n_k) + extra for extra in range(n_q - n_k, 0, -1)] + [square])
+    # a distance is the larger difference of the two: one is the negative of the other
+    gap = np.arange(n_k - n_q, n_k).reshape(-1, 1) - np.arange(n_k)
+    rows = np.maximum(gap, -gap)
     return alibi_slopes(num_heads).reshape(-1, 1, 1) * rows * -1.0
 
 REFLECT_ORDERS_WITH_EQUAL_OUTPUTS_N5 = 120.0

@@ -43,8 +43,9 @@ def alibi_slopes(num_heads: int) -> np.ndarray:
     return np.append(first, more[: num_heads - power])
 
 def alibi_bias(num_heads: int, n_q: int, n_k: int) -> np.ndarray:
+    slopes = alibi_slopes(num_heads)
     bias = np.empty((num_heads, n_q, n_k))
-    for head, slope in enumerate(alibi_slopes(num_heads)):
+    for head, slope in enumerate(slopes):
         for i in range(n_q):
             bias[head, i] = -slope * np.abs(np.arange(n_k) - (n_k - n_q + i))
     return bias
