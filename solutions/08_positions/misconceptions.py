@@ -537,15 +537,6 @@ REPLACE = {
     )
 }
 
-# %% rope_everything_in_float32
-LIKELY = "the result is rounded to float32, whatever x is"
-HINT = "What is the dtype of your result for float64? Where does float32 come in?"
-REPLACE = {
-    "turned = np.empty(x.shape, dtype=np.float32 if x.dtype == np.float32 else np.float64)": (
-        "turned = np.empty(x.shape, dtype=np.float32)"
-    )
-}
-
 # %% rope_upcasts_float32
 LIKELY = "float32 becomes float64, because the angles are float64"
 HINT = "What is the dtype of a float32 array times a float64 array?"
