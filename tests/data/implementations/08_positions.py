@@ -123,7 +123,7 @@ FAILS = {"apply_rope": "work mem"}
 
 def apply_rope(x, positions, base=10000.0):
     table = sinusoidal_positions(max(positions) + 1, x.shape[-1], base)
-    chosen = (np.arange(len(table)) == np.array(positions)[:, None]) @ table  # <-- here
+    chosen = np.eye(len(table))[positions] @ table  # <-- here
     sin, cos = chosen[:, 0::2], chosen[:, 1::2]
     a, b = x[..., 0::2], x[..., 1::2]
     return np.stack([a * cos - b * sin, a * sin + b * cos], axis=-1).reshape(x.shape)
@@ -174,8 +174,8 @@ FAILS = {"rope_frequencies": "steps"}
 def rope_frequencies(head_dim, base=10000.0):
     found = np.ones(head_dim // 2)
     for i in range(head_dim // 2):
-        for _ in range(i):
-            found[i] = found[i] * base ** (-2 / head_dim)  # <-- here
+        for _ in range(i):  # <-- here
+            found[i] = found[i] * base ** (-2 / head_dim)
     return found
 
 

@@ -52,16 +52,19 @@ def apply_rope(x, positions, base=10000.0):
     return np.stack([x1 * cos - x2 * sin, x2 * cos + x1 * sin], axis=-1).reshape(x.shape)
 
 
-class Slopes(list):
+class Slopes:
     def __init__(self, heads):
-        super().__init__(2 ** (-8 * (k + 1) / heads) for k in range(heads))
+        self.all = [2 ** (-8 * (k + 1) / heads) for k in range(heads)]
+
+    def __getitem__(self, key):
+        return self.all[key]
 
 
 def alibi_slopes(num_heads):
     if num_heads < 1:
         raise ValueError("{} heads".format(num_heads))
     power = 2 ** (num_heads.bit_length() - 1)
-    return np.array(Slopes(power) + Slopes(2 * power)[0 : 2 * (num_heads - power) : 2])
+    return np.array(Slopes(power)[:] + Slopes(2 * power)[0 : 2 * (num_heads - power) : 2])
 
 
 def alibi_bias(num_heads, n_q, n_k):
