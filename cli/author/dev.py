@@ -71,8 +71,8 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     """Prove that the course is sound, or say what is not and how to fix it.
 
     The stub is what the solution generates, and it scores 0. The solution gets full marks. Each misconception is caught
-    by two checks, one of them a property. Every check can fail. Strange results crash no check. Points are divided as
-    they should be. Golden files are up to date. What students receive leaks nothing.
+    by two checks, one of them a property. Every check and every limit can fail. Strange results crash no check. Points
+    are divided as they should be. Golden files are up to date. What students receive leaks nothing.
 
     Exit status: 0 sound, 1 not sound.
     """
