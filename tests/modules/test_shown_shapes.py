@@ -72,7 +72,7 @@ TABLES = {
         "fused_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
         "half_precision_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
     },
-    "08_positions": {"apply_rope": "[np.array(_q), np.arange(5)]"},
+    "08_positions": {"apply_rope": "[np.array(_k)[:3], np.arange(3)]"},
 }
 
 
