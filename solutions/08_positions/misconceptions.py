@@ -519,6 +519,24 @@ REPLACE = {
     )
 }
 
+# %% rope_positions_repeated_over_the_batch
+LIKELY = (
+    "for a batch, each position is repeated for several rows in a row, but the list should start again for each one"
+)
+HINT = "Compare np.repeat([0, 1], 2) with np.tile([0, 1], 2). Which one gives the positions of two sentences?"
+
+
+def apply_rope(x, positions, base=10000.0):
+    width = x.shape[-1]
+    flat = x.reshape(-1, width)
+    places = np.repeat(np.asarray(positions), len(flat) // len(positions))
+    angles = places[:, None] * rope_frequencies(width, base)
+    turned = np.empty(flat.shape, dtype=np.float32 if x.dtype == np.float32 else np.float64)
+    turned[:, 0::2] = flat[:, 0::2] * np.cos(angles) - flat[:, 1::2] * np.sin(angles)
+    turned[:, 1::2] = flat[:, 0::2] * np.sin(angles) + flat[:, 1::2] * np.cos(angles)
+    return turned.reshape(x.shape)
+
+
 # %% rope_first_of_batch
 LIKELY = "only the first element of a batch is turned, and the others get its values"
 HINT = "Turn a batch of two different sentences. Are the results different?"
@@ -534,6 +552,15 @@ HINT = "Compare with angles in float64 at position 99999. Which digits of positi
 REPLACE = {
     "cos, sin = np.cos(angles), np.sin(angles)": (
         "angles = angles.astype(np.float32).astype(np.float64)\ncos, sin = np.cos(angles), np.sin(angles)"
+    )
+}
+
+# %% rope_everything_in_float32
+LIKELY = "the result is rounded to float32, whatever x is"
+HINT = "What is the dtype of your result for float64? Where does float32 come in?"
+REPLACE = {
+    "turned = np.empty(x.shape, dtype=np.float32 if x.dtype == np.float32 else np.float64)": (
+        "turned = np.empty(x.shape, dtype=np.float32)"
     )
 }
 
@@ -795,6 +822,15 @@ HINT = "With one query and five keys, the query is the last token. Which key sho
 REPLACE = {
     "distance = np.abs(np.arange(n_k - n_q, n_k)[:, None] - np.arange(n_k))": (
         "distance = np.abs(np.arange(n_q)[:, None] - np.arange(n_k))"
+    )
+}
+
+# %% bias_offset_never_negative
+LIKELY = "with more queries than keys, the first query is taken to stand at position 0, not before it"
+HINT = "With 4 queries and 2 keys, the last query stands at position 1. Count back: where does the first one stand?"
+REPLACE = {
+    "distance = np.abs(np.arange(n_k - n_q, n_k)[:, None] - np.arange(n_k))": (
+        "distance = np.abs(max(n_k - n_q, 0) + np.arange(n_q)[:, None] - np.arange(n_k))"
     )
 }
 

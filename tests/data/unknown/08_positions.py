@@ -142,6 +142,16 @@ def alibi_slopes(num_heads):
     return 3.0 ** -np.arange(1.0, num_heads + 1)
 
 
+# %% slopes_by_the_nearest_power
+def alibi_slopes(num_heads):
+    if num_heads < 1:
+        raise ValueError(f"num_heads is {num_heads}")
+    power = 2 ** round(np.log2(num_heads))
+    slopes = 2.0 ** (-8 * np.arange(1, power + 1) / power)
+    between = 2.0 ** (-8 * np.arange(1, 2 * power + 1, 2) / (2 * power))
+    return np.concatenate([slopes, between])[:num_heads]
+
+
 # %% slopes_linear
 def alibi_slopes(num_heads):
     if num_heads < 1:
