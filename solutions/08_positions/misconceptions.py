@@ -556,8 +556,8 @@ REPLACE = {
 }
 
 # %% rope_everything_in_float32
-LIKELY = "the result is rounded to float32, whatever x is"
-HINT = "What is the dtype of your result for float64? Where does float32 come in?"
+LIKELY = "something is rounded to float32 on the way, although x is float64"
+HINT = "Print the dtype of the angles, of their cosines and of the result for float64 input. Which one is float32?"
 REPLACE = {
     "turned = np.empty(x.shape, dtype=np.float32 if x.dtype == np.float32 else np.float64)": (
         "turned = np.empty(x.shape, dtype=np.float32)"
