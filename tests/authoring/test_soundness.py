@@ -66,6 +66,11 @@ LISTED = {
         results_on_the_cpu largest_score_read through_numpy hard_coded_cuda mask_to_hard_coded_cuda
         causal_dropped_with_a_mask convention_inverted mask_of_numbers_added every_mask_added scaled_after_the_product
         never_scaled_in_half output_left_in_half""",
+    "08_positions": """rope_half_split rope_written_in_halves rope_interleaved_pairs_half_split_angles
+        rope_half_split_pairs_interleaved_angles rope_turns_backwards rope_arange_for_positions rope_positions_from_one
+        sinusoidal_positions_from_one rope_degrees sinusoidal_degrees sinusoidal_blocks sinusoidal_exponent_half
+        frequencies_exponent_half rope_frequency_exponent_half rope_batch_axis rope_tokens_before_heads bias_sign
+        bias_from_the_top_left slopes_plain_formula slopes_begin_at_one""",
 }
 
 

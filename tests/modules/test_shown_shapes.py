@@ -72,6 +72,7 @@ TABLES = {
         "fused_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
         "half_precision_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
     },
+    "08_positions": {"apply_rope": "[np.array(_k)[:3], np.arange(3)]"},
 }
 
 
@@ -132,7 +133,7 @@ SESSIONS: list[Noting] = []
 ELSEWHERE = {"ScaledDotProductAttention.explain", "move_batch"}
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(8))
 def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course, number: int) -> None:
     module = course.modules[number]
     suite = replace(full_suite(course, module), diagnosed=False)
