@@ -14,6 +14,7 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
+from grader.sandbox.protocol.generator import Generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
 
@@ -70,8 +71,8 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     calls = [
         [
             numbers.get(probe.made.key, 0),
-            list(probe.args),
-            dict(probe.kwargs),
+            [_sent(arg) for arg in probe.args],
+            {key: _sent(arg) for key, arg in probe.kwargs.items()},
             probe.cotangent,
             probe.place.data if probe.place else None,
         ]
@@ -83,6 +84,10 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     if type(results) is not list or len(results) != len(probes) or not all(type(one) is dict for one in results):
         raise session.malformed(path, owner)
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
+
+
+def _sent(arg: Any) -> Any:
+    return arg.sent if type(arg) is Generator else arg
 
 
 def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from grader.diagnosis.probe import Probe
+from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import make
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.seeding import seed_everything
@@ -48,7 +49,8 @@ def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[
         owners[key] = make(target, probe.made.data)
     owner = owners.get(key)
     function = getattr(owner, method) if method else target
-    args, kwargs = copy.deepcopy(list(probe.args)), copy.deepcopy(dict(probe.kwargs))
+    args = [as_argument(arg) for arg in copy.deepcopy(list(probe.args))]
+    kwargs = {key: as_argument(arg) for key, arg in copy.deepcopy(dict(probe.kwargs)).items()}
     if "torch" in sys.modules:
         seed_everything(0)  # dropout
     value = _call(probe, function, owner, args, kwargs)

@@ -16,6 +16,7 @@ import numpy as np
 
 from grader.core.compare import Tolerance, difference, shape_of
 from grader.diagnosis.probe import Probe
+from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
 from grader.sandbox.student import Arguments, Student
 
@@ -165,6 +166,8 @@ def _shape(value: Any) -> Hashable:
 
 
 def _copied(value: Any) -> Any:
+    """Return an argument that the reference may change, without changing what the student gets."""
+    value = as_argument(value)
     if type(value) in (list, tuple):
         return type(value)(map(_copied, value))
     if type(value) is dict:

@@ -36,6 +36,10 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
         try:
             owner = owners[number] if method else None
             function = getattr(owner, method[0]) if method else objects.find([0, [name]])
+            args, kwargs = (
+                [objects.local(arg) for arg in args],
+                {key: objects.local(arg) for key, arg in kwargs.items()},
+            )
             given = {str(position): arg for position, arg in enumerate(args, 1)} | kwargs
             before = {key: content_of(arg) for key, arg in given.items()}
             if "torch" in sys.modules:
