@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.authoring.authors_submission import authors_submission
-from grader.authoring.fallback_trials import FallbackTrial, try_fallbacks
+from grader.authoring.fallback_trials import FallbackTrial, require_fallbacks, try_fallbacks
 from grader.authoring.fingerprinting import Fingerprinting, learn_fingerprints
 from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
 from grader.authoring.reach import ALL, Reach
@@ -18,6 +18,7 @@ from grader.course.api import Api
 from grader.course.course import Course
 from grader.course.hints import Hints, read_hints
 from grader.course.module import Module, read_text
+from grader.diagnosis.probe import read_probes
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
@@ -76,6 +77,10 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
     suite = replace(full_suite(course, module), diagnosed=False)  # the golden file may be stale
     text = read_text(course.solution(module))
     solution = authors_submission(course, module, "the solution", text)
+    # What can be read at once is read first: an author with a typing mistake should not wait for a proof.
+    wrong_ways = read_misconceptions(course, module)
+    read_probes(module, suite.api)
+    require_fallbacks(course, module)
     found: list[Evidence] = []
     if (measurer := suite.cost_measurer()) is not None:
         rehearse(module.folder, measurer)
@@ -83,7 +88,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
     def work(room: TrialRoom) -> None:
         tell("the solution")
         reference = room.reference(solution)
-        ways, costs = _try_wrong_ways(course, module, room, reference, tell)
+        ways, costs = _try_wrong_ways(course, module, wrong_ways, room, reference, tell)
         tell("strange results")
         lies = LIES + (TENSOR_LIES if module.backend == "torch" else ())
         liars = [
@@ -118,10 +123,14 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
 
 
 def _try_wrong_ways(
-    course: Course, module: Module, room: TrialRoom, reference: Reference, tell: Tell
+    course: Course,
+    module: Module,
+    wrong_ways: Sequence[Misconception],
+    room: TrialRoom,
+    reference: Reference,
+    tell: Tell,
 ) -> tuple[tuple[tuple[Misconception, Report], ...], dict[str, Mapping[str, FunctionCosts]]]:
     """Grade every misconception; return the reports, and the costs of those that are costly."""
-    wrong_ways = read_misconceptions(course, module)
     reports: list[tuple[Misconception, Report]] = []
     costs: dict[str, Mapping[str, FunctionCosts]] = {}
     for number, one in enumerate(wrong_ways, 1):

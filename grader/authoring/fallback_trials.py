@@ -28,28 +28,35 @@ class FallbackTrial:
     own: Report
 
 
-def try_fallbacks(
-    course: Course, module: Module, solution: Submission, workers: Workers, tell: Tell
-) -> tuple[FallbackTrial, ...]:
-    """Try every fallback of a module. A mistake in one is a CourseError."""
+def require_fallbacks(course: Course, module: Module) -> None:
+    """Raise a CourseError if a fallback lacks a name of its module, or the stub imports a module without one."""
     for one in imported_modules(course, module, course.stub_text(module)):
         if one.slug not in module.fallback:
             problem = f"the stub imports mylab.{one.slug}, but a student's own may be missing or fail"
             fix = f'Write [fallback] {one.slug} = "fallback.py", and that file'
             raise module_error(module.folder, "fallback", problem, fix)
-    found: list[FallbackTrial] = []
     for slug, path in module.fallbacks.items():
-        tell(f"the fallback for {slug}")
-        earlier, text = course.module(slug), read_text(path)
+        earlier = course.module(slug)
         try:
-            lacking = [name for name in _wanted(course, earlier) if name not in read_api(text).names]
+            defined = read_api(read_text(path)).names
+            lacking = [name for name in _wanted(course, earlier) if name not in defined]
         except SyntaxError as error:
             raise CourseError(path, f"line {error.lineno}", "is not Python", "Fix that line") from None
         if lacking:
             problem = f"does not define {', '.join(lacking)}"
             raise CourseError(path, "", problem, f"Define every function and class of {earlier.name}")
+
+
+def try_fallbacks(
+    course: Course, module: Module, solution: Submission, workers: Workers, tell: Tell
+) -> tuple[FallbackTrial, ...]:
+    """Try every fallback of a module."""
+    found: list[FallbackTrial] = []
+    for slug, path in module.fallbacks.items():
+        tell(f"the fallback for {slug}")
+        earlier = course.module(slug)
         on_it = with_fallbacks(course, module, solution, {slug: "is not there"})
-        as_own = authors_submission(course, earlier, path.name, text)
+        as_own = authors_submission(course, earlier, path.name, read_text(path))
         reports = [
             _graded(full_suite(course, module), on_it, workers),
             _graded(full_suite(course, earlier), as_own, workers),

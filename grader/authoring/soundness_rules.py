@@ -179,8 +179,7 @@ def changes_cost_points(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _can_change(probe: Probe) -> bool:
-    given = (*probe.args, *probe.kwargs.values())
-    return any(type(arg) in (list, dict) or shape_of(arg) is not None for arg in given)
+    return any(type(arg) in (list, dict) or shape_of(arg) is not None for arg in probe.given)
 
 
 def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
@@ -228,16 +227,23 @@ def points_are_divided_fairly(evidence: Evidence) -> Iterator[Problem]:
 
 
 def fallbacks_stand_in(evidence: Evidence) -> Iterator[Problem]:
-    """The solution loses nothing on a fallback; a fallback is right, and gives the earlier module not away."""
+    """A fallback is right, the solution loses nothing on it, and it does not give the earlier module away."""
     for one in evidence.fallbacks:
-        for lost in _lost(one.solution):
-            yield Problem(f"the solution loses points on {one.file}: {lost}", "Fix the fallback, or the check")
-        checks = [check for check in _not_passed(one.own) if check.target != REFLECT]
-        for check in checks:
-            yield Problem(f"{one.file} fails {check.name} of {one.module}: {_first_line(check)}", "Fix the fallback")
-        if not checks and not one.own.forbidden and all(cost.verdict == "pass" for cost in one.own.costs):
+        failed = [check for check in _not_passed(one.own) if check.target != REFLECT]
+        lost = list(_lost(one.solution))
+        if failed:
+            what = f"{one.file} fails {_counted(len(failed), 'check')} of {one.module}, {failed[0].name} first"
+            yield Problem(f"{what}: {_first_line(failed[0])}", "Fix the fallback")
+        elif lost:
+            what = f"the solution loses points in {_counted(len(lost), 'place')} on {one.file}, {lost[0]} first"
+            yield Problem(what, "Fix the fallback, or the check")
+        elif not one.own.forbidden and all(cost.verdict == "pass" for cost in one.own.costs):
             what = f"{one.file} would get full marks in {one.module}, so it gives its solution away"
             yield Problem(what, f"Build it on something that {one.module} forbids, or make it expensive")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _lost(report: Report) -> Iterator[str]:
