@@ -15,6 +15,7 @@ from grader.complexity.size_expression import require_expression
 from grader.complexity.tiling import Sizes, Tiles, in_tiles
 from grader.core.compare import Tolerance
 from grader.course.module import CourseError, module_error
+from grader.sandbox.protocol.script import OWN
 
 # The keys of a contract besides its limits, and what each says.
 KEYS: dict[str, str] = {
@@ -168,6 +169,8 @@ def _constants(table: Any, names: Collection[str]) -> dict[str, int]:
 def _object_names(table: Any) -> tuple[str, ...]:
     if type(table) is not dict or not all(type(entry) is list and entry for entry in table.values()):
         raise ValueError('objects must be a table such as {cache = ["KVCache", "size n"]}')
+    if OWN in table:
+        raise ValueError(f"{OWN} cannot be the name of an object: it is the object whose method is measured")
     return tuple(table)
 
 

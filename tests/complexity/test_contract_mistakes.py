@@ -132,6 +132,7 @@ def test_a_contract_without_a_mistake_is_rehearsed(function: str) -> None:
         ("Cache.update", {"init": ["size n", "last"]}, "'last' is not an argument of a constructor"),
         # objects
         ("halves", {"objects": {}}, "'cache=object cache' is not an argument: objects has no cache"),
+        ("halves", {"objects": {"self": ["Cache"]}}, "self cannot be the name of an object"),
         ("halves", {"objects": {"cache": "Cache"}}, 'objects must be a table such as {cache = ["KVCache", "size n"]}'),
         (
             "halves",

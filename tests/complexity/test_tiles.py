@@ -168,3 +168,28 @@ def test_too_few_tiles_are_found_exactly(spawners: dict[Backend, Spawner]) -> No
     }
     found = failed(measure(spawners["numpy"], table, SOLUTION)["tiled_sum"])
     assert found["mul"].too_little
+
+
+TWO_BLOCKS = """
+import numpy as np
+
+def pairs(Q, K, block_q, block_k):
+    sums = np.zeros(len(Q))
+    for i in range(0, len(Q), block_q):
+        for j in range(0, len(K), block_k):
+            sums[i : i + block_q] += np.sum(Q[i : i + block_q] @ K[j : j + block_k].T, axis=1)
+    return sums
+"""
+
+
+def test_tiles_of_two_sizes_are_counted_together(spawners: dict[Backend, Spawner]) -> None:
+    table = {
+        "args": ["array n d", "array n d", "size b", "size 2*b"],
+        "sizes": {"n": ["2*b", "2*b"], "b": [2, 1], "d": [2, 1]},
+        "large": [{"n": 96, "b": 8, "d": 3}, {"n": 16, "b": 4, "d": 40}],
+        "points": 3,
+        "steps": {"law": "n^2/b^2/2", "exact": 1},
+        "mul": {"law": "n^2*d", "exact": 1},
+        "mem": "n*d + b^2 + b*d",
+    }
+    assert verdicts(measure(spawners["numpy"], {"pairs": table}, TWO_BLOCKS)["pairs"]) == {}
