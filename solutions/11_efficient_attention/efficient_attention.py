@@ -131,7 +131,7 @@ def feature_map(x):
 
     - Works for large numbers, such as 5000: the result is 5001, not infinite.
     - float32 gives float32, float64 gives float64, integers give float64.
-    - Does not modify x. Loops are allowed. Work and memory grow no faster than the size of x.
+    - Does not modify x. Loops are allowed.
     """
     ### BEGIN SOLUTION
     x = np.asarray(x)
