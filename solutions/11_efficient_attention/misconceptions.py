@@ -1302,7 +1302,7 @@ def linear_attention(Q, K, V, causal=False):
 
 
 # %% step_forgets
-LIKELY = "the state holds only the last token: the earlier ones are forgotten"
+LIKELY = "the earlier tokens are forgotten: the new state is not the old one plus the new token"
 HINT = "Take two steps. Does the second output contain anything of the first value?"
 REPLACE = {
     "summed = summed + k[..., :, None] * v[..., None, :]": "summed = k[..., :, None] * v[..., None, :]",
@@ -1441,12 +1441,6 @@ REPLACE = {"return (summed, total), output": "return output, (summed, total)"}
 LIKELY = "the step returns only the output, so the next step knows nothing of it"
 HINT = "A step returns two things: (new state, output)."
 REPLACE = {"return (summed, total), output": "return output"}
-
-
-# %% step_returns_the_old_state
-LIKELY = "the step returns the state that it was given, without the new token"
-HINT = "Take three steps. Does the third output contain anything of the first value?"
-REPLACE = {"return (summed, total), output": "return state, output"}
 
 
 # %% step_output_has_an_extra_axis
