@@ -229,9 +229,7 @@ class Handle:
         below._generation = self._generation
         return below
 
-    def _results(
-        self, calls: Sequence[Arguments], *, inputs: bool, kept: int | None = None
-    ) -> list[dict[str, Any]]:
+    def _results(self, calls: Sequence[Arguments], *, inputs: bool, kept: int | None = None) -> list[dict[str, Any]]:
         part = {} if kept is None else {"kept": kept}
         results = self._request({"op": "call", "calls": _calls(calls), "inputs": inputs, **part})
         if type(results) is not list or not all(type(result) is dict for result in results):

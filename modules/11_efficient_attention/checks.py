@@ -1,4 +1,4 @@
-"""Visible checks of 11_efficient_attention. Run them with `attn test efficient_attention` or `python -m pytest checks.py`."""
+"""Visible checks of 11_efficient_attention. Run `attn test efficient_attention` or `python -m pytest checks.py`."""
 
 import numpy as np
 
@@ -13,7 +13,8 @@ LESSON = Tolerance(0.0, 6e-5)  # the lesson has four decimals
 
 def a_pair(value):
     """Return the two parts of what a step returned, or fail."""
-    assert type(value) in (tuple, list) and len(value) == 2, "a step should return (state, output)"
+    is_pair = type(value) in (tuple, list) and len(value) == 2
+    assert is_pair, "a step should return (state, output)"
     return value
 
 

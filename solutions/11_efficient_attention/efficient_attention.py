@@ -75,8 +75,8 @@ def sliding_window_attention(Q, K, V, window):
     - If window is below 1, raises a ValueError whose message contains it. If the last axes of Q and K differ, or the
       lengths of K and V, raises a ValueError whose message contains both sizes.
     - float32 gives float32, float64 gives float64, integers give float64.
-    - Does not modify Q, K or V. Loops are allowed. With w = min(window, n), steps, multiplications, work and memory grow
-      no faster than n·w·d, so no array (n, n) is made.
+    - Does not modify Q, K or V. Loops are allowed. With w = min(window, n), steps, multiplications, work and memory
+      grow no faster than n·w·d, so no array (n, n) is made.
     """
     ### BEGIN SOLUTION
     Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
@@ -95,10 +95,10 @@ def sliding_window_attention(Q, K, V, window):
     scores = scores / math.sqrt(d_k)
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True))  # e to the -inf is exactly 0
     weights = exps / exps.sum(axis=-1, keepdims=True)
-    output = np.zeros(V.shape, dtype=dtype)
+    mixtures = np.zeros(V.shape, dtype=dtype)
     for back in range(window):
-        output[..., back:, :] += weights[..., back:, back, None] * V[..., : n - back, :]
-    return output
+        mixtures[..., back:, :] += weights[..., back:, back, None] * V[..., : n - back, :]
+    return mixtures
     ### END SOLUTION
 
 
@@ -119,8 +119,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 3: the feature map
 #
-# Linear attention needs features that are never negative, so that a weight cannot be negative. This map is `elu(x) + 1`:
-# it rises like e to the x below 0, and like a straight line above 0.
+# Linear attention needs features that are never negative, so that a weight cannot be negative. This map is
+# `elu(x) + 1`: it rises like e to the x below 0, and like a straight line above 0.
 
 
 # %%
@@ -168,9 +168,9 @@ def linear_attention(Q, K, V, causal=False):
     - If the last axes of Q and K differ, or the lengths of K and V, raises a ValueError whose message contains both
       sizes.
     - float32 gives float32, float64 gives float64, integers give float64.
-    - Does not modify Q, K or V. Loops are allowed. Steps, multiplications, work and memory grow no faster than n·d_k·d_v,
-      with and without causal, so no array (n, n) is made. Pieces of the sequence may be handled together if their
-      length does not grow with n.
+    - Does not modify Q, K or V. Loops are allowed. Steps, multiplications, work and memory grow no faster than
+      n·d_k·d_v, with and without causal, so no array (n, n) is made. Pieces of the sequence may be handled together
+      if their length does not grow with n.
     """
     ### BEGIN SOLUTION
     if np.shape(Q)[-1] != np.shape(K)[-1]:
@@ -277,9 +277,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# Multiplying out full attention takes `2·n²·d` multiplications, linear attention `2·n·d²`. For which n are they equal, if
-# d is 64? And how many tokens back can information come from, through 32 layers with a window of 4096? Replace each
-# `None` (or write the answers below).
+# The products of full attention take `2·n²·d` multiplications, those of linear attention `2·n·d²`. For which n are they
+# equal, if d is 64? And how many positions back can information come from, through 32 layers with a window of 4096?
+# Replace each `None` (or write the answers below).
 
 # %%
 REFLECT_CROSSOVER_N_D64 = None

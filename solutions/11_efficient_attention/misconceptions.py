@@ -1,5 +1,7 @@
 """Misconceptions of 11_efficient_attention. Each cell replaces part of the solution to make a wrong submission."""
 
+import math
+
 import numpy as np
 
 # %% mask_one_too_wide
@@ -128,7 +130,9 @@ IN = "sliding_window_mask"
 LIKELY = "the message of the ValueError does not say what the window of the mask was"
 HINT = "Put the number into the message. It is the first thing that a reader of the error wants to know."
 VALUES_RIGHT = True
-REPLACE = {'raise ValueError(f"window must be at least 1, not {window}")': 'raise ValueError("the window is too small")'}
+REPLACE = {
+    'raise ValueError(f"window must be at least 1, not {window}")': 'raise ValueError("the window is too small")'
+}
 IN = "sliding_window_mask"
 
 
@@ -159,10 +163,8 @@ def sliding_window_mask(n, window, causal=True):
     if window < 1:
         raise ValueError(f"window must be at least 1, not {window}")
     ahead = 1 if causal else window
-    rows = []
-    for i in range(n):
-        rows.append([any(k == j for k in list(range(i - window + 1, i + ahead))) for j in range(n)])
-    return np.array(rows)
+    seen = [list(range(i - window + 1, i + ahead)) for i in range(n)]
+    return np.array([[any(k == j for k in tokens) for j in range(n)] for tokens in seen])
 
 
 # %% mask_keeps_n_cubed
@@ -367,7 +369,7 @@ def sliding_window_attention(Q, K, V, window):
 
 # %% window_padding_joins
 LIKELY = "positions before the first token count as keys with a score of 0, and take weight from the real ones"
-HINT = "The first token sees only itself, with a weight of 1. What is your first row? A score of 0 is not a weight of 0."
+HINT = "The first token sees only itself, so its output is its value. A score of 0 is not a weight of 0."
 REPLACE = {
     "scores = np.full((*Q.shape[:-1], window), -np.inf, dtype=dtype)": (
         "scores = np.zeros((*Q.shape[:-1], window), dtype=dtype)"
@@ -509,9 +511,9 @@ def sliding_window_attention(Q, K, V, window):
 LIKELY = "the weights are applied to K, not to V"
 HINT = "Double V. Does your output double?"
 REPLACE = {
-    "output = np.zeros(V.shape, dtype=dtype)": "output = np.zeros(K.shape, dtype=dtype)",
-    "output[..., back:, :] += weights[..., back:, back, None] * V[..., : n - back, :]": (
-        "output[..., back:, :] += weights[..., back:, back, None] * K[..., : n - back, :]"
+    "mixtures = np.zeros(V.shape, dtype=dtype)": "mixtures = np.zeros(K.shape, dtype=dtype)",
+    "mixtures[..., back:, :] += weights[..., back:, back, None] * V[..., : n - back, :]": (
+        "mixtures[..., back:, :] += weights[..., back:, back, None] * K[..., : n - back, :]"
     ),
 }
 
@@ -520,8 +522,8 @@ REPLACE = {
 LIKELY = "the scores belong to the tokens of the window, but the values all come from the token itself"
 HINT = "With a window of 2, change the value of a token. Does the next row change?"
 REPLACE = {
-    "output[..., back:, :] += weights[..., back:, back, None] * V[..., : n - back, :]": (
-        "output[..., back:, :] += weights[..., back:, back, None] * V[..., back:, :]"
+    "mixtures[..., back:, :] += weights[..., back:, back, None] * V[..., : n - back, :]": (
+        "mixtures[..., back:, :] += weights[..., back:, back, None] * V[..., back:, :]"
     )
 }
 
@@ -552,7 +554,7 @@ def sliding_window_attention(Q, K, V, window):
 # %% window_returns_a_pair
 LIKELY = "the function returns (output, weights), but only the output is asked for"
 HINT = "What is the type of your result? This function returns one array."
-REPLACE = {"return output": "return output, weights"}
+REPLACE = {"return mixtures": "return mixtures, weights"}
 
 
 # %% window_first_of_batch
@@ -569,14 +571,14 @@ REPLACE = {
 # %% window_cut_to_integers
 LIKELY = "the output has the dtype of the input; for integers, it is cut to whole numbers"
 HINT = "What happens to 0.25 when you store it in an array of integers?"
-REPLACE = {"return output": "return output.astype(Q.dtype)"}
+REPLACE = {"return mixtures": "return mixtures.astype(Q.dtype)"}
 
 
 # %% window_upcasts_float32
 LIKELY = "float32 inputs give a float64 output of the window"
 HINT = "Which of your steps turns float32 into float64? np.zeros, np.full and np.float64 numbers all do."
 VALUES_RIGHT = True
-REPLACE = {"return output": "return output.astype(np.float64)"}
+REPLACE = {"return mixtures": "return mixtures.astype(np.float64)"}
 
 
 # %% window_modifies_q
@@ -584,7 +586,7 @@ LIKELY = "the caller's Q is changed, for example by scaling it in place"
 HINT = "Print Q before and after the call. What does Q /= 2 do to the caller's array?"
 VALUES_RIGHT = True
 REPLACE = {
-    "return output": "if Q.dtype.kind == 'f' and Q.flags.writeable:\n    Q /= math.sqrt(d_k)\nreturn output",
+    "return mixtures": "if Q.dtype.kind == 'f' and Q.flags.writeable:\n    Q /= math.sqrt(d_k)\nreturn mixtures",
 }
 
 
@@ -614,7 +616,9 @@ IN = "sliding_window_attention"
 LIKELY = "the message of the ValueError does not say what the window of the attention was"
 HINT = "Put the number into the message. It is the first thing that a reader of the error wants to know."
 VALUES_RIGHT = True
-REPLACE = {'raise ValueError(f"window must be at least 1, not {window}")': 'raise ValueError("the window is too small")'}
+REPLACE = {
+    'raise ValueError(f"window must be at least 1, not {window}")': 'raise ValueError("the window is too small")'
+}
 IN = "sliding_window_attention"
 
 
@@ -632,7 +636,7 @@ HINT = "What does your function do with 4 keys and 6 values? The docstring names
 VALUES_RIGHT = True
 REPLACE = {
     "if K.shape[-2] != V.shape[-2]:": "if K.shape[-2] > V.shape[-2]:",
-    "output = np.zeros(V.shape, dtype=dtype)": "output = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=dtype)",
+    "mixtures = np.zeros(V.shape, dtype=dtype)": "mixtures = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=dtype)",
 }
 IN = "sliding_window_attention"
 
@@ -938,7 +942,7 @@ def linear_attention(Q, K, V, causal=False):
 
 
 # %% linear_softmax_features
-LIKELY = "softmax takes the place of the feature map, over the features of Q and over the tokens of K, with no denominator"
+LIKELY = "softmax takes the place of the feature map, over the features of Q and the tokens of K, with no denominator"
 HINT = "That is another kind of linear attention. Here, the weights come from feature_map and are divided by their sum."
 
 
@@ -978,7 +982,9 @@ REPLACE = {
 LIKELY = "the feature map is applied to V, too"
 HINT = "With a single key, the output is its value. Is yours? Try a value of -1."
 REPLACE = {
-    "q, k, V = feature_map(Q), feature_map(K), np.asarray(V)": "q, k, V = feature_map(Q), feature_map(K), feature_map(V)"
+    "q, k, V = feature_map(Q), feature_map(K), np.asarray(V)": (
+        "q, k, V = feature_map(Q), feature_map(K), feature_map(V)"
+    )
 }
 
 
@@ -1051,9 +1057,11 @@ REPLACE = {"if not causal:": "if np.shape(Q)[-2] != np.shape(K)[-2]:"}
 # %% linear_sums_over_the_wrong_axis
 LIKELY = "the cumulative sum of the matrices runs over the features, not over the tokens"
 HINT = "The array of outer products is (n, d_k, d_v). Which of its axes are the tokens, counted from the end?"
-REPLACE = {"states = np.cumsum(k[..., :, None] * V[..., None, :], axis=-3)": (
-    "states = np.cumsum(k[..., :, None] * V[..., None, :], axis=-2)"
-)}
+REPLACE = {
+    "states = np.cumsum(k[..., :, None] * V[..., None, :], axis=-3)": (
+        "states = np.cumsum(k[..., :, None] * V[..., None, :], axis=-2)"
+    )
+}
 
 
 # %% linear_normaliser_over_the_wrong_axis
@@ -1279,7 +1287,7 @@ def linear_attention(Q, K, V, causal=False):
 
 
 # %% linear_sums_again_for_every_token
-LIKELY = "for every token, the keys and values before it are summed up again from the beginning"
+LIKELY = "for every token, the keys and values that it sees are summed up again from the beginning"
 HINT = "The sum up to token 7 is the sum up to token 6, plus one more. Keep it from token to token."
 COSTLY = True
 
@@ -1289,15 +1297,13 @@ def linear_attention(Q, K, V, causal=False):
         raise ValueError(f"{np.shape(Q)[-1]} and {np.shape(K)[-1]}")
     if np.shape(K)[-2] != np.shape(V)[-2]:
         raise ValueError(f"{np.shape(K)[-2]} and {np.shape(V)[-2]}")
-    q, k = feature_map(Q), feature_map(K)
+    q, k, V = feature_map(Q), feature_map(K), np.asarray(V)
     rows = []
     for i in range(Q.shape[-2]):
-        last = i + 1 if causal else K.shape[-2]
-        top, bottom = 0, 0
-        for j in range(last):
-            weight = (q[..., i, :] * k[..., j, :]).sum(axis=-1, keepdims=True)
-            top, bottom = top + weight * V[..., j, :], bottom + weight
-        rows.append(top / bottom)
+        seen = [j for j in range(K.shape[-2]) if j <= i or not causal]
+        state = np.swapaxes(k[..., seen, :], -1, -2) @ V[..., seen, :]
+        total = k[..., seen, :].sum(axis=-2)
+        rows.append((q[..., i, None, :] @ state)[..., 0, :] / (q[..., i, :] * total).sum(axis=-1, keepdims=True))
     return np.stack(rows, axis=-2)
 
 
@@ -1355,7 +1361,9 @@ REPLACE = {
 LIKELY = "in a step, the feature map is applied to v, too"
 HINT = "The output of the first token is its own value. Is yours? Try a value of -1."
 REPLACE = {
-    "q, k, v = feature_map(q), feature_map(k), np.asarray(v)": "q, k, v = feature_map(q), feature_map(k), feature_map(v)"
+    "q, k, v = feature_map(q), feature_map(k), np.asarray(v)": (
+        "q, k, v = feature_map(q), feature_map(k), feature_map(v)"
+    )
 }
 
 
@@ -1424,8 +1432,7 @@ LIKELY = "all sequences of a batch share one state: their keys and values are su
 HINT = "Step a batch of two sequences, then each alone. Do you get the same?"
 REPLACE = {
     "summed = summed + k[..., :, None] * v[..., None, :]": (
-        "outer = k[..., :, None] * v[..., None, :]\n"
-        "summed = summed + outer.sum(axis=tuple(range(outer.ndim - 2)))"
+        "outer = k[..., :, None] * v[..., None, :]\nsummed = summed + outer.sum(axis=tuple(range(outer.ndim - 2)))"
     ),
     "total = total + k": "total = total + k.sum(axis=tuple(range(k.ndim - 1)))",
 }
@@ -1513,7 +1520,7 @@ COSTLY = True
 def linear_attention_step(state, q, k, v):
     if np.shape(q)[-1] != np.shape(k)[-1]:
         raise ValueError(f"{np.shape(q)[-1]} and {np.shape(k)[-1]}")
-    past = ((state, feature_map(k), np.asarray(v)))
+    past = (state, feature_map(k), np.asarray(v))
     q, top, bottom = feature_map(q), 0, 0
     while past is not None:
         past, key, value = past
