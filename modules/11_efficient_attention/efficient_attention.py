@@ -67,8 +67,8 @@ def sliding_window_attention(Q, K, V, window):
     - If window is below 1, raises a ValueError whose message contains it. If the last axes of Q and K differ, or the
       lengths of K and V, raises a ValueError whose message contains both sizes.
     - float32 gives float32, float64 gives float64, integers give float64.
-    - Does not modify Q, K or V. Loops are allowed. With w = min(window, n), steps, multiplications, work and memory grow
-      no faster than n·w·d, so no array (n, n) is made.
+    - Does not modify Q, K or V. Loops are allowed. With w = min(window, n), steps, multiplications, work and memory
+      grow no faster than n·w·d, so no array (n, n) is made.
     """
     raise NotImplementedError
 
@@ -90,8 +90,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 3: the feature map
 #
-# Linear attention needs features that are never negative, so that a weight cannot be negative. This map is `elu(x) + 1`:
-# it rises like e to the x below 0, and like a straight line above 0.
+# Linear attention needs features that are never negative, so that a weight cannot be negative. This map is
+# `elu(x) + 1`: it rises like e to the x below 0, and like a straight line above 0.
 
 
 # %%
@@ -135,9 +135,9 @@ def linear_attention(Q, K, V, causal=False):
     - If the last axes of Q and K differ, or the lengths of K and V, raises a ValueError whose message contains both
       sizes.
     - float32 gives float32, float64 gives float64, integers give float64.
-    - Does not modify Q, K or V. Loops are allowed. Steps, multiplications, work and memory grow no faster than n·d_k·d_v,
-      with and without causal, so no array (n, n) is made. Pieces of the sequence may be handled together if their
-      length does not grow with n.
+    - Does not modify Q, K or V. Loops are allowed. Steps, multiplications, work and memory grow no faster than
+      n·d_k·d_v, with and without causal, so no array (n, n) is made. Pieces of the sequence may be handled together
+      if their length does not grow with n.
     """
     raise NotImplementedError
 
@@ -222,9 +222,9 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# Multiplying out full attention takes `2·n²·d` multiplications, linear attention `2·n·d²`. For which n are they equal, if
-# d is 64? And how many tokens back can information come from, through 32 layers with a window of 4096? Replace each
-# `None` (or write the answers below).
+# The products of full attention take `2·n²·d` multiplications, those of linear attention `2·n·d²`. For which n are they
+# equal, if d is 64? And how many positions back can information come from, through 32 layers with a window of 4096?
+# Replace each `None` (or write the answers below).
 
 # %%
 REFLECT_CROSSOVER_N_D64 = None
