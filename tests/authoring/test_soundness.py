@@ -66,6 +66,11 @@ LISTED = {
         results_on_the_cpu largest_score_read through_numpy hard_coded_cuda mask_to_hard_coded_cuda
         causal_dropped_with_a_mask convention_inverted mask_of_numbers_added every_mask_added scaled_after_the_product
         never_scaled_in_half output_left_in_half""",
+    "11_efficient_attention": """window_as_a_mask linear_weights_first mask_one_too_wide mask_one_too_narrow
+        window_one_too_wide window_one_too_narrow mask_counts_from_the_left_edge window_counts_from_the_left_edge
+        linear_without_normaliser step_without_normaliser linear_normalised_over_queries linear_without_feature_map
+        linear_softmax_features linear_sums_over_the_wrong_axis linear_causal_ignored linear_one_state_for_all_sequences
+        step_one_state_for_all_sequences step_one_state_for_all_calls step_changes_the_state_in_place""",
 }
 
 

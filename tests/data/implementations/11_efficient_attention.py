@@ -459,22 +459,6 @@ def linear_attention(Q, K, V, causal=False):
     return np.concatenate(rows)
 
 
-# %% a_list_of_all_tokens
-FAILS = {"linear_attention": "steps"}
-
-
-def linear_attention(Q, K, V, causal=False):
-    q, k = feature_map(Q), feature_map(K)
-    if not causal:
-        return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
-    rows, state, total = [], 0, 0
-    for i in range(len(Q)):
-        seen = [j for j in range(len(K)) if j <= i]  # <-- here
-        state, total = state + np.outer(k[seen[-1]], V[seen[-1]]), total + k[seen[-1]]
-        rows.append(q[i] @ state / (q[i] @ total))
-    return np.array(rows)
-
-
 # %% state_of_all_keys
 FAILS = {"linear_attention_step": "mul work mem"}
 
@@ -519,6 +503,6 @@ def sliding_window_mask(n, window, causal=True):
     shift = np.eye(n, k=-1)
     mask, power = np.eye(n), np.eye(n)
     for _ in range(window - 1):
-        power = power @ shift  # <-- here
-        mask = mask + power
+        power = power @ shift
+        mask = mask + power  # <-- here
     return mask > 0
