@@ -136,8 +136,8 @@ def linear_attention(Q, K, V, causal=False):
       sizes.
     - float32 gives float32, float64 gives float64, integers give float64.
     - Does not modify Q, K or V. Loops are allowed. Steps, multiplications, work and memory grow no faster than
-      n·d_k·d_v, with and without causal, so no array (n, n) is made. Pieces of the sequence may be handled together
-      if their length does not grow with n.
+      n·d_k·d_v, with and without causal, so no array (n, n) is made. Pieces of the sequence, of at most 64 tokens, may
+      be handled together: their length must not grow with n.
     """
     raise NotImplementedError
 

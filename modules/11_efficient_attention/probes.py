@@ -19,7 +19,7 @@ VM = np.array([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [-2.0, 1.0, 2
 BATCH = [np.stack([x, 1.5 - x[::-1]]) for x in (QM, KM, VM)]  # (2, 4, ...)
 INTEGERS = [np.array(x) for x in ([[1, 0], [2, -1], [0, 3]], [[1, 1], [0, 2], [-1, 0]], [[1, 3], [4, 0], [2, 5]])]
 SINGLES = [x.astype(np.float32) for x in (QM, KM, VM)]
-LOW = [np.full((3, 1), -1e12), np.ones((3, 1)), np.array([[1.0], [2.0], [4.0]])]
+LOW = [np.full((3, 1), -1e12), np.array([[1.0], [2.0], [1.0]]), np.array([[1.0], [2.0], [4.0]])]
 HIGH = [np.array([[1000.0], [1000.0], [-2000.0]]), np.array([[1.0], [1.001], [1.0]]), np.array([[1.0], [2.0], [4.0]])]
 SMALL = [QM - 8, KM - 8, VM]
 

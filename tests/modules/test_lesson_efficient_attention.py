@@ -62,7 +62,8 @@ def recalled(keys: np.ndarray) -> np.ndarray:
 
 def cells(values: Iterable[float]) -> str:
     """Numbers in the format of the tables: four decimals, except for 0 and 1."""
-    return " | ".join(f"{value:.4f}".lstrip("0") if 0 < value < 1 else f"{value:g}" for value in np.round(values, 9))
+    rounded = [round(value, 9) for value in values]
+    return " | ".join(f"{value:.4f}".lstrip("0") if 0 < value < 1 else f"{value:g}" for value in rounded)
 
 
 def run(path: str) -> subprocess.CompletedProcess[str]:

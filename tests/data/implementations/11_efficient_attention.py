@@ -152,25 +152,6 @@ def linear_attention(Q, K, V, causal=False):
     return np.concatenate(rows)
 
 
-# %% pieces_of_a_hundred_and_twenty_eight
-FAILS = {}
-
-
-def linear_attention(Q, K, V, causal=False):
-    q, k = feature_map(Q), feature_map(K)
-    if not causal:
-        return q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
-    state, total = np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])
-    rows = []
-    for start in range(0, len(Q), 128):
-        part = slice(start, start + 128)
-        inside = np.tril(q[part] @ k[part].T)
-        below = q[part] @ total + inside.sum(axis=1)
-        rows.append((q[part] @ state + inside @ V[part]) / below[:, None])
-        state, total = state + k[part].T @ V[part], total + k[part].sum(axis=0)
-    return np.concatenate(rows)
-
-
 # %% the_step_in_a_loop
 FAILS = {}
 
