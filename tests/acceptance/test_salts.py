@@ -12,6 +12,7 @@ SALTS = fixed_salts(8)
 WITH_COSTS = ["01_softmax", "02_loop_attention"]
 WITHOUT = {"03_attention": 2, "04_masks": 6, "05_torch_attention": 1, "06_multi_head_attention": 3, "07_gpu_path": 4}
 WITHOUT |= {"08_positions": 6}
+WITHOUT |= {"11_efficient_attention": 4}
 
 
 @pytest.mark.exhaustive  # minutes for each module

@@ -71,6 +71,11 @@ LISTED = {
         sinusoidal_positions_from_one rope_degrees sinusoidal_degrees sinusoidal_blocks sinusoidal_exponent_half
         frequencies_exponent_half rope_frequency_exponent_half rope_batch_axis rope_tokens_before_heads bias_sign
         bias_from_the_top_left slopes_plain_formula slopes_begin_at_one""",
+    "11_efficient_attention": """window_as_a_mask linear_weights_first mask_one_too_wide mask_one_too_narrow
+        window_one_too_wide window_one_too_narrow mask_counts_from_the_left_edge window_counts_from_the_left_edge
+        linear_without_normaliser step_without_normaliser linear_normalised_over_queries linear_without_feature_map
+        linear_softmax_features linear_sums_over_the_wrong_axis linear_causal_ignored linear_one_state_for_all_sequences
+        step_one_state_for_all_sequences step_one_state_for_all_calls step_changes_the_state_in_place""",
 }
 
 

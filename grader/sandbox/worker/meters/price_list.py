@@ -303,6 +303,7 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     yield sum, handlers.sum_up
     yield from ((one, handlers.calls_on_demand) for one in (iter, itertools.groupby, collections.defaultdict))
     yield functools.reduce, handlers.reduce
+    yield np.piecewise, handlers.piecewise
     yield operator.getitem, handlers.get_item
     yield from ((one, handlers.runs_code) for one in (exec, eval, compile))
 
