@@ -106,7 +106,7 @@ def test_status_shows_a_bar_points_and_reflect(attn: Attn, bundle: Path) -> None
     stub = (ROOT / "modules" / "01_softmax" / "softmax.py").read_text()
     path.write_text(stub + "\n")
     attn("test", "softmax", cwd=bundle)
-    assert "---------- 0 of 46 points, Reflect 0 of 2\n" in attn("status", cwd=bundle).stdout
+    assert "---------- 0 of 46 points, 0 of 47 properties, Reflect 0 of 2\n" in attn("status", cwd=bundle).stdout
 
 
 def test_a_file_is_checked_when_it_has_been_quiet() -> None:
