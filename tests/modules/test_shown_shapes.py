@@ -180,6 +180,10 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     assert len(other.kwargs["lengths"]) == 3
     assert all(0 <= length <= 4 for length in other.kwargs["lengths"])
     assert with_other_numbers(function, arguments(1, 2, mask), rng) is None
+    turned = with_other_numbers(lambda x, positions: (x, positions), arguments(np.ones((30, 2)), [5] * 30), rng)
+    assert turned is not None
+    assert min(turned.args[1]) >= 0, "a position is never negative"
+    assert max(turned.args[1]) > 5, "a position may be later than all that are shown"
     tensor = with_other_numbers(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
     assert tensor is not None
     assert tensor.args[0].dtype == torch.bfloat16
