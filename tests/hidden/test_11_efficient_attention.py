@@ -200,7 +200,7 @@ def test_mask_does_not_remember(student):
 
 @worth(2.5, "window attention is right for many shapes and windows", target=WINDOW)
 def test_window_agrees_with_the_oracle(student, rng, shown):
-    shapes = [(1, 3, 2), (2, 1, 1), (5, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1)]
+    shapes = [(1, 3, 2), (2, 1, 1), (6, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1)]
     cases = [(*drawn(rng, *shape), window) for shape in shapes for window in (1, 2, 3, 5, 9)]
     cases += [(*drawn(rng, 6, 3, 2, 2), 3), (*drawn(rng, 5, 2, 4, 2, 3), 2), (*drawn(rng, 3, 3, 3, 3), 2)]
     cases += [(*drawn(rng, 40, 3, 2), 11)]
@@ -420,7 +420,7 @@ def test_window_dtype(student):
 
 @worth(2, "feature_map is right for many numbers and shapes", target=FEATURES)
 def test_features_agree_with_the_oracle(student, rng, shown):
-    shapes = [(5,), (3, 4), (2, 3, 4), (1,), (1, 1), (2, 1, 3, 2)]
+    shapes = [(6,), (3, 4), (2, 3, 4), (1,), (1, 1), (2, 1, 3, 2)]
     cases = [rng.normal(scale=3, size=shape) for shape in shapes] + [np.linspace(-4, 4, 33)]
     for x, value in zip(cases, student.feature_map.call_many([arguments(x) for x in cases]), strict=True):
         assert_close(value, oracle_features(x), CLOSE, of=f"an array {x.shape}")
@@ -499,7 +499,7 @@ def test_features_dtype(student):
 
 @worth(3, "linear attention equals its quadratic form, for many shapes", target=LINEAR)
 def test_linear_agrees_with_the_oracle(student, rng, shown):
-    shapes = [(1, 1, 3, 2), (2, 5, 1, 1), (5, 5, 4, 4), (6, 3, 3, 5), (3, 9, 2, 3), (1, 4, 4, 1)]
+    shapes = [(1, 1, 3, 2), (2, 5, 1, 1), (6, 6, 4, 4), (6, 3, 3, 5), (3, 9, 2, 3), (1, 4, 4, 1)]
     cases = [tuple(rng.normal(size=size) for size in ((m, d), (n, d), (n, e))) for m, n, d, e in shapes]
     cases += [tuple(rng.normal(size=(2, *x.shape)) for x in cases[3])]
     cases += [drawn(rng, 3, 3, 3, 3), drawn(rng, 4, 2, 3, 2, 3)]
@@ -512,7 +512,7 @@ def test_linear_agrees_with_the_oracle(student, rng, shown):
 
 @worth(2.5, "causal linear attention equals its quadratic form, for many shapes", target=LINEAR)
 def test_linear_causal_agrees_with_the_oracle(student, rng, shown):
-    shapes = [(1, 3, 2), (2, 1, 1), (5, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1), (150, 3, 2)]
+    shapes = [(1, 3, 2), (2, 1, 1), (6, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1), (150, 3, 2)]
     shapes += [(4, 4, 4, 4), (5, 2, 3, 2), (3, 3, 3, 2, 3)]
     cases = [drawn(rng, *shape) for shape in shapes]
     values = student.linear_attention.call_many([arguments(*case, causal=True) for case in cases])
