@@ -109,7 +109,18 @@ def steps(student, q, k, v, state=None):
 
 
 def drawn(rng, n, d_k, d_v, *batch):
-    return rng.normal(size=(*batch, n, d_k)), rng.normal(size=(*batch, n, d_k)), rng.normal(size=(*batch, n, d_v))
+    """Return random Q, K and V. Their first features are above 0, so that no sum of wrong features is 0 by chance."""
+    q, k, v = (rng.normal(size=(*batch, n, d)) for d in (d_k, d_k, d_v))
+    for x in (q, k):
+        x[..., 0] = np.abs(x[..., 0]) + 0.5
+    return q, k, v
+
+
+def opposed(rng):
+    """Return Q and K of six tokens in which the last query has negative products, unless features are never negative."""
+    q, k, _ = drawn(rng, 6, 3, 3)
+    q[5], k[0], k[1], k[2] = [2, -2, 0], [3, 0, 0], [0, 3, 0], [-3, 0, 0]
+    return q, k
 
 
 def number(value):
@@ -198,9 +209,9 @@ def test_mask_does_not_remember(student):
 # sliding_window_attention -------------------------------------------------------------------------------
 
 
-@worth(3, "window attention is right for many shapes and windows", target=WINDOW)
+@worth(2.5, "window attention is right for many shapes and windows", target=WINDOW)
 def test_window_agrees_with_the_oracle(student, rng, shown):
-    shapes = [(1, 3, 2), (2, 1, 1), (5, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1)]
+    shapes = [(1, 3, 2), (2, 1, 1), (6, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1)]
     cases = [(*drawn(rng, *shape), window) for shape in shapes for window in (1, 2, 3, 5, 9)]
     cases += [(*drawn(rng, 6, 3, 2, 2), 3), (*drawn(rng, 5, 2, 4, 2, 3), 2), (*drawn(rng, 3, 3, 3, 3), 2)]
     cases += [(*drawn(rng, 40, 3, 2), 11)]
@@ -220,6 +231,14 @@ def test_window_of_n_is_causal_attention(student, rng):
     expected = ratios @ v / ratios.sum(axis=1, keepdims=True)
     for window, output in zip((6, 7, 600), windowed(student, [(q, k, v, w) for w in (6, 7, 600)]), strict=True):
         assert_close(output, expected, CLOSE, of=f"a window of {window} over 6 tokens")
+
+
+@worth(0.5, "a window that is far wider than n costs no more than a window of n", target=WINDOW)
+def test_window_far_wider_than_the_sequence(student, rng):
+    q, k, v = drawn(rng, 5, 3, 2)
+    same, far = windowed(student, [(q, k, v, 5), (q, k, v, 10**12)])  # 10**12 steps or entries are too many
+    assert_close(far, same, CLOSE, of="a window of 10**12 over 5 tokens")
+    assert_close(far[0], v[0], CLOSE, of="the first row")
 
 
 @worth(1, "a window of 1 copies V", target=WINDOW)
@@ -269,7 +288,7 @@ def test_window_hides_other_tokens(student, rng):
         rows = [i for i in range(9) if not place <= i < place + 3]
         assert_close(output[rows], plain[rows], CLOSE, of=f"rows that do not see token {place}")
         moved = np.abs(output - plain).max(axis=1)
-        assert moved[place : place + 3].min() > 0, f"token {place} has no influence on a row that sees it"
+        assert moved[place : place + 3].min() > 1e-9, f"token {place} has no influence on a row that sees it"
 
 
 @worth(1, "twice the values give twice the output, and outputs add up", target=WINDOW)
@@ -412,7 +431,7 @@ def test_window_dtype(student):
 
 @worth(2, "feature_map is right for many numbers and shapes", target=FEATURES)
 def test_features_agree_with_the_oracle(student, rng, shown):
-    shapes = [(5,), (3, 4), (2, 3, 4), (1,), (1, 1), (2, 1, 3, 2)]
+    shapes = [(6,), (3, 4), (2, 3, 4), (1,), (1, 1), (2, 1, 3, 2)]
     cases = [rng.normal(scale=3, size=shape) for shape in shapes] + [np.linspace(-4, 4, 33)]
     for x, value in zip(cases, student.feature_map.call_many([arguments(x) for x in cases]), strict=True):
         assert_close(value, oracle_features(x), CLOSE, of=f"an array {x.shape}")
@@ -491,7 +510,7 @@ def test_features_dtype(student):
 
 @worth(3, "linear attention equals its quadratic form, for many shapes", target=LINEAR)
 def test_linear_agrees_with_the_oracle(student, rng, shown):
-    shapes = [(1, 1, 3, 2), (2, 5, 1, 1), (5, 5, 4, 4), (6, 3, 3, 5), (3, 9, 2, 3), (1, 4, 4, 1)]
+    shapes = [(1, 1, 3, 2), (2, 5, 1, 1), (6, 6, 4, 4), (6, 3, 3, 5), (3, 9, 2, 3), (1, 4, 4, 1)]
     cases = [tuple(rng.normal(size=size) for size in ((m, d), (n, d), (n, e))) for m, n, d, e in shapes]
     cases += [tuple(rng.normal(size=(2, *x.shape)) for x in cases[3])]
     cases += [drawn(rng, 3, 3, 3, 3), drawn(rng, 4, 2, 3, 2, 3)]
@@ -504,7 +523,7 @@ def test_linear_agrees_with_the_oracle(student, rng, shown):
 
 @worth(2.5, "causal linear attention equals its quadratic form, for many shapes", target=LINEAR)
 def test_linear_causal_agrees_with_the_oracle(student, rng, shown):
-    shapes = [(1, 3, 2), (2, 1, 1), (5, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1), (150, 3, 2)]
+    shapes = [(1, 3, 2), (2, 1, 1), (6, 4, 4), (6, 3, 5), (9, 2, 3), (4, 4, 1), (150, 3, 2)]
     shapes += [(4, 4, 4, 4), (5, 2, 3, 2), (3, 3, 3, 2, 3)]
     cases = [drawn(rng, *shape) for shape in shapes]
     values = student.linear_attention.call_many([arguments(*case, causal=True) for case in cases])
@@ -526,7 +545,7 @@ def test_linear_sentence(student):
 
 @worth(1.5, "the weights of each query sum to 1 and are not negative", target=LINEAR)
 def test_linear_averages_the_values(student, rng):
-    q, k, _ = drawn(rng, 6, 3, 3)
+    q, k = opposed(rng)
     for causal in (False, True):
         ones, weights = linears(student, [(q, k, np.ones((6, 2))), (q, k, np.eye(6))], causal=causal)
         assert_close(ones, np.ones((6, 2)), CLOSE, of=f"values that are all 1, causal={causal}")
@@ -553,7 +572,6 @@ def test_linear_is_linear_in_the_values(student, rng):
         plain, twice, other, both = linears(student, [(q, k, x) for x in (v, -2 * v, more, v + more)], causal=causal)
         assert_close(twice, -2 * plain, CLOSE, of=f"values times -2, causal={causal}")
         assert_close(both, plain + other, CLOSE, of=f"the sum of two arrays of values, causal={causal}")
-        assert np.abs(plain).max() <= np.abs(v).max() + 1e-9, "an output is larger than every value"
 
 
 @worth(1, "the order of the keys does not matter, and queries keep their places", target=LINEAR)
@@ -572,7 +590,7 @@ def test_linear_has_no_order(student, rng):
 
 @worth(0.75, "with a single key, the output is its value", target=LINEAR)
 def test_linear_of_a_single_key(student, rng):
-    q, k, v = rng.normal(size=(3, 4)), rng.normal(size=(1, 4)), rng.normal(size=(1, 2))
+    q, (k, v) = drawn(rng, 3, 4, 2)[0], (x[:1] for x in drawn(rng, 3, 4, 2)[1:])
     (output,) = linears(student, [(q, k, v)])
     assert_close(output, np.tile(v, (3, 1)), CLOSE, of="three queries and one key")
     (same,) = linears(student, [(q, np.tile(k, (5, 1)), rng.permutation(np.tile(v, (5, 1))))])
@@ -589,7 +607,7 @@ def test_linear_causal_hides_the_future(student, rng):
         student, [(q, k, v), (q, *changed), (q[:1], k[:1], v[:1]), (q[:5], k[:5], v[:5])], causal=True
     )
     assert_close(other[:4], plain[:4], CLOSE, of="rows before a token that changes")
-    assert np.abs(other[4:] - plain[4:]).max(axis=1).min() > 0, "a token has no influence on a row that sees it"
+    assert np.abs(other[4:] - plain[4:]).max(axis=1).min() > 1e-9, "a token has no influence on a row that sees it"
     assert_close(plain[:1], v[:1], CLOSE, of="the first row")
     assert_close(first, v[:1], CLOSE, of="a single token")
     assert_close(all_but, plain[:5], CLOSE, of="five tokens alone, compared with the first five of seven")
@@ -759,7 +777,7 @@ def test_step_of_batches(student, rng):
 
 @worth(1, "the weights of each step sum to 1 and are not negative", target=STEP)
 def test_step_averages_the_values(student, rng):
-    q, k, _ = drawn(rng, 6, 3, 3)
+    q, k = opposed(rng)
     assert_close(steps(student, q, k, np.ones((6, 2))), np.ones((6, 2)), CLOSE, of="values that are all 1")
     weights = steps(student, q, k, np.eye(6))
     assert weights.min() >= 0, "a weight is negative"
@@ -772,7 +790,6 @@ def test_step_is_linear_in_the_values(student, rng):
     q, k, v = drawn(rng, 5, 3, 2)
     plain = steps(student, q, k, v)
     assert_close(steps(student, q, k, -2 * v), -2 * plain, CLOSE, of="values times -2")
-    assert np.abs(plain).max() <= np.abs(v).max() + 1e-9, "an output is larger than every value"
     assert_close(plain[0], v[0], CLOSE, of="the first output")
 
 
@@ -818,7 +835,7 @@ def test_step_of_other_dtypes(student, rng):
 @worth(0.75, "q and k of different lengths raise a ValueError that names both, in every step", target=STEP)
 def test_step_refuses_other_widths(student, rng):
     for mine, other in ((3, 4), (6, 2), (1, 5), (7, 1)):
-        q, k, v = rng.normal(size=mine), rng.normal(size=other), rng.normal(size=2)
+        q, k, v = rng.normal(size=mine), np.abs(rng.normal(size=other)) + 0.5, rng.normal(size=2)
         assert_raises(ValueError, lambda call=(None, q, k, v): student.linear_attention_step(*call), mine, other)
         state, _ = step(student, None, k, k, v)
         call = (0, state, q, k, v)
