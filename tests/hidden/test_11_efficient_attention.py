@@ -117,7 +117,7 @@ def drawn(rng, n, d_k, d_v, *batch):
 
 
 def opposed(rng):
-    """Return Q and K of six tokens in which the last query has negative products, unless features are never negative."""
+    """Return Q and K of six tokens; the last query has negative products, unless features are never negative."""
     q, k, _ = drawn(rng, 6, 3, 3)
     q[5], k[0], k[1], k[2] = [2, -2, 0], [3, 0, 0], [0, 3, 0], [-3, 0, 0]
     return q, k
