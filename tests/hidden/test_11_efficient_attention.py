@@ -117,7 +117,7 @@ def drawn(rng, n, d_k, d_v, *batch):
 
 
 def opposed(rng):
-    """Return Q and K of six tokens; the last query has negative products, unless features are never negative."""
+    """Return Q and K of six tokens: the last query has negative products, unless features are never negative."""
     q, k, _ = drawn(rng, 6, 3, 3)
     q[5], k[0], k[1], k[2] = [2, -2, 0], [3, 0, 0], [0, 3, 0], [-3, 0, 0]
     return q, k
@@ -685,6 +685,7 @@ def test_linear_refuses_other_lengths(student, rng):
 @worth(0.5, "linear attention does not depend on earlier calls, and keyword arguments work", target=LINEAR)
 def test_linear_does_not_remember(student, rng):
     q, k, v = drawn(rng, 5, 3, 3)
+    v[:, 0] = np.abs(v[:, 0]) + 0.5  # queries in the second call
     calls = [arguments(q, k, v, causal=True), arguments(v, q, k, False), arguments(Q=q, K=k, V=v, causal=True)]
     calls += [arguments(v, q, V=k)]
     first, other, again, last = (array_like(x, (5, 3)) for x in student.linear_attention.call_many(calls))
@@ -845,6 +846,7 @@ def test_step_refuses_other_widths(student, rng):
 @worth(0.5, "the arguments of a step work as keywords", target=STEP)
 def test_step_by_keyword(student, rng):
     q, k, v = drawn(rng, 2, 3, 2)
+    k[:, 1] = -np.abs(k[:, 1]) - 0.5  # a mistake below 0 shows
     state, _ = step(student, None, q[0], k[0], v[0])
     _, output = raw_step(student, state=state, q=q[1], k=k[1], v=v[1])
     assert_close(output, oracle_linear(q, k, v, True)[1], CLOSE, of="the second output")
