@@ -13,7 +13,7 @@ SLOPES, BIAS = "alibi_slopes", "alibi_bias"
 
 
 def softmax(scores):
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    exps = np.exp(scores - scores.max(-1, keepdims=True))
     return exps / exps.sum(axis=-1, keepdims=True)
 
 

@@ -210,7 +210,7 @@ if __name__ == "__main__":
     V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
 
     def weights_of(scores):
-        exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        exps = np.exp(scores - scores.max(-1, keepdims=True))
         return exps / exps.sum(axis=-1, keepdims=True)
 
     for order in ([0, 1, 2, 3, 4], [4, 1, 2, 3, 0]):  # the second is: mat cat sat on The
