@@ -107,12 +107,14 @@ def test_a_script_of_functions_passes_results_on() -> None:
 class Own:
     """An object that cannot be sent."""
 
+    def __init__(self, total: int) -> None:
+        self.total = total
+
 
 def test_a_worker_makes_a_script_of_functions() -> None:
     def begin(state: Own | None, number: int) -> tuple[Own, int]:
-        made = Own()
-        made.total = (state.total if state else 0) + number  # type: ignore[attr-defined]
-        return made, made.total  # type: ignore[attr-defined]
+        made = Own((state.total if state else 0) + number)
+        return made, made.total
 
     objects = StudentObjects()
     objects.modules = SimpleNamespace(main=SimpleNamespace(begin=begin), filenames=set())  # type: ignore[assignment]
