@@ -18,7 +18,7 @@ from grader.course.module import Module
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.run_suite import run_suite
-from grader.grading.shown_shapes import with_other_numbers
+from grader.grading.shown_shapes import ShownShapes, with_other_numbers
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge
 from grader.grading.workers import Workers
@@ -187,3 +187,10 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     tensor = with_other_numbers(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
     assert tensor is not None
     assert tensor.args[0].dtype == torch.bfloat16
+
+
+def test_a_name_that_no_probe_has_is_the_author_s_mistake() -> None:
+    nobody: Any = None  # no call is made
+    shown = ShownShapes([], None, np.random.default_rng)
+    with pytest.raises(LookupError, match="shown makes no call of sofmax: no probe of it"):
+        shown(nobody, "sofmax")
