@@ -27,6 +27,7 @@ from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import arguments
 from grader.submission.submission import Source, Submission
+from tests.quick import quick_or_exhaustive
 
 SENTENCE = """
 _q = [[1., 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]
@@ -86,7 +87,7 @@ def submission_of(course: Course, module: Module, more: str = "") -> Submission:
     return Submission("ana", module.name, source.file, {module.slug: source})
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", quick_or_exhaustive(TABLES))
 def test_a_table_of_the_shown_answers_fails(course: Course, name: str) -> None:
     module = course.module(name)
     tables = [TABLE.format(sentence=SENTENCE, name=function, shown=shown) for function, shown in TABLES[name].items()]
@@ -138,7 +139,7 @@ SESSIONS: list[Noting] = []
 ELSEWHERE = {"ScaledDotProductAttention.explain", "move_batch"}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", quick_or_exhaustive(TABLES))
 def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course, name: str) -> None:
     module = course.module(name)
     suite = replace(full_suite(course, module), diagnosed=False)
