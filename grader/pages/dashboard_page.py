@@ -41,8 +41,7 @@ class ModulePart:
     bins: tuple[str, ...]
     checks: tuple[TableRow, ...]
     misconceptions: tuple[TableRow, ...]
-    columns: tuple[str, ...]  # of the matrix
-    matrix: tuple[TableRow, ...]
+    matrix: tuple[TableRow, ...]  # who has which misconception; the script makes a column of each
 
 
 @dataclass(frozen=True)
@@ -143,17 +142,14 @@ class _Builder:
         name = self.modules[at]
         most = max((one.mark.max_score for one in self.by_module[name]), default=0.0)
         infos = list(self.found.checks[name].values())
-        columns = tuple(self.wrong[name])
+        columns = self.wrong[name]
         rows = [
             TableRow((info.property, info.kind, info.target, *cells), note=info.name, place=place)
             for place, (info, cells) in enumerate(zip(infos, numbers.checks[at], strict=True))
         ]
         rows.sort(key=lambda row: -int(row.cells[3]))  # what fails most comes first
         matrix = [
-            TableRow(
-                (_shown_name(one), *("yes" if column in one.misconceptions else "" for column in columns)),
-                self._section(one.mark.section),
-            )
+            TableRow((_shown_name(one), ", ".join(one.misconceptions)), self._section(one.mark.section))
             for one in self.by_module[name]
             if one.misconceptions
         ]
@@ -166,7 +162,6 @@ class _Builder:
                 TableRow((column, self.likely(name, column), *cells))
                 for column, cells in zip(columns, numbers.misconceptions[at], strict=True)
             ),
-            columns=columns,
             matrix=tuple(matrix),
         )
 

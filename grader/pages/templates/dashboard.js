@@ -36,8 +36,11 @@
     for (const part of document.querySelectorAll("[data-part]")) {
       part.hidden = module.value !== "" && part.dataset.part !== module.value;
     }
-    for (const row of document.querySelectorAll("table.people tbody tr, tbody tr[data-m]")) row.hidden = !isShown(row, wanted);
-    const rows = [...document.querySelectorAll("section[aria-labelledby=overview] tbody tr")];
+    for (const row of document.querySelectorAll("table.people tbody tr, tbody tr[data-m]")) {
+      const hide = !isShown(row, wanted);
+      if (row.hidden !== hide) row.hidden = hide;
+    }
+    const rows = [...document.querySelectorAll("[aria-labelledby=overview] tbody tr")];
     document.getElementById("shown").textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " students";
   }
 
@@ -67,14 +70,51 @@
     table.tBodies[0].append(...rows.map(([, row]) => row));
   }
 
-  for (const table of document.querySelectorAll("table.sortable")) {
-    for (const header of table.tHead.rows[0].cells) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...header.childNodes);
-      button.addEventListener("click", () => sort(table, header));
-      header.append(button);
+  function addButton(table, header) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...header.childNodes);
+    button.addEventListener("click", () => sort(table, header));
+    header.append(button);
+  }
+
+  // The list of who has which misconception becomes a matrix when it comes into view: all at once would take too long.
+  function expand(table) {
+    const names = [...table.closest("article").querySelectorAll("[data-stat=misconceptions] tbody th")].map((cell) => cell.textContent);
+    const head = table.tHead.rows[0];
+    head.deleteCell(1);
+    for (const name of names) {
+      const header = document.createElement("th");
+      header.scope = "col";
+      header.textContent = name;
+      head.append(header);
+      addButton(table, header);
     }
+    for (const row of table.tBodies[0].rows) {
+      const has = new Set(row.cells[1].textContent.split(", "));
+      row.deleteCell(1);
+      for (const name of names) {
+        const cell = row.insertCell();
+        if (has.has(name)) {
+          cell.className = "y";
+          cell.textContent = "yes";
+        }
+      }
+    }
+  }
+
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting) {
+        observer.unobserve(entry.target);
+        expand(entry.target.querySelector("table"));
+      }
+    }
+  }, { rootMargin: "200px" });
+  for (const table of document.querySelectorAll("table.matrix")) observer.observe(table.parentNode);
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const heads = table.classList.contains("matrix") ? [table.tHead.rows[0].cells[0]] : table.tHead.rows[0].cells;
+    for (const header of heads) addButton(table, header);
   }
   section.addEventListener("change", () => { exchange(); filter(); });
   module.addEventListener("change", filter);
