@@ -12,6 +12,7 @@ import pytest
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.pages.feedback_pages import PageMaker, write_feedback
+from grader.pages.nbgrader_feedback import with_page
 from grader.pages.page_leaks import PageSearch, text_of
 from grader.platforms.class_list import ClassList
 from tests.cli.conftest import Attn
@@ -110,3 +111,20 @@ def test_feedback_is_refused_where_something_is(attn: Attn, reports: Path, tmp_p
     done = attn("feedback", reports, "--to", tmp_path)
     assert done.returncode == 2
     assert "already exists" in done.stderr
+
+
+def test_pages_go_into_the_feedback_of_nbgrader(attn: Attn, reports: Path, tmp_path: Path) -> None:
+    file = tmp_path / "feedback" / "farah" / "01_softmax" / "softmax.html"
+    file.parent.mkdir(parents=True)
+    made = "<html><body class='x'><p>made by nbgrader</p></body></html>"
+    file.write_text(made)
+    done = attn("feedback", reports, "--course", tmp_path)
+    assert done.returncode == 3, "the other students have no feedback of nbgrader"
+    assert "Run `nbgrader generate_feedback 01_softmax` first" in done.stderr
+    text = file.read_text()
+    assert text.startswith("<html><body class='x'><!-- AttnLab report --><iframe title=\"Your report\" sandbox srcdoc=")
+    assert text.endswith("<p>made by nbgrader</p></body></html>")
+    assert read_page(text).tags == {"html", "body", "p", "iframe"}
+    assert with_page(text, "<p>other</p>") == with_page(made, "<p>other</p>")
+    for wrong in (["--course", tmp_path, "--to", tmp_path / "new"], [], ["--course", reports]):
+        assert attn("feedback", reports, *wrong).returncode == 2
