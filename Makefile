@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jail demo test test-rest test-all lint format docs bench gpu clean
+.PHONY: setup jail browser demo test test-rest test-all lint format docs bench gpu clean
 
 setup: $(READY)
 
@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # pip may have left it out: torch then starts in twice the time
-	@$(MAKE) --no-print-directory jail
+	@$(MAKE) --no-print-directory jail browser
 	@touch $@
 
 # What pip cannot install. Without it, graded code is still jailed on Linux, but less strictly.
@@ -28,6 +28,16 @@ jail:
 	  { apt-get install -qq -y bubblewrap || { apt-get update -qq && apt-get install -qq -y bubblewrap; }; } >/dev/null 2>&1 \
 	  || echo "==> bubblewrap could not be installed: see '$(BIN)/attn doctor'"; \
 	else echo "==> bubblewrap is not installed, and only root can do that: see '$(BIN)/attn doctor'"; fi
+
+# For the tests of pages. Without a browser they are skipped, and the last lines of the tests say so.
+browser:
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "==> installing chromium with apt-get"; \
+	  { apt-get install -qq -y --no-install-recommends chromium || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; }; } >/dev/null 2>&1 \
+	  || echo "==> chromium could not be installed: the tests of pages in a browser are skipped"; \
+	else $(BIN)/python -m playwright install chromium >/dev/null 2>&1 \
+	  || echo "==> chromium could not be installed: the tests of pages in a browser are skipped"; fi
 
 # The example class is our own code: it may be graded where there is no jail.
 demo: $(READY)

@@ -32,6 +32,7 @@ COMMANDS = {
     "test": ("cli.student.test", "Run the visible checks on your own file."),
     "watch": ("cli.student.watch", "Run the visible checks whenever you save."),
     "hint": ("cli.student.hint", "Get one hint about the first thing that fails."),
+    "report": ("cli.student.report", "Write a page about your own file."),
     "profile": ("cli.student.profile", "Count what your code does, and show how that grows."),
     "explain": ("cli.student.explain", "Follow one token through your own attention."),
     "show": ("cli.student.show", "Show the attention map of your own code."),
@@ -48,6 +49,8 @@ COMMANDS = {
     "grade": ("cli.instructor.grade", "Grade submissions with the visible and the hidden checks."),
     "stats": ("cli.instructor.stats", "Sum up the reports of a class."),
     "review": ("cli.instructor.review", "List what grading could not decide, and decide it."),
+    "dashboard": ("cli.instructor.dashboard", "Write a page about a class."),
+    "feedback": ("cli.instructor.feedback", "Write a feedback page for each student and module."),
     "mark": ("cli.instructor.mark", "Give points or a comment by hand."),
     "doctor": ("cli.instructor.doctor", "Show how well this machine jails other people's code."),
     "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
@@ -133,6 +136,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn test softmax          run the visible checks on my file
       attn watch softmax         run them whenever I save
       attn hint softmax          one more hint about the first thing that fails
+      attn report softmax        a page about my file, to read or print
       attn profile softmax       what does my code cost, and where?
       attn explain cat           what does one token look at in my own code?
       attn show --svg map.svg    the attention map of the lesson's sentence
@@ -148,6 +152,8 @@ def attn(context: click.Context, plain: bool) -> None:
       attn grade class/ -m 1     grade a class, hidden checks included
       attn stats reports         which checks fail, which misconceptions?
       attn review reports        what could not be decided? decide it
+      attn dashboard reports --to class.html    a page about the class
+      attn feedback reports --to pages          a page for each student
       attn mark ana 1 --points 9 --because "right idea"    points by hand
       attn release --bundle softmax --to week1
       attn course init ../attention             a course for nbgrader

@@ -29,6 +29,7 @@ LAYERS = (
     "workspace",
     "authoring",
     "platforms",
+    "pages",
 )
 # Each of these serves another reader, and knows nothing of the others.
 APART = ({"classroom", "workspace", "authoring"},)

@@ -15,7 +15,8 @@ from cli.student.own_checks import run_checks, save_progress, tell_which_counts,
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
-from cli.ui.report_screens import cost_word, own_screen, wrapped
+from cli.ui.report_screens import own_screen, wrapped
+from grader.core.cost_words import cost_word
 from grader.core.json_record import json_text
 from grader.course.course import Course, find_course
 from grader.course.module import Module

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cli.ui.report_screens import cost_word, without_word
 from grader.complexity.curves import Row, curve, doubling, fixed_sizes, growing, table
 from grader.complexity.plot import Curve, text_plot
+from grader.core.cost_words import cost_word, without_word
 from grader.core.safe_text import visible
 
 if TYPE_CHECKING:

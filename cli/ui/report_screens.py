@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from grader.core.cost_words import cost_word, without_word
 from grader.core.safe_text import one_line, visible
 from grader.core.times import show_length
 
@@ -31,19 +31,6 @@ _WORDS = {
     "not_run": "not run",
     "grader_fault": "GRADER FAULT",
 }
-
-
-def cost_word(verdict: str, measured: str, message: str, *, too_little: bool = False) -> str:
-    """Return the word for the verdict on one cost. Code that raised was not measured, whatever it did before."""
-    if verdict == "fail":
-        unmeasured = not measured or message.startswith(("NOT MEASURED", "the results are wrong"))
-        return "NOT MEASURED" if unmeasured else "TOO LITTLE" if too_little else "TOO MUCH"
-    return {"pass": "OK", "inconclusive": "not decided"}[verdict]
-
-
-def without_word(message: str) -> str:
-    """Return the message of a cost without a leading "NOT MEASURED", which the screen already shows."""
-    return re.sub(r"^(not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE)
 
 
 def class_table(settled: BatchResult, course: str = "") -> str:

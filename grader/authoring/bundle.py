@@ -5,7 +5,6 @@ The finished bundle is searched for leaks. How it was made proves nothing.
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -16,19 +15,14 @@ from pathlib import Path
 
 from grader import __version__
 from grader.authoring.bundle_texts import AGENTS, readme, tasks
+from grader.authoring.leak_search import LeakSearch, lines_of
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import raw_cells, source_of
 from grader.course.reference import PUBLISHED
-from grader.course.stub import BEGIN, END
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
 PACKAGES = ("cli", "grader")
-# Shorter lines, such as `return x`, are shared by any two programs.
-SHORTEST_LEAK = 12
-# Two suites may share a line or two, such as a decorator and a call. Three in a row were copied.
-HIDDEN_RUN = 3
-_IMPORT_LIST = re.compile(r"^[ \t]*from [\w.]+ import \([^)]*\)", re.MULTILINE)
 
 
 class BundleError(Exception):
@@ -95,44 +89,11 @@ def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
 
 
 def _leaks_in(course: Course, module: Module, texts: dict[str, str]) -> Iterator[str]:
-    """Yield every line of the solution and every part of the hidden suite that a text contains.
-
-    Lines of the *generated* stub are public; the stub on disk may have been edited. A lesson may quote a line of the
-    solution, but not two in a row.
-    """
-    public = set(_lines(course.stub_text(module)))
-    solution = [line for line in _solution_lines(course, module) if line not in public]
-    hidden = course.hidden_suite(module)
-    suite = [line for line in _lines(read_text(hidden)) if line not in public] if hidden.is_file() else []
+    """Yield every leak in some texts. A lesson may quote a line of the solution, but not two in a row."""
+    search = LeakSearch(course, module)
     for name, text in texts.items():
-        lines = _lines(text)
-        length = 2 if Path(name).name == module.lesson.name else 1
-        for run in sorted(_runs(lines, length) & _runs(solution, length)):
-            yield f"{name} contains a line of the solution of {module.name}: {run[0]!r}"
-        for run in sorted(_runs(lines, HIDDEN_RUN) & _runs(suite, HIDDEN_RUN)):
-            yield f"{name} contains a part of the hidden suite of {module.name}: {run[0]!r}"
-
-
-def _solution_lines(course: Course, module: Module) -> list[str]:
-    """Return the longer lines of a module's solution regions."""
-    inside = False
-    regions: list[str] = []
-    for line in read_text(course.solution(module)).splitlines():
-        if line.strip() in (BEGIN, END):
-            inside = line.strip() == BEGIN
-        elif inside:
-            regions.append(line)
-    return _lines("\n".join(regions))
-
-
-def _lines(text: str) -> list[str]:
-    """Return the longer lines of a text, but no imports, without comment signs and extra spaces."""
-    bare = (" ".join(line.strip().lstrip("#>| ").split()) for line in _IMPORT_LIST.sub("", text).splitlines())
-    return [line for line in bare if len(line) >= SHORTEST_LEAK and not line.startswith(("import ", "from "))]
-
-
-def _runs(lines: list[str], length: int) -> set[tuple[str, ...]]:
-    return {tuple(lines[start : start + length]) for start in range(len(lines) - length + 1)}
+        run = 2 if Path(name).name == module.lesson.name else 1
+        yield from (f"{name} {leak}" for leak in search.leaks(lines_of(text), run))
 
 
 def _files(folder: Path) -> list[Path]:

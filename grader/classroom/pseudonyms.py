@@ -41,6 +41,8 @@ _KEPT = frozenset(
             "what",
             "decision",
             "parts",
+            "yours",
+            "expected",
         ),
     )
 )

@@ -26,6 +26,8 @@ _SIMPLE: dict[Any, frozenset[type]] = {
 }
 _COPIED = frozenset().union(*_SIMPLE.values())
 _KEY = "json"
+_OMITTED = "omitted"
+OMITTED_IF_NONE = {_OMITTED: True}  # the metadata of a field that is in the JSON only if it is not None
 _NOT_ASCII = re.compile("[^ -~]")
 
 
@@ -51,8 +53,10 @@ def to_json(record: Any) -> dict[str, Any]:
     """Return a record as JSON data, with its keys in the order of its fields."""
     cls: Any = type(record)
     data = {}
-    for name, key in _keys(cls):
+    for name, key, omitted in _keys(cls):
         value = getattr(record, name)
+        if value is None and omitted:
+            continue
         data[key] = value if type(value) in _COPIED else _plain(value)
     return data
 
@@ -89,10 +93,10 @@ def _plain(value: Any) -> Any:
 
 
 @cache
-def _keys(cls: type) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a class that are in its JSON: name and key."""
-    pairs = ((field.name, field.metadata.get(_KEY, field.name)) for field in dataclasses.fields(cls))
-    return tuple((name, key) for name, key in pairs if key is not None)
+def _keys(cls: type) -> tuple[tuple[str, str, bool], ...]:
+    """Return the fields of a class that are in its JSON: name, key, and whether it is left out if it is None."""
+    fields = [(field, field.metadata.get(_KEY, field.name)) for field in dataclasses.fields(cls)]
+    return tuple((field.name, key, field.metadata.get(_OMITTED, False)) for field, key in fields if key is not None)
 
 
 @cache
@@ -104,7 +108,7 @@ def _readers(cls: type) -> tuple[tuple[str, str, frozenset[type], _Reader, bool]
         for field in dataclasses.fields(cls)
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     }
-    return tuple((name, key, *_reader(hints[name]), name in required) for name, key in _keys(cls))
+    return tuple((name, key, *_reader(hints[name]), name in required) for name, key, _ in _keys(cls))
 
 
 @cache

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from grader.core.errors import EndingKind
-from grader.core.json_record import from_json, json_key, json_text, to_json
+from grader.core.excerpt import Excerpt
+from grader.core.json_record import OMITTED_IF_NONE, from_json, json_key, json_text, to_json
 from grader.core.review import ReviewItem
+from grader.core.value_gap import ValueGap
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
@@ -52,6 +54,7 @@ class CostResult:
     earned: float
     line: int | None
     message: str
+    code: Excerpt | None = field(default=None, metadata=OMITTED_IF_NONE)  # the line, if the cost is not OK
 
     @property
     def name(self) -> str:
@@ -84,6 +87,9 @@ class Diagnosis:
     line: int | None
     function: str = field(default="", metadata=json_key(None))  # or method, for `attn hint`
     paste: str = field(default="", metadata=json_key(None))  # code that makes the call it shows, for the own screen
+    code: Excerpt | None = field(default=None, metadata=OMITTED_IF_NONE)  # the line in the student's file
+    # The numbers that the message is about, as far as the student may see them.
+    gap: ValueGap | None = field(default=None, metadata=OMITTED_IF_NONE)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from grader.core.excerpt import Excerpt, excerpt_of
 from grader.core.report import CheckResult, Diagnosis, StatedProperties
 from grader.core.safe_text import printable
 from grader.course.api import REFLECT
@@ -13,11 +14,12 @@ from grader.course.golden import read_golden
 from grader.course.module import Module
 from grader.diagnosis.findings import Finding, findings, stated_properties
 from grader.diagnosis.fingerprints import Fingerprints, read_fingerprints
+from grader.diagnosis.gap import value_gap
 from grader.diagnosis.likely_line import Line, likely_line
 from grader.diagnosis.observe import Observed, observe, observe_constants
 from grader.diagnosis.probe import read_probes
 from grader.diagnosis.reproducer import gives_the_same_alone, paste
-from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text, shown_probe
+from grader.diagnosis.wording import cost_diagnosis_text, diagnosis_text, shown_probe, shows_values
 from grader.sandbox.session import Session
 from grader.submission.submission import Source
 
@@ -107,8 +109,10 @@ class Diagnoser:
         text = diagnosis_text(finding, prints, observed, line, source.file, self.module.slug, hidden, own=own)
         name = finding.way.name if finding.way else None
         number = line.number if line else None
-        code = self._paste(finding, prints, observed, session) if session is not None else ""
-        return Diagnosis(finding.target, name, printable(text), number, finding.path, code)
+        paste = self._paste(finding, prints, observed, session) if session is not None else ""
+        gap = value_gap(finding, prints, observed) if shows_values(finding, hidden, own=own) else None
+        code = _excerpt(source, line)
+        return Diagnosis(finding.target, name, printable(text), number, finding.path, paste, code, gap)
 
     @staticmethod
     def _paste(finding: Finding, prints: Fingerprints, observed: Observed, session: Session) -> str:
@@ -132,6 +136,15 @@ class Diagnoser:
             found = likely_line(source, finding.path, ["NotImplementedError"])
             return replace(found, exact=True) if found else None
         return likely_line(source, finding.path, finding.way.look, finding.way.likely)
+
+
+def _excerpt(source: Source, line: Line | None) -> Excerpt | None:
+    """Return the lines around the line to look at, in its cell or script."""
+    if line is None:
+        return None
+    file = f"{source.file}[{line.cell}]" if line.cell else source.file
+    cell = (line.cell or 1) - 1
+    return excerpt_of(file, source.cells[cell], line.number) if cell < len(source.cells) else None
 
 
 def _hidden_failure(finding: Finding, checks: Sequence[CheckResult]) -> str:

@@ -47,7 +47,7 @@ def diagnosis_text(
         parts.append([f"{finding.path} is not written yet"])
     elif hidden:
         parts.append(_wrapped(hidden, 2))
-    if finding.deviation is not None and (own or not (hidden and finding.way)):
+    if finding.deviation is not None and shows_values(finding, hidden, own=own):
         number = shown_probe(finding, prints, observed)
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         reading = read_weights(found.value, probe.weights) if probe.weights else None
@@ -63,6 +63,11 @@ def diagnosis_text(
         parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
     parts.append(_wrapped(_next_step(slug, finding), 2))
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
+
+
+def shows_values(finding: Finding, hidden: str, *, own: bool) -> bool:
+    """Whether the student may see the call and its results. A known wrong way that only hidden checks find is named."""
+    return finding.deviation is not None and (own or not (hidden and finding.way is not None))
 
 
 def cost_diagnosis_text(way: WrongWay, function: str, offence: str, line: int | None, slug: str) -> str:

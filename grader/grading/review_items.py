@@ -35,7 +35,7 @@ def _of_checks(submission: Submission, checks: Iterable[CheckResult]) -> Iterato
 
 def _of_costs(submission: Submission, costs: Iterable[Cost]) -> Iterator[ReviewItem]:
     """Yield one item for each cost that the meters could not decide."""
-    texts = _texts(submission)
+    texts = source_texts(submission)
     for cost in costs:
         if cost.verdict != "inconclusive":
             continue
@@ -52,7 +52,7 @@ def _of_costs(submission: Submission, costs: Iterable[Cost]) -> Iterator[ReviewI
         )
 
 
-def _texts(submission: Submission) -> dict[str, str]:
+def source_texts(submission: Submission) -> dict[str, str]:
     """Return the text of every file, by its name in messages: a cell of a notebook is `softmax.ipynb[3]`."""
     found = {}
     for source in submission.sources.values():

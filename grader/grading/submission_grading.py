@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.complexity.gpu_speed import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
+from grader.core.excerpt import excerpt_of
 from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
 from grader.core.review import ReviewItem
 from grader.core.safe_text import one_line, plain_name, printable
@@ -22,7 +23,7 @@ from grader.diagnosis.diagnose import Diagnoser, Explained
 from grader.grading.check_outcome import FAULT, CheckResults, result_of
 from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
-from grader.grading.review_items import review_items
+from grader.grading.review_items import review_items, source_texts
 from grader.grading.suite import Judge
 from grader.grading.tell import Tell
 from grader.grading.workers import Workers
@@ -148,7 +149,8 @@ class SubmissionGrading:
         measured = self._measure(session, results)
         on_gpu, times = self._measure_on_gpu(session, results)
         all_costs = (*(cost for one in measured for cost in one.costs), *on_gpu)
-        costs = tuple(map(_cost_result, all_costs))
+        texts = source_texts(self.submission) if all_costs else {}
+        costs = tuple(_cost_result(cost, texts) for cost in all_costs)
         forbidden = tuple(
             ForbiddenCall(call.event.target, one_line(call.event.call), call.event.place.line, call.why)
             for one in measured
@@ -266,7 +268,9 @@ class SubmissionGrading:
         )
 
 
-def _cost_result(cost: Cost) -> CostResult:
+def _cost_result(cost: Cost, texts: Mapping[str, str]) -> CostResult:
+    place = cost.place if cost.place and cost.place.file in texts else None  # the worker says which file it was
+    shown = place if cost.verdict != "pass" else None
     return CostResult(
         target=cost.target,
         function=cost.function,
@@ -278,4 +282,5 @@ def _cost_result(cost: Cost) -> CostResult:
         earned=round(cost.earned, 6),
         line=cost.place.line if cost.place else None,
         message=printable(cost.message),
+        code=excerpt_of(shown.file, texts[shown.file], shown.line) if shown else None,
     )

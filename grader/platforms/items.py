@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from grader.core.report import CheckResult, CostResult, Report
+from grader.core.report import CheckResult, CostResult, Diagnosis, Report
 
 Kind = Literal["visible", "hidden", "cost"]
 ItemOutcome = Literal["passed", "failed", "not_run", "fault"]
@@ -78,8 +78,8 @@ def _review_text(earned: float | None) -> str:
     return "Not decided yet: you get the points once your course staff has looked at it and accepted it."
 
 
-def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
-    """Yield the diagnoses, and the calls that are not allowed.
+def shown_diagnoses(report: Report, *, public: bool = False) -> Iterator[Diagnosis]:
+    """Yield the diagnoses for a student.
 
     With `public`, only what a student could find out alone. If no visible check of a target fails, its diagnosis would
     reveal that a hidden check does.
@@ -94,7 +94,13 @@ def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
             or diagnosis.target in visibly_failing
             or _is_too_expensive(report, diagnosis.target)
         ):
-            yield diagnosis.message
+            yield diagnosis
+
+
+def diagnosed(report: Report, *, public: bool = False) -> Iterator[str]:
+    """Yield the texts of the diagnoses for a student, and the calls that are not allowed."""
+    for diagnosis in shown_diagnoses(report, public=public):
+        yield diagnosis.message
     for call in dict.fromkeys(report.forbidden):
         yield f"{call.call} in line {call.line} is not allowed in {call.target}: {call.why}"
 

@@ -10,12 +10,13 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster
+from grader.core.report import Report
 from grader.core.safe_text import one_line
 from grader.platforms.class_list import ClassList, ExportError
 from grader.platforms.feedback import feedback_text, mark_line
@@ -38,6 +39,7 @@ _PARTICIPANT = re.compile(r"\D*(\d+)")  # `Participant 12345`, in the language o
 _EXPORTED = re.compile(r"_(\d+)_assignsubmission_|\(Moodle (\d+)\)$")
 _OURS = re.compile(r"\d+(?:\.\d+)? of \d+(?:\.\d+)? points")
 _NOT_IN_NAMES = re.compile(r"[_/\\\x00-\x1f]+")  # Moodle splits the name of a folder at underscores
+MakePage = Callable[[Mark, Report], tuple[str, str]]
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same class gives the same zip
 
 
@@ -97,8 +99,13 @@ def read_worksheet(path: Path, names: Mapping[str, str]) -> Worksheet:
     return Worksheet(path, tuple(header), full, at, delimiter, text.startswith("\ufeff") or data[:3] == b"\xef\xbb\xbf")
 
 
-def moodle_files(found: ClassList, sheet: Worksheet, course: str = "", *, scale: bool = False) -> MoodleFiles:
-    """Return the files for the one module of a class; every grade that they do not have is in `problems`."""
+def moodle_files(
+    found: ClassList, sheet: Worksheet, course: str = "", *, scale: bool = False, page: MakePage | None = None
+) -> MoodleFiles:
+    """Return the files for the one module of a class; every grade that they do not have is in `problems`.
+
+    `page` makes the feedback page of a student, or says why there is none. It goes into the zip beside the text.
+    """
     (module,) = found.modules
     marks = [by_module[module] for by_module in found.by_person().values() if module in by_module]
     placed, unknown = _placed(sheet, marks)
@@ -106,7 +113,9 @@ def moodle_files(found: ClassList, sheet: Worksheet, course: str = "", *, scale:
     problems = list(found.problems())
     left_out = [mark for mark in unknown if mark.submission or mark.final is not None]
     problems += [f"{mark.id} is not in the worksheet: left out of the file" for mark in left_out]
-    rows, files, grades = [], {}, 0
+    rows, grades = [], 0
+    files: dict[str, str] = {}
+    pages: dict[str, str] = {}
     for number, row in enumerate(sheet.rows):
         mark = placed.get(number)
         cells = list(row)
@@ -114,10 +123,13 @@ def moodle_files(found: ClassList, sheet: Worksheet, course: str = "", *, scale:
             filled = _Row(sheet, row, mark, scale=scale)
             grades += filled.fill(cells)
             problems += filled.problems()
-            if mark.submission in reports:
-                files[filled.folder] = feedback_text(mark, reports[mark.submission], course)
+            if report := reports.get(mark.submission):
+                files[f"{filled.folder}/{module}-feedback.txt"] = feedback_text(mark, report, course)
+                html_page, leak = page(mark, report) if page else ("", "")
+                pages |= {f"{filled.folder}/{module}-feedback.html": html_page} if html_page else {}
+                problems += [f"{mark.id}: the page {leak}. It was left out"] if leak else []
         rows.append(cells)
-    zipped = _zip({f"{folder}/{module}-feedback.txt": text for folder, text in files.items()})
+    zipped = _zip(files | pages)
     return MoodleFiles(sheet.text(rows), zipped, grades, len(files), tuple(one_line(text) for text in problems))
 
 

@@ -57,11 +57,11 @@ def uploaded(text: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def returned(data: bytes) -> dict[str, tuple[str, str]]:
+def returned(data: bytes, end: str = ".txt") -> dict[str, tuple[str, str]]:
     """Read a zip as Moodle's importer does: it splits the name of a folder at underscores."""
     found = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for name in archive.namelist():
+        for name in (name for name in archive.namelist() if name.endswith(end)):
             parts = name.split("/")[0].split("_", 4)
             assert len(parts) >= 4
             assert parts[1] in PEOPLE
@@ -118,6 +118,11 @@ def test_feedback_files_have_what_a_student_may_read_and_nothing_else(
     assert files["501"][1].startswith("01_tiny\n10 of 10 points.\n\ntiny\n\n10 of 10 points.")
     assert "could not be loaded" in files["503"][1]
     assert "This was not graded" in files["504"][1]
+    pages = returned(zipped.read_bytes(), ".html")
+    assert set(pages) == set(files)
+    assert pages["501"][0] == "/01_tiny-feedback.html"
+    assert "10 of 10 points" in pages["501"][1]
+    assert "not graded yet" in pages["504"][1]
     again = tmp_path / "again.zip"
     graded.export("moodle", graded.reports, "--worksheet", sheet, "--out", tmp_path / "m.csv", "--feedback", again)
     assert again.read_bytes() == zipped.read_bytes()

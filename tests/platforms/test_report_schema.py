@@ -9,8 +9,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from grader.core.excerpt import Excerpt
 from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
 from grader.core.review import ReviewItem
+from grader.core.value_gap import ValueGap
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT, UNDECIDED, GradeSource, write
 from tests.platforms.conftest import Graded, Validate
@@ -64,19 +66,23 @@ def test_a_wrong_report_is_not_valid(
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "not_published"),
+    ("name", "kind", "not_published", "optional"),
     [
-        ("check", CheckResult, {"asserted"}),
-        ("cost", CostResult, set()),
-        ("forbidden", ForbiddenCall, set()),
-        ("review", ReviewItem, set()),
-        ("ending", EndingRecord, {"file", "line"}),
-        ("diagnosis", Diagnosis, {"function", "paste"}),
+        ("check", CheckResult, {"asserted"}, set()),
+        ("cost", CostResult, set(), {"code"}),
+        ("forbidden", ForbiddenCall, set(), set()),
+        ("review", ReviewItem, set(), set()),
+        ("ending", EndingRecord, {"file", "line"}, set()),
+        ("diagnosis", Diagnosis, {"function", "paste"}, {"code", "gap"}),
+        ("excerpt", Excerpt, set(), set()),
+        ("gap", ValueGap, set(), set()),
     ],
 )
-def test_the_schema_has_every_field_of_the_parts(name: str, kind: type, not_published: set[str]) -> None:
+def test_the_schema_has_every_field_of_the_parts(
+    name: str, kind: type, not_published: set[str], optional: set[str]
+) -> None:
     fields = {field.name for field in dataclasses.fields(kind)} - not_published
-    assert SCHEMA["$defs"][name]["properties"].keys() == fields == set(SCHEMA["$defs"][name]["required"])
+    assert SCHEMA["$defs"][name]["properties"].keys() == fields == set(SCHEMA["$defs"][name]["required"]) | optional
 
 
 def test_the_schema_has_every_field_of_a_report() -> None:

@@ -10,6 +10,8 @@ from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_ex
 from cli.ui.anonymous import no_anonymous_option
 from grader.classroom.rules import RulesError, read_rules
 from grader.core.atomic_file import write_atomically, write_bytes_atomically
+from grader.course.course import find_course
+from grader.pages.feedback_pages import PageMaker
 from grader.platforms.class_list import ExportError
 from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 
@@ -18,7 +20,7 @@ from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 @click.argument("reports", type=FOLDER)
 @click.option("--worksheet", required=True, type=FILE, help="The grading worksheet that you downloaded from Moodle.")
 @click.option("--out", required=True, type=NEW, help="The worksheet to upload.")
-@click.option("--feedback", type=NEW, help="Also write this zip with a feedback file for each student.")
+@click.option("--feedback", type=NEW, help="Also write this zip with feedback for each student: a text and a page.")
 @click.option("--module", "-m", help="The module of the assignment: 01_softmax, softmax or 1.")
 @click.option("--scale", is_flag=True, help="Scale the points to the maximum grade in Moodle.")
 @click.option(
@@ -57,7 +59,8 @@ def moodle(
         if len(found.modules) > 1:
             raise ExportError(f"choose one module with --module: {', '.join(found.modules)}")
         name = read_rules(reports).name or ""
-        made = moodle_files(found, read_worksheet(worksheet, _columns(column)), name, scale=scale)
+        page = PageMaker(find_course(Path.cwd()), name).page if feedback else None
+        made = moodle_files(found, read_worksheet(worksheet, _columns(column)), name, scale=scale, page=page)
     except (ExportError, RulesError) as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, made.worksheet)

@@ -117,7 +117,13 @@ def test_formgrader_export_and_feedback_work_after_a_sync(copied: tuple[Path, Pa
     assert found["ana"] == (46.0, 0.0, 46.0)
     assert found["carl"] == (46.0, 13.8, 32.2)
     assert nbgrader(root, "generate_feedback", MODULE).returncode == 0
-    assert "no_max_subtraction" in (root / "feedback" / "ben" / MODULE / "softmax.html").read_text()
+    page = root / "feedback" / "ben" / MODULE / "softmax.html"
+    assert "no_max_subtraction" in page.read_text()
+    for _ in range(2):  # a second time, our page is replaced
+        done = attn("feedback", reports, "--course", root)
+        assert (done.returncode, done.stdout) == (0, f"{root / 'feedback'}: 5 pages\n"), done.stderr
+        assert page.read_text().count("<iframe") == 1
+        assert "What to do next" in page.read_text()
     # nbgrader also finds nothing left to grade.
     assert nbgrader(root, "autograde", MODULE).stderr.count("Skipping existing assignment") == len(STUDENTS)
 

@@ -1,0 +1,61 @@
+"""`attn dashboard`: a page about a graded class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cli.instructor.export.options import FOLDER, modules_option
+from cli.ui.anonymous import anonymous_option
+from cli.ui.arguments import chosen
+from cli.ui.page_file import page_file
+from grader.classroom.class_results import ClassResultsError, read_class_results
+from grader.classroom.pseudonyms import pseudonyms_of
+from grader.classroom.rules import RulesError, read_rules
+from grader.core.atomic_file import write_atomically
+from grader.course.course import Course, find_course
+from grader.course.golden import read_golden
+from grader.pages.dashboard_page import Likely, dashboard
+
+
+@click.command("dashboard")
+@click.argument("reports", type=FOLDER)
+@click.option("--to", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The page to write.")
+@click.option("--before", type=FOLDER, help="The reports of an earlier grading, to show the progress since then.")
+@modules_option
+@anonymous_option
+def dashboard_command(reports: Path, to: Path, before: Path | None, modules: tuple[str, ...], anonymous: bool) -> None:
+    """Write a page about a class.
+
+    REPORTS is the folder of `attn grade class/ --to REPORTS`.
+
+    \b
+    attn dashboard reports --to dashboard.html
+    attn dashboard reports --to dashboard.html --before last-week
+    attn dashboard reports --to dashboard.html --anonymous
+
+    The page is one file that needs no network. It can be filtered by section, module and student, and every table can
+    be sorted. Progress is shown since the folder of --before, or since the last grading into the same folder. It is for
+    instructors: it names the students, unless it is --anonymous, and it names hidden checks.
+
+    Exit status: 0 written, 2 a wrong argument or option.
+    """
+    course = find_course(Path.cwd())
+    path = page_file(to)
+    names = [module.name for module in chosen(course, modules)] if modules else []
+    try:
+        found = read_class_results(reports, names, before)
+        found = found.hidden(pseudonyms_of(course, reports)) if anonymous else found
+        title = f"{read_rules(reports).name or 'The class'}: dashboard"
+    except (ClassResultsError, RulesError) as error:
+        raise click.UsageError(str(error)) from None
+    text = dashboard(found, _likely(course), title)
+    write_atomically(path, text)
+    click.echo(f"wrote {path} ({len(text.encode()) / 1e6:.1f} MB)")
+
+
+def _likely(course: Course) -> Likely:
+    """Return the sentence for a misconception, as far as the course still has it."""
+    known = {module.name: read_golden(module).misconceptions for module in course.modules}
+    return lambda module, name: str(known.get(module, {}).get(name, {}).get("likely", ""))

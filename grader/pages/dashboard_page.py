@@ -1,0 +1,234 @@
+"""The dashboard of a class, as records for its template. All numbers come from `grader/classroom/`."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from grader.classroom.attempt_history import attempt_days, stuck_students
+from grader.classroom.class_results import ClassResults, StudentResult
+from grader.classroom.marks import MISSING
+from grader.classroom.misconception_pairs import MisconceptionPair, misconception_pairs
+from grader.classroom.stats import BINS
+from grader.core.times import show_length
+from grader.pages.dashboard_numbers import SectionNumbers, section_numbers
+from grader.pages.rendering import render
+
+EVERY = ""  # all sections
+Likely = Callable[[str, str], str]  # the sentence about a misconception of a module
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table: its cells, and the places of its section and its modules, by which it can be filtered."""
+
+    cells: tuple[str, ...]
+    section: int = -1
+    modules: tuple[int, ...] = ()
+    note: str = ""
+    place: int = 0  # before it was sorted
+
+
+@dataclass(frozen=True)
+class ModulePart:
+    """One module of a class. The numbers are those of all sections; `SectionNumbers` has those of each."""
+
+    name: str
+    at: int
+    bins: tuple[str, ...]
+    checks: tuple[TableRow, ...]
+    misconceptions: tuple[TableRow, ...]
+    matrix: tuple[TableRow, ...]  # who has which misconception; the script makes a column of each
+
+
+@dataclass(frozen=True)
+class DashboardPage:
+    """The dashboard of a class."""
+
+    title: str
+    students: int
+    sections: tuple[str, ...]
+    modules: tuple[ModulePart, ...]
+    numbers: dict[str, SectionNumbers]
+    pairs: tuple[TableRow, ...]
+    overview: tuple[TableRow, ...]
+    days: tuple[TableRow, ...]
+    stuck: tuple[TableRow, ...]
+    look_at: tuple[TableRow, ...]
+    late: tuple[TableRow, ...]
+    progress: tuple[TableRow, ...]
+    changed: tuple[TableRow, ...]
+    has_attempts: bool
+
+
+def dashboard(found: ClassResults, likely: Likely, title: str) -> str:
+    """Return the page. `likely` says in a sentence what a misconception is."""
+    page = dashboard_page(found, likely, title)
+    data = [vars(numbers) for numbers in page.numbers.values()]  # all sections first
+    return render("dashboard.html", script="dashboard.js", title=page.title, page=page, data=data)
+
+
+def dashboard_page(found: ClassResults, likely: Likely, title: str) -> DashboardPage:
+    """Return the records of the page."""
+    return _Builder(found, likely, title).page()
+
+
+class _Builder:
+    """Builds one dashboard. It holds what all parts need: the places of modules and sections."""
+
+    def __init__(self, found: ClassResults, likely: Likely, title: str) -> None:
+        self.found = found
+        self.likely = likely
+        self.title = title
+        self.modules = found.modules
+        self.sections = found.sections
+        self.by_module = {name: [one for one in found.results if one.mark.module == name] for name in self.modules}
+        self.wrong = {name: _misconception_counts(self.by_module[name]) for name in self.modules}
+        self.people = {one.mark.id: one.mark for one in found.results}
+        self.by_submission = {one.mark.submission: one.mark for one in found.results if one.mark.submission}
+        self.all_pairs = misconception_pairs(found.results)
+
+    def page(self) -> DashboardPage:
+        numbers = {
+            section: section_numbers(self.found, self._of(section), self.wrong, self.all_pairs)
+            for section in (EVERY, *self.sections)
+        }
+        return DashboardPage(
+            title=self.title,
+            students=len(self.people),
+            sections=self.sections,
+            modules=tuple(self._module(at, numbers[EVERY]) for at in range(len(self.modules))),
+            numbers=numbers,
+            pairs=tuple(map(self._pair_row, self.all_pairs, numbers[EVERY].pairs)),
+            overview=tuple(self._overview()),
+            days=tuple(
+                TableRow((one.day, one.module, str(one.attempts)), -1, self._at(one.module))
+                for one in attempt_days(self.found)
+            ),
+            stuck=tuple(self._stuck()),
+            look_at=tuple(
+                self._row(one, one.to_look_at, f"{one.undecided_points:g}" if one.undecided_points else "")
+                for one in self.found.results
+                if one.to_look_at
+            ),
+            late=tuple(
+                self._row(one, show_length(timedelta(seconds=one.mark.late_s)), f"{one.mark.penalty:g}")
+                for one in self.found.results
+                if one.mark.late_s
+            ),
+            progress=tuple(self._progress()),
+            changed=tuple(self._changed()),
+            has_attempts=bool(self.found.attempts),
+        )
+
+    def _of(self, section: str) -> list[StudentResult]:
+        return [one for one in self.found.results if section in (EVERY, one.mark.section)]
+
+    def _at(self, *modules: str) -> tuple[int, ...]:
+        return tuple(self.modules.index(module) for module in modules if module in self.modules)
+
+    def _section(self, section: str) -> int:
+        return self.sections.index(section) if section in self.sections else -1
+
+    def _row(self, one: StudentResult, *cells: str) -> TableRow:
+        mark = one.mark
+        head = (mark.id, mark.name, mark.section, mark.module)
+        return TableRow((*head, *cells), self._section(mark.section), self._at(mark.module))
+
+    def _module(self, at: int, numbers: SectionNumbers) -> ModulePart:
+        name = self.modules[at]
+        most = max((one.mark.max_score for one in self.by_module[name]), default=0.0)
+        infos = list(self.found.checks[name].values())
+        columns = self.wrong[name]
+        rows = [
+            TableRow((info.property, info.kind, info.target, *cells), note=info.name, place=place)
+            for place, (info, cells) in enumerate(zip(infos, numbers.checks[at], strict=True))
+        ]
+        rows.sort(key=lambda row: -int(row.cells[3]))  # what fails most comes first
+        matrix = [
+            TableRow((_shown_name(one), ", ".join(one.misconceptions)), self._section(one.mark.section))
+            for one in self.by_module[name]
+            if one.misconceptions
+        ]
+        return ModulePart(
+            name=name,
+            at=at,
+            bins=tuple(f"{most * low / BINS:g} to {most * (low + 1) / BINS:g}" for low in range(BINS)),
+            checks=tuple(rows),
+            misconceptions=tuple(
+                TableRow((column, self.likely(name, column), *cells))
+                for column, cells in zip(columns, numbers.misconceptions[at], strict=True)
+            ),
+            matrix=tuple(matrix),
+        )
+
+    def _pair_row(self, pair: MisconceptionPair, cells: list[str]) -> TableRow:
+        names = (f"{pair.first[0]} {pair.first[1]}", f"{pair.second[0]} {pair.second[1]}")
+        return TableRow((*names, *cells), -1, self._at(pair.first[0], pair.second[0]))
+
+    def _overview(self) -> Iterable[TableRow]:
+        """Yield a row for each student: the total, what is missing, and the mark of each module."""
+        by_person: dict[str, dict[str, StudentResult]] = {}
+        for one in self.found.results:
+            by_person.setdefault(one.mark.id, {})[one.mark.module] = one
+        for who, mine in by_person.items():
+            mark = self.people[who]
+            scored = [one.mark for one in mine.values() if one.mark.final is not None]
+            most = sum(one.max_score for one in scored)
+            share = f"{100 * sum(one.final or 0.0 for one in scored) / most:.0f} %" if most else "–"
+            missing = sum(one.mark.status == MISSING for one in mine.values())
+            wrong = sum(len(one.misconceptions) for one in mine.values())
+            marks = [_final(mine[module]) if module in mine else "" for module in self.modules]
+            cells = (mark.id, mark.name, mark.section, share, str(missing), str(wrong), *marks)
+            yield TableRow(cells, self._section(mark.section))
+
+    def _stuck(self) -> Iterable[TableRow]:
+        for one in stuck_students(self.found.attempts):
+            mark = self.by_submission.get(one.student)
+            who = (mark.id, mark.name, mark.section) if mark else (one.student, "", "")
+            cells = (*who, one.module, one.misconception, f"{one.attempts} of {one.of}")
+            yield TableRow(cells, self._section(who[2]), self._at(one.module))
+
+    def _progress(self) -> Iterable[TableRow]:
+        """Yield a row for each module: the mean before and now, and how many marks went up and down."""
+        before = {(mark.id, mark.module): mark.final for mark in self.found.before if mark.final is not None}
+        for module in self.modules:
+            now = {one.mark.id: one.mark.final for one in self.by_module[module] if one.mark.final is not None}
+            both = [(before[who, module], final) for who, final in now.items() if (who, module) in before]
+            if not both:
+                continue
+            means = [f"{statistics.fmean(side):.4g}" for side in zip(*both, strict=True)]
+            up, down = sum(new > old for old, new in both), sum(new < old for old, new in both)
+            cells = (module, str(len(both)), *means, str(up), str(down), str(len(now) - len(both)))
+            yield TableRow(cells, -1, self._at(module))
+
+    def _changed(self) -> Iterable[TableRow]:
+        """Yield a row for each mark that changed since the grading before."""
+        before = {(mark.id, mark.module): mark.final for mark in self.found.before}
+        for one in self.found.results:
+            key = (one.mark.id, one.mark.module)
+            if key in before and before[key] != one.mark.final:
+                yield self._row(one, _number(before[key]), _number(one.mark.final))
+
+
+def _shown_name(one: StudentResult) -> str:
+    return f"{one.mark.name} ({one.mark.id})" if one.mark.name else one.mark.id
+
+
+def _misconception_counts(results: Sequence[StudentResult]) -> list[str]:
+    """Return the misconceptions of a module, the most frequent first."""
+    counts = Counter(name for one in results for name in one.misconceptions)
+    return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def _final(one: StudentResult) -> str:
+    if one.mark.final is None:
+        return one.mark.status.replace("_", " ")
+    return f"{one.mark.final:g}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"

@@ -1,0 +1,152 @@
+"""The dashboard: its numbers, what it answers, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.attempt_history import attempt_days, stuck_students
+from grader.classroom.check_statistics import check_statistics
+from grader.classroom.class_results import (
+    AttemptResult,
+    CheckInfo,
+    ClassResults,
+    ClassResultsError,
+    StudentResult,
+    read_class_results,
+)
+from grader.classroom.marks import Mark
+from grader.classroom.misconception_pairs import misconception_pairs
+from grader.pages.dashboard_page import DashboardPage, dashboard, dashboard_page
+from tests.cli.conftest import Attn
+from tests.pages.made import STUDENTS, made_mark, read_page
+
+NAMES = ("easy", "good", "odd", "broken")
+CHECKS = {name: CheckInfo(name, "hidden", "f", f"the property {name}", 1.0) for name in NAMES}
+
+
+def made_result(number: int, **changes: object) -> StudentResult:
+    """Return the result of a student; those with higher numbers are stronger."""
+    failed = {"broken"} | ({"good"} if number < 6 else set()) | ({"odd"} if number >= 6 else set())
+    mark = made_mark(f"s{number:02}", section="Mon" if number % 2 else "Tue", score=float(number), final=float(number))
+    mark = Mark(**(vars(mark) | {"max_score": 12.0} | changes))
+    return StudentResult(mark, frozenset(failed), ("a", "b") if number < 4 else (), "", 0.0)
+
+
+def made_class(**changes: object) -> ClassResults:
+    results = tuple(made_result(number) for number in range(12))
+    found = {"results": results, "checks": {"01_softmax": CHECKS}, "attempts": (), "before": ()}
+    return ClassResults(**(found | changes))  # type: ignore[arg-type]
+
+
+def page_of(found: ClassResults) -> DashboardPage:
+    return dashboard_page(found, lambda _, name: f"what {name} is", "The class")
+
+
+def test_broken_and_odd_checks_are_named() -> None:
+    found = {one.check.name: one for one in check_statistics(CHECKS.values(), made_class().results)}
+    assert found["easy"].remark == "nobody fails it"
+    assert found["broken"].remark == "everybody fails it: is the check right?"
+    assert found["odd"].remark == "strong work fails it as often as weak work: is it clear?"
+    assert found["good"].remark == ""
+    assert found["good"].difficulty == 0.5
+    assert (found["good"].discrimination or 0) > 0.7
+    assert (found["odd"].discrimination or 0) < -0.7
+    assert found["easy"].discrimination is None
+    few = check_statistics(CHECKS.values(), made_class().results[:5])
+    assert {one.remark for one in few} == {""}
+
+
+def test_discrimination_leaves_out_the_points_of_the_check_itself() -> None:
+    """A check with all the points would tell its own points apart, and nothing else."""
+    check = CheckInfo("only", "hidden", "f", "p", 10.0)
+    results = [
+        StudentResult(made_mark(f"s{n}", score=10.0 * (n % 2)), frozenset() if n % 2 else frozenset({"only"}))
+        for n in range(12)
+    ]
+    (found,) = check_statistics([check], results)
+    assert found.discrimination is None
+
+
+def test_work_that_could_not_be_checked_counts_for_no_check() -> None:
+    unchecked = StudentResult(made_mark("x", status="not_importable", score=0.0, final=0.0))
+    (one,) = check_statistics([CHECKS["easy"]], [unchecked])
+    assert (one.failed, one.of, one.difficulty) == (0, 0, None)
+
+
+def test_pairs_need_two_students() -> None:
+    (pair,) = misconception_pairs(made_class().results)
+    assert (pair.first, pair.second, pair.both, pair.of_first) == (("01_softmax", "a"), ("01_softmax", "b"), 4, 4)
+    assert misconception_pairs(made_class().results[:1]) == ()
+
+
+def test_stuck_means_three_attempts_and_the_last_one() -> None:
+    def attempts(student: str, *names: tuple[str, ...]) -> list[AttemptResult]:
+        return [AttemptResult(student, "01_softmax", f"2026-01-0{at}", 1.0, one) for at, one in enumerate(names, 1)]
+
+    found = stuck_students(
+        [
+            *attempts("s01", ("a",), ("a", "b"), ("a",)),
+            *attempts("s02", ("a",), ("a",), ("a",), ()),  # no longer
+            *attempts("s03", ("a",), ("a",)),
+        ]
+    )
+    assert [(one.student, one.misconception, one.attempts, one.of) for one in found] == [("s01", "a", 3, 3)]
+    days = attempt_days(made_class(attempts=tuple(attempts("s01", (), ()))))
+    assert [(one.day, one.attempts) for one in days] == [("2026-01-01", 1), ("2026-01-02", 1)]
+    page = page_of(made_class(attempts=tuple(attempts("s01", ("a",), ("a",), ("a",)))))
+    assert [row.cells for row in page.stuck] == [("s01", "", "Mon", "01_softmax", "a", "3 of 3")]
+
+
+def test_numbers_of_sections_add_up_and_keep_the_order_of_rows() -> None:
+    page = page_of(made_class())
+    everyone, mon, tue = page.numbers.values()
+    assert [a + b for a, b in zip(mon.bins[0], tue.bins[0], strict=True)] == everyone.bins[0]
+    assert sum(everyone.bins[0]) == 12
+    for section in (everyone, mon, tue):
+        assert len(section.checks[0]) == len(page.modules[0].checks)
+        assert len(section.misconceptions[0]) == len(page.modules[0].misconceptions)
+    assert [row.cells[0] for row in page.modules[0].checks][:1] == ["the property broken"]
+    assert [everyone.checks[0][row.place][0] for row in page.modules[0].checks] == [
+        row.cells[3] for row in page.modules[0].checks
+    ]
+    assert everyone.misconceptions[0][0] == ["4", "33 %"]
+    assert len(page.modules[0].matrix) == 4
+
+
+def test_progress_compares_the_students_of_both_gradings() -> None:
+    before = tuple(made_result(number, final=1.0).mark for number in range(4))
+    page = page_of(made_class(before=before))
+    assert [row.cells for row in page.progress] == [("01_softmax", "4", "1", "1.5", "2", "1", "8")]
+    assert len(page.changed) == 3
+    assert page_of(made_class()).progress == ()
+
+
+def test_page_can_be_read_without_its_script() -> None:
+    page = read_page(dashboard(made_class(), lambda *_: "what it is", "The class"))
+    for words in ("everybody fails it", "what it is", "s11", "strong work fails it", "the property good"):
+        assert words in page.text
+
+
+def test_dashboard_of_the_example_class(attn: Attn, reports: Path, tmp_path: Path) -> None:
+    done = attn("dashboard", reports, "--to", tmp_path / "d.html")
+    assert done.returncode == 0, done.stderr
+    page = read_page((tmp_path / "d.html").read_text())
+    for words in (*STUDENTS, "Farah Sample", "Mon", "ignores_axis", "missing", "not importable", "Late work"):
+        assert words in page.text
+    data = json.loads(page.scripts[0])
+    assert len(data) == 3
+    hidden = attn("dashboard", reports, "--to", tmp_path / "h.html", "--anonymous")
+    assert hidden.returncode == 0, hidden.stderr
+    text = (tmp_path / "h.html").read_text()
+    assert "student-" in text
+    assert not [name for name in (*STUDENTS, "Sample", "zoe") if f">{name}" in text or f"{name} Sample" in text]
+    assert "Sample" not in text
+
+
+def test_folder_without_grades_is_refused(attn: Attn, tmp_path: Path) -> None:
+    with pytest.raises(ClassResultsError, match="there are no grades"):
+        read_class_results(tmp_path)
+    assert attn("dashboard", tmp_path, "--to", tmp_path / "d.html").returncode == 2
