@@ -96,7 +96,8 @@ class ShownShapes:
                 if not callable(function):  # random parameters, or a property
                     continue
                 before = _stepped(function, steps, rng)
-                other = with_other_numbers(function, call, rng)
+                # a call without arguments, such as `cache.mean()`, shows the other numbers of the steps before it
+                other = with_other_numbers(function, call, rng) or (call if before else None)
                 asked = [other, *(step for _, step in before)] if other else []
                 key = (made.key, *(_shape((one.args, dict(one.kwargs))) for one in asked if one is not None))
                 if other is not None and key not in found:
