@@ -44,7 +44,7 @@ def heat_maps(gap: ValueGap) -> tuple[HeatMap, ...]:
     return (
         _heat_map("Your result", gap.yours, shared, differs),
         _heat_map("Expected", gap.expected, shared, differs),
-        _heat_map("Difference (yours − expected)", differences, _scale(differences), differs),
+        _heat_map("Difference", differences, _scale(differences), differs),
     )
 
 

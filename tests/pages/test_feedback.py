@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.report import Report
+from grader.core.report import CheckResult, Report
 from grader.course.course import Course
 from grader.pages.feedback_pages import PageMaker, write_feedback
 from grader.pages.nbgrader_feedback import with_page
@@ -74,7 +74,8 @@ def test_a_line_that_the_student_wrote_is_no_leak(course: Course) -> None:
     code = report.diagnoses[0].code
     report = replace(report, checks=(), costs=(), diagnoses=(replace(report.diagnoses[0], message="m", gap=None),))
     assert code is not None
-    text, leak = PageMaker(course).page(made_mark(), report)
+    traceback = CheckResult("t", "hidden", "softmax", 1.0, 0.0, "failed", "right", "not true", f"Traceback:\n{line}")
+    text, leak = PageMaker(course).page(made_mark(), replace(report, checks=(traceback,)))
     assert leak == ""
     assert solution_line(course) in read_page(text).text
 

@@ -48,4 +48,8 @@ def test_page_is_usable_in_a_browser(path: Path) -> None:
         page.locator("[aria-labelledby=overview] th button", has_text="misconceptions").click()
         counts = [int(text) for text in rows.locator("td:nth-child(6)").all_inner_texts()]
         assert counts == sorted(counts, reverse=True)
+        # All rows of a table are alike, and axe would take a quarter of an hour for all of them.
+        page.evaluate(
+            "document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(10).forEach(row => row.remove()))"
+        )
         assert violations(page) == []
