@@ -55,10 +55,11 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# What is written down elsewhere already: commands in cli/, modules in modules/. A test fails where these pages are stale.
+# What is written down elsewhere already: commands in cli/, modules in modules/, tables in grader/. A test fails where these pages are stale.
 docs: $(READY)
 	$(BIN)/python -m cli.author.command_reference > docs/commands.md
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
+	$(BIN)/python -m cli.author.authoring_reference
 
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once.
 bench: $(READY)

@@ -10,6 +10,7 @@ from grader.authoring.misconceptions import Misconception, as_submission, read_m
 from grader.authoring.reach import ALL, Reach
 from grader.authoring.trials import Reference, Tell, TrialRoom, in_trial_room
 from grader.complexity.measurer import FunctionCosts
+from grader.complexity.rehearsal import rehearse
 from grader.core.report import Report
 from grader.course.api import Api
 from grader.course.course import Course
@@ -62,6 +63,7 @@ class Evidence:
     misconceptions: tuple[tuple[Misconception, Report], ...]
     liars: tuple[Report, ...]
     function_costs: tuple[FunctionCosts, ...]  # of the solution
+    wrong_costs: Mapping[str, Mapping[str, FunctionCosts]]  # of the costly misconceptions, by name and function
     fingerprints: Fingerprinting
     hints: Mapping[str, Hints]
 
@@ -72,6 +74,8 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
     text = read_text(course.solution(module))
     solution = _submission("the solution", module, text)
     found: list[Evidence] = []
+    if (measurer := suite.cost_measurer()) is not None:
+        rehearse(module.folder, measurer)
 
     def work(room: TrialRoom) -> None:
         tell("the solution")
@@ -93,6 +97,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
                 misconceptions=ways,
                 liars=lied,
                 function_costs=tuple(reference.costs.values()),
+                wrong_costs=costs,
                 fingerprints=learn_fingerprints(suite, room.session, solution, wrong, costs),
                 hints=read_hints(module),
             )

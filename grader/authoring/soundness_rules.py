@@ -118,19 +118,30 @@ def every_function_has_hints(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(f"hints.toml has hints for {name}, which is not asked for", "Remove them")
 
 
-def every_contract_can_fail(evidence: Evidence) -> Iterator[Problem]:
-    """Every function with a contract has a known way to break it."""
+def every_limit_can_fail(evidence: Evidence) -> Iterator[Problem]:
+    """Every limit has a known way to break it, or its contract says why there is none."""
     broken = {
-        cost.function
-        for wrong, report in evidence.misconceptions
-        if wrong.costly
-        for cost in report.costs
-        if cost.verdict == "fail"
+        (function, cost.meter)
+        for measured in evidence.wrong_costs.values()
+        for function, one in measured.items()
+        for cost in one.profile.costs
+        if cost.breaks_limit
     }
-    for one in evidence.function_costs:
-        if one.profile.contract.function not in broken:
+    forbidden = {name for measured in evidence.wrong_costs.values() for name, one in measured.items() if one.forbidden}
+    for contract in (one.profile.contract for one in evidence.function_costs):
+        function, meters = contract.function, [limit.meter for limit in contract.limits]
+        if not any((function, meter) in broken for meter in meters) and function not in forbidden:
             fix = "Add a misconception with COSTLY = True: right values at too high a cost"
-            yield Problem(f"nothing breaks the contract of {one.profile.contract.function}", fix)
+            yield Problem(f"nothing breaks the contract of {function}", fix)
+            continue
+        for meter in meters:
+            is_broken, is_marked = (function, meter) in broken, meter in contract.unguarded
+            if not is_broken and not is_marked:
+                fix = f'Add a costly misconception that does, or say why none does: unguarded = {{{meter} = "..."}}'
+                yield Problem(f"no misconception breaks the limit on the {meter} of {function}", fix)
+            if is_broken and is_marked:
+                what = f"the limit on the {meter} of {function} is marked as unguarded, but a misconception breaks it"
+                yield Problem(what, f"Remove {meter} from unguarded")
 
 
 def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
@@ -218,7 +229,7 @@ RULES = (
     reference_scores_everything,
     misconceptions_are_caught,
     every_check_can_fail,
-    every_contract_can_fail,
+    every_limit_can_fail,
     every_misconception_is_named,
     every_function_has_hints,
     everything_is_examined,

@@ -81,7 +81,7 @@ class TrialRoom:
             kept.found.update(
                 (contract.function, reference.costs[contract.function])
                 for contract in kept.contracts
-                if not changed & self.reach.from_names(contract.function.split("."))
+                if not changed & self.reach.from_names(contract.reaches)
             )
         judge = _completed(self._context.judge, skipped, reference.report.checks)
         context = replace(self._context, judge=judge, cost_measurer=kept)

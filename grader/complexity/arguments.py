@@ -2,32 +2,179 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from grader.complexity.size_expression import require_expression, size_of
+from grader.core.compare import shape_of
+from grader.sandbox.protocol.script import EACH, GIVEN, LAST, OBJECT, ScriptArgument
+
+STEP = "step"  # in repeated calls, the number of the call, from 0
+_NUMBER = re.compile(r"-?\d+(\.\d*)?(e-?\d+)?")
+_NAMED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<spec>.*)")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of argument. `form` has sizes in capital letters; `sizes` says which parts of a spec are sizes."""
+
+    form: str
+    meaning: str
+    sizes: Callable[[list[str]], list[str] | None]  # None: the parts do not fit the form
+
+
+def _any(parts: list[str]) -> list[str] | None:
+    return parts or None
+
+
+def _exactly(count: int) -> Callable[[list[str]], list[str] | None]:
+    return lambda parts: parts if len(parts) == count else None
+
+
+def _below(parts: list[str]) -> list[str] | None:
+    return [*parts[:-2], parts[-1]] if len(parts) > 2 and parts[-2] == "below" else None
+
+
+def _positions(parts: list[str]) -> list[str] | None:
+    match parts:
+        case [count] | [count, "unsorted"]:
+            return [count]
+        case [count, "from", first]:
+            return [count, first]
+    return None
+
+
+def _number(parts: list[str]) -> list[str] | None:
+    return [] if len(parts) == 1 and _NUMBER.fullmatch(parts[0]) else None
+
+
+def _index(parts: list[str]) -> list[str] | None:
+    return [] if not parts or (len(parts) == 1 and parts[0].isdecimal()) else None
+
+
+def _name(parts: list[str]) -> list[str] | None:
+    return [] if len(parts) == 1 else None
+
+
+KINDS: dict[str, Kind] = {
+    "array": Kind("array SIZES", "NumPy array of normally distributed numbers, float64", _any),
+    "mask": Kind(
+        "mask SIZES", "NumPy array of True; a mask that blocks entries would make costs depend on chance", _any
+    ),
+    "tensor": Kind("tensor SIZES", "the same as `array`, as a torch tensor in float32", _any),
+    "tensormask": Kind("tensormask SIZES", "the same as `mask`, as a torch tensor", _any),
+    "ids": Kind(
+        "ids SIZES below V", "NumPy array of random integers from 0 to V - 1, with repeats, not sorted", _below
+    ),
+    "tensorids": Kind("tensorids SIZES below V", "the same as `ids`, as a torch tensor", _below),
+    "positions": Kind(
+        "positions N",
+        "NumPy array of the integers 0 to N - 1; `positions N from M` begins at M, `positions N unsorted` is shuffled",
+        _positions,
+    ),
+    "tensorpositions": Kind("tensorpositions N", "the same as `positions`, as a torch tensor", _positions),
+    "lengths": Kind("lengths B N", "list of B integers, each N - 1", _exactly(2)),
+    "size": Kind("size N", "the integer N", _exactly(1)),
+    "value": Kind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
+    "none": Kind("none", "None", _exactly(0)),
+    "true": Kind("true", "True", _exactly(0)),
+    "false": Kind("false", "False", _exactly(0)),
+    "object": Kind("object NAME", "an object that `objects` names, such as a cache", _name),
+    "last": Kind(
+        "last", "the result of the call before, or None at the first call; `last 0` is the first part of it", _index
+    ),
+}
+
+
+def named_spec(spec: str) -> tuple[str, str]:
+    """Return the keyword of an argument and the rest; `is_causal=true` is passed by name, `true` by position."""
+    found = _NAMED.fullmatch(spec)
+    return (found["name"], found["spec"]) if found else ("", spec)
+
+
+def require_argument(spec: object, names: Collection[str], objects: Collection[str] | None) -> None:
+    """Raise a ValueError that says why this is not an argument; `objects` is None in a constructor, which gets none."""
+    kind, *parts = named_spec(str(spec))[1].split() or [""]
+    if objects is None and kind in (OBJECT, LAST):
+        raise ValueError(f"{spec!r} is not an argument of a constructor")
+    if kind not in KINDS or (sizes := KINDS[kind].sizes(parts)) is None:
+        forms = f"write {KINDS[kind].form}" if kind in KINDS else f"write one of {', '.join(KINDS)}"
+        raise ValueError(f"{spec!r} is not an argument: {forms}, then sizes or numbers")
+    try:
+        for size in sizes:
+            require_expression(size, names)
+    except ValueError as error:
+        raise ValueError(f"{spec!r} is not an argument: {error}") from None
+    if kind == OBJECT and parts[0] not in (objects or ()):
+        raise ValueError(f"{spec!r} is not an argument: objects has no {parts[0]}")
+
 
 def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> Any:
-    """Make one argument as a contract describes it, such as `array n d`."""
-    kind, *parts = spec.split()
+    """Make one argument as a contract describes it, such as `array n d`. It is a value that can be sent."""
+    kind, *parts = named_spec(spec)[1].split()
     if kind == "value":
         return float(parts[0])
-    sizes = [names.get(part) or int(part) for part in parts]
+    if kind.startswith("tensor"):
+        import torch
+
+        if kind == "tensormask":
+            return torch.ones(*_sizes(parts, names)) > 0
+        made = torch.from_numpy(argument(f"{kind.removeprefix('tensor') or 'array'} {' '.join(parts)}", names, rng))
+        return made.float() if kind == "tensor" else made
     match kind:
         case "array":
-            return rng.normal(size=sizes)
-        case "tensor" | "tensormask":
-            import torch
-
-            return torch.from_numpy(rng.normal(size=sizes)).float() if kind == "tensor" else torch.ones(*sizes) > 0
+            return rng.normal(size=_sizes(parts, names))
         case "none":
             return None
-        case "true":
-            return True
+        case "true" | "false":
+            return kind == "true"
         case "mask":
-            return np.ones(sizes, dtype=bool)  # a mask that blocks entries would make the cost depend on chance
+            return np.ones(_sizes(parts, names), dtype=bool)
+        case "ids":
+            return rng.integers(0, size_of(parts[-1], names), size=_sizes(parts[:-2], names))
+        case "positions":
+            return _made_positions(parts, names, rng)
         case "size":
-            return sizes[0]
+            return size_of(parts[0], names)
         case _:  # lengths
-            return [sizes[1] - 1] * sizes[0]
+            count, longest = _sizes(parts, names)
+            return [longest - 1] * count
+
+
+def script_argument(spec: str, names: Mapping[str, int], rng: np.random.Generator, times: int | None) -> ScriptArgument:
+    """Make one argument of a call in a script. Calls that are repeated get one of their own each."""
+    kind, *parts = named_spec(spec)[1].split()
+    if kind == OBJECT:
+        return OBJECT, parts[0]
+    if kind == LAST:
+        return LAST, int(parts[0]) if parts else None
+    if times is None:
+        return GIVEN, argument(spec, names, rng)
+    values = [argument(spec, {**names, STEP: at}, rng) for at in range(times)]
+    return EACH, _stacked(values)
+
+
+def _sizes(parts: Sequence[str], names: Mapping[str, int]) -> list[int]:
+    return [size_of(part, names) for part in parts]
+
+
+def _made_positions(parts: list[str], names: Mapping[str, int], rng: np.random.Generator) -> np.ndarray:
+    count = size_of(parts[0], names)
+    first = size_of(parts[2], names) if len(parts) == 3 else 0
+    made = np.arange(first, first + count)
+    return rng.permutation(made) if parts[-1] == "unsorted" else made
+
+
+def _stacked(values: list[Any]) -> Any:
+    """Return values of equal shape as one array, which is far smaller to send."""
+    if not values or len({shape_of(value) for value in values}) > 1 or shape_of(values[0]) is None:
+        return values
+    if isinstance(values[0], np.ndarray):
+        return np.stack(values)
+    import torch
+
+    return torch.stack(values)

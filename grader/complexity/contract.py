@@ -1,4 +1,4 @@
-"""The contract: the limits on what a function may cost, read from `module.toml`.
+"""The contract: the limits on what a function may cost. `contract_reader` reads it from `module.toml`.
 
 ```toml
 [complexity.softmax]
@@ -13,24 +13,28 @@ work = "m*n"
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
-from grader.complexity.polynomial import Lattice, Polynomial, Sizes, parse
+from grader.complexity.polynomial import NO_CONSTANTS, Lattice, Polynomial
+from grader.complexity.tiling import Sizes, from_tiles, in_tiles
 from grader.core.compare import Tolerance
-from grader.course.module import CourseError, module_error
+from grader.sandbox.protocol.recipe import NOTHING
 
-METERS = ("steps", "smul", "mul", "flops", "work", "mem", "sums")
-# The kinds of arguments, and how many sizes follow each. None means one or more.
-PARTS: dict[str, int | None] = {"array": None, "mask": None, "tensor": None, "tensormask": None}
-PARTS |= {"none": 0, "true": 0, "size": 1, "lengths": 2, "value": 1}
-_KEYS = {"args", "init", "also", "needs", "sizes", "large", "points", "tolerance", *METERS}
-# Of tensors in single precision: rounding errors grow with the sizes, and large ones must not fail a right result.
-SINGLE = Tolerance(1e-3, 3e-5)
-_KEYS_NEEDED = "A contract needs args, sizes = {n = [first, step]}, large, points and a limit for at least one meter"
+# The meters, and what each counts. Limits are shown and share points in this order.
+METERS: dict[str, str] = {
+    "steps": "steps of Python: bodies of loops, calls of own functions, elements that `sum`, `sorted` … go through",
+    "smul": "multiplications that Python makes one by one, with at least one float",
+    "mul": "all multiplications: those of `smul`, and those inside array operations and products",
+    "flops": "arithmetic operations; a multiplication that is added to a sum is two",
+    "work": "array entries that are computed, copied or summed",
+    "mem": "most bytes of new arrays at one time; a limit is in entries, so it allows any factor",
+    "sums": "products that are added up in array operations",
+}
+
+
+EACH_STEP = 40  # steps that are measured one by one
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,23 @@ class CostLimit:
 
 
 @dataclass(frozen=True)
+class ObjectSpec:
+    """An object of a student's class that the measured calls need."""
+
+    kind: str
+    init: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CallSpec:
+    """A call that comes before the measured one: of a function, a method of the measured object or one of `objects`."""
+
+    name: str
+    args: tuple[str, ...]
+    times: str | None  # a size: how often it is made
+
+
+@dataclass(frozen=True)
 class Contract:
     """The limits on the cost of one function or method, and the sizes at which it is measured."""
 
@@ -66,7 +87,15 @@ class Contract:
     needs: str | None = None  # what each of these calls must call; the points of the last limit depend on it
     far: tuple[Sizes, ...] = ()  # secret sizes, each much larger in one variable than all others
     farthest: tuple[Sizes, ...] = ()  # the same where loops are allowed, for functions that do not loop
+    ragged: tuple[Sizes, ...] = ()  # secret sizes that their tiles do not divide
     tolerance: Tolerance | None = None  # of results, where right ones differ by more than the rounding of their dtype
+    objects: Mapping[str, ObjectSpec] = field(default_factory=lambda: NOTHING)  # by name
+    before: tuple[CallSpec, ...] = ()
+    times: str | None = None  # a size: how often the measured call is made; its cost is that of all calls together
+    where: tuple[tuple[int, int], ...] = ()  # pairs of sizes, the first never larger than the second
+    constants: Mapping[str, int] = field(default_factory=lambda: NO_CONSTANTS)
+    compare: int | None = None  # the only part of a result that is compared with the reference's
+    unguarded: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # limits that no wrong way breaks, and why
 
     @property
     def target(self) -> str:
@@ -81,104 +110,50 @@ class Contract:
         return replace(self.lattice, highest=highest)
 
     @property
+    def each_step(self) -> tuple[Sizes, ...]:
+        """Sizes at which one step of a sequence after another is measured: only some may be expensive."""
+        base, step, names = self.lattice.base, self.lattice.step, self.lattice.names
+        repeated = [at for at, name in enumerate(names) if any(call.times == name for call in self.before)]
+        return tuple(
+            self.fitted([size + k * step[at] if at == chosen else size for at, size in enumerate(base)])
+            for chosen in repeated
+            for k in range(EACH_STEP)
+        )
+
+    @property
+    def reaches(self) -> list[str]:
+        """The names in the student's module that a measurement calls."""
+        before = [part for call in self.before for part in call.name.split(".")]
+        return [*self.function.split("."), *(one.kind for one in self.objects.values()), *before]
+
+    def named(self, sizes: Sizes) -> dict[str, int]:
+        """Return sizes and constants by name."""
+        return {**self.constants, **dict(zip(self.lattice.names, sizes, strict=True))}
+
+    def counted(self, sizes: Sizes) -> Sizes:
+        """Return sizes, with numbers of tiles in place of those that have tiles."""
+        return in_tiles(sizes, self.lattice.tiles)
+
+    def fitted(self, counted: Sequence[int]) -> Sizes:
+        """Return the sizes for numbers of tiles. Sizes that `where` says are too small grow by complete steps."""
+        tiles, now = self.lattice.tiles, list(counted)
+        for _ in self.where:  # one round for each rule: a size may be the larger one of one and the smaller of the next
+            for smaller, larger in self.where:
+                while (sizes := from_tiles(now, tiles))[smaller] > sizes[larger]:
+                    now[larger] += self.lattice.step[larger]
+        return from_tiles(now, tiles)
+
+    def broken_rules(self, sizes: Sizes) -> Iterator[str]:
+        """Yield the rules of `where` that these sizes break."""
+        names = self.lattice.names
+        for smaller, larger in self.where:
+            if sizes[smaller] > sizes[larger]:
+                yield f"{names[smaller]} <= {names[larger]}"
+
+    @property
     def is_method(self) -> bool:
         return "." in self.function
 
     @property
     def points(self) -> float:
         return sum(limit.points for limit in self.limits)
-
-
-def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ...]:
-    """Read the `complexity` tables of a module. A mistake raises an error that says how to fix it."""
-    return tuple(_read(folder, name, entry) for name, entry in table.items())
-
-
-def _read(folder: Path, name: str, table: Any) -> Contract:
-    where = f"complexity.{name}"
-    if type(table) is not dict:
-        raise module_error(folder, where, "must be a table", "Write it as docs/authoring.md shows")
-    for key in table:
-        if key not in _KEYS:
-            raise module_error(
-                folder, f"{where}.{key}", "is not a key of a contract", f"The keys are {', '.join(sorted(_KEYS))}"
-            )
-    try:
-        names = tuple(table["sizes"])
-        base, step = zip(*table["sizes"].values(), strict=True)
-        _require_counts("sizes", (*base, *step))
-        meters = [meter for meter in METERS if meter in table]
-        if not meters or not table["points"] > 0:
-            raise ValueError("it needs at least one limit, and points above 0")
-        share = table["points"] / len(meters)
-        if abs(100 * share - round(100 * share)) > 1e-9:
-            raise ValueError(f"{table['points']} points cannot be divided evenly among {', '.join(meters)}")
-        limits = tuple(_limit(meter, table[meter], names, share) for meter in meters)
-        degree = 1 + max(limit.bound.degree for limit in limits)
-        return Contract(
-            function=name,
-            init=_specs(table.get("init", []), names),
-            args=_specs(table["args"], names),
-            also=tuple(_specs(call, names) for call in table.get("also", [])),
-            lattice=Lattice(names, base, step, degree),
-            large=_large(table["large"], names),
-            limits=limits,
-            needs=_needs(table["needs"]) if "needs" in table else None,
-            tolerance=_tolerance(table),
-        )
-    except CourseError:
-        raise
-    except KeyError as error:
-        raise module_error(folder, where, f"has no {error.args[0]}", _KEYS_NEEDED) from None
-    except (ValueError, TypeError, AttributeError) as error:
-        raise module_error(folder, where, f"cannot be read: {error}", _KEYS_NEEDED) from None
-
-
-def _limit(meter: str, entry: Any, names: tuple[str, ...], points: float) -> CostLimit:
-    if type(entry) is str:
-        return CostLimit(meter, parse(entry, names), None, points)
-    if type(entry) is not dict or entry.keys() != {"law", "exact"}:
-        raise ValueError(f'{meter} must be a limit such as "n^2", or {{law = "n^2", exact = 1}}')
-    _require_counts("exact", [entry["exact"]])
-    return CostLimit(meter, parse(entry["law"], names), entry["exact"], points)
-
-
-def _needs(kind: Any) -> str:
-    if kind != "attention":
-        raise ValueError('needs must be "attention"')
-    return str(kind)
-
-
-def _tolerance(table: Mapping[str, Any]) -> Tolerance | None:
-    if "tolerance" not in table:
-        return SINGLE if any(spec.startswith("tensor ") for spec in table["args"]) else None
-    size = table["tolerance"]
-    if type(size) is not float or not 0 < size < 1:
-        raise ValueError("tolerance must be a number between 0 and 1, such as 0.001")
-    return Tolerance(size, size)
-
-
-def _large(points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:
-    if type(points) is not list or not points or not all(point.keys() == set(names) for point in points):
-        raise ValueError(f"large must be a list of tables, each with {', '.join(names)}")
-    large = tuple(tuple(point[size] for size in names) for point in points)
-    _require_counts("large", [size for sizes in large for size in sizes])
-    return large
-
-
-def _require_counts(key: str, values: Any) -> None:
-    if not all(type(value) is int and value > 0 for value in values):
-        raise ValueError(f"{key} must hold only integers above 0")
-
-
-def _specs(specs: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    for spec in specs:
-        kind, *parts = str(spec).split() or [""]
-        if kind == "value":
-            known = len(parts) == 1 and parts[0].replace(".", "", 1).isdigit()
-        else:
-            known = all(part in names or (part.isdigit() and int(part) > 0) for part in parts)
-        count = PARTS.get(kind, -1)
-        if not known or (not parts if count is None else count != len(parts)):
-            raise ValueError(f"{spec!r} is not an argument: write one of {', '.join(PARTS)}, then sizes or numbers")
-    return tuple(specs)

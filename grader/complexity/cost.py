@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 CostVerdict = Literal["pass", "fail", "inconclusive"]
+WRONG_RESULTS = "the results are wrong, so the cost does not count"  # a report must not show the right results
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ class Cost:
     @property
     def target(self) -> str:
         return self.function.partition(".")[0]
+
+    @property
+    def breaks_limit(self) -> bool:
+        """Whether the count itself is against the limit, and not only something else about the function."""
+        beyond = bool(self.measured) and self.message != WRONG_RESULTS
+        return self.verdict == "fail" and (beyond or self.too_little)
 
     @property
     def earned(self) -> float:

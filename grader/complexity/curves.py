@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from grader.complexity.contract import Contract
 from grader.complexity.plot import Curve
-from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.polynomial import Polynomial
+from grader.complexity.tiling import Sizes
 
 WIDTH = 64  # of every size that does not grow
 BATCH = "b"  # the size of the batch, which is always one here

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from grader.complexity.contract import Contract
 from grader.complexity.cost import Event
-from grader.complexity.polynomial import Sizes
 from grader.complexity.samples import Sample, Samples
+from grader.complexity.tiling import Sizes
 from grader.sandbox.protocol.call_names import SUM
 
 

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from grader.complexity.arguments import argument
-from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.contract import Contract
+from grader.complexity.contract_reader import read_contracts
 from grader.complexity.cost import Cost, CostVerdict
 from grader.complexity.gpu_speed import Speed
 from grader.complexity.judging import FAILS_ABOVE
-from grader.complexity.measurer import at_secret_sizes
-from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.polynomial import Polynomial
+from grader.complexity.secret_sizes import at_secret_sizes
+from grader.complexity.tiling import Sizes
 from grader.core.compare import Tolerance, difference
 from grader.core.errors import StudentError
 from grader.course.module import Module
@@ -119,7 +121,7 @@ def gpu_measurer(module: Module, salt: str, reference: ModuleType | None) -> Gpu
 
 def arguments_at(contract: Contract, sizes: Sizes) -> list[Any]:
     """Return arguments of these sizes, the same in every run."""
-    names = dict(zip(contract.lattice.names, sizes, strict=True))
+    names = contract.named(sizes)
     rng = np.random.default_rng(0)
     return [argument(spec, names, rng) for spec in contract.args]
 

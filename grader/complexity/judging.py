@@ -7,11 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from grader.complexity.contract import CostLimit
+from grader.complexity.contract import EACH_STEP, CostLimit
 from grader.complexity.cost import CodeLine, Cost, CostVerdict
-from grader.complexity.polynomial import Polynomial, Powers, Sizes
+from grader.complexity.polynomial import Polynomial, Powers
 from grader.complexity.rays import LENGTH, Ray, degree_of, rays_of
 from grader.complexity.samples import Samples
+from grader.complexity.tiling import Sizes, without_cut_tiles
 
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
 # For counts that are not a polynomial: the share of an exact limit that must be there, how far above it they may be,
@@ -40,8 +41,9 @@ def judge(samples: Samples, limit: CostLimit, polynomial: Polynomial, measure: M
             or _judge_rough_count(samples, limit)
             or _judge_growth(measure(_sizes_along(rays)), limit, rays)
         )
+    cost = _judge_each_step(samples, limit, polynomial, cost)
     cost = _judge_constants(samples, limit, _judge_array_products(samples, limit, cost))
-    cost = _judge_far(samples, limit, polynomial, cost)
+    cost = _judge_ragged(samples, limit, polynomial, _judge_far(samples, limit, polynomial, cost))
     if unknown and (cost.verdict == "pass" or cost.too_little):  # the missing work may be done in the unknown call
         name, at = next(iter(unknown.items()))
         message = f"your code calls {name}, whose cost is unknown: an instructor must check"
@@ -159,24 +161,65 @@ def _judge_jump(samples: Samples, limit: CostLimit, measured: str) -> Cost | Non
     return None
 
 
+def _judge_each_step(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost: Cost) -> Cost:
+    """Fail a sequence in which only some steps are expensive, and later ones more so: growth by doubling."""
+    run = samples.contract.each_step
+    for sizes in (run[at : at + EACH_STEP] for at in range(0, len(run), EACH_STEP)):
+        if cost.verdict == "fail" or all(samples.count(limit.meter, one) == polynomial.at(one) for one in sizes):
+            continue
+        shares = {one: _share(samples, limit, one) for one in sizes}
+        usual = sorted(shares, key=lambda one: shares[one])[EACH_STEP // 2]
+        worst = max(sizes[EACH_STEP // 2 :], key=lambda one: shares[one])
+        earlier = max(shares[one] for one in sizes[EACH_STEP // 4 : EACH_STEP // 2])
+        if shares[worst] > max(JUMP * shares[usual], 2**FAILS_ABOVE * earlier):
+            message = f"some steps of a sequence cost many times what the others do, and more than {limit.text}"
+            place = _growing_line(samples, limit.meter, [usual, worst])
+            cost = cost_of(samples, limit, "not a polynomial", "fail", place, message)
+    return cost
+
+
 def _judge_far(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost: Cost) -> Cost:
     """Judge the sizes that are far larger than all others: code may behave only where it expects to be measured."""
     if cost.verdict != "pass":
         return cost
-    large = samples.contract.large
     far = (*samples.contract.far, *samples.contract.farthest)
     for sizes in (one for one in far if one in samples.by_size):
         count = samples.count(limit.meter, sizes)
         if samples.confirms(limit.meter, polynomial) and count == polynomial.at(sizes):
             continue
-        usual = max(_share(samples, limit, other) for other in (*large, *samples.lattice.points().values()))
-        if count > limit.bound.at(sizes) * max(usual, 1) * JUMP + _always(limit):
+        if count > limit.bound.at(sizes) * _most_share(samples, limit) * JUMP + _always(limit):
             message = f"at large sizes it costs several times what growth like {limit.text} predicts"
             return cost_of(samples, limit, cost.measured, "fail", None, message)
         if limit.exact is not None and count < MISSING * limit.bound.at(sizes):
             message = f"expected {limit.text}, found fewer"
             return replace(cost_of(samples, limit, "", "fail", None, message), too_little=True)
     return cost
+
+
+def _judge_ragged(samples: Samples, limit: CostLimit, polynomial: Polynomial, cost: Cost) -> Cost:
+    """Judge the sizes that their tiles do not divide. A cut tile costs at most what a complete one does.
+
+    Counts there are no polynomial. They lie between those of the sizes without the cut tiles and with complete ones.
+    """
+    tiles = samples.contract.lattice.tiles
+    exact = limit.exact is not None and samples.confirms(limit.meter, polynomial)
+    for sizes in (one for one in samples.contract.ragged if one in samples.by_size and cost.verdict == "pass"):
+        count = samples.count(limit.meter, sizes)
+        most = ON_TOP * polynomial.at(sizes) if exact else limit.bound.at(sizes) * _most_share(samples, limit) * JUMP
+        if count > most + _always(limit):
+            message = f"where the last tile is cut, it costs several times what {limit.text} allows"
+            place = _growing_line(samples, limit.meter, [samples.lattice.at([0] * len(sizes)), sizes])
+            cost = cost_of(samples, limit, cost.measured, "fail", place, message)
+        elif limit.exact is not None and count < MISSING * limit.bound.at(without_cut_tiles(sizes, tiles)):
+            message = f"expected {limit.text}, found fewer where the last tile is cut"
+            cost = replace(cost_of(samples, limit, "", "fail", None, message), too_little=True)
+    return cost
+
+
+def _most_share(samples: Samples, limit: CostLimit) -> float:
+    """Return the largest share of the limit at the large and the small sizes, at least 1."""
+    usual = (*samples.contract.large, *samples.lattice.points().values())
+    return max(1.0, *(_share(samples, limit, sizes) for sizes in usual))
 
 
 def _always(limit: CostLimit) -> int:
@@ -230,4 +273,4 @@ def _largest(terms: Mapping[Powers, Fraction]) -> Powers:
 
 
 def _term(polynomial: Polynomial, powers: Powers) -> str:
-    return str(Polynomial(polynomial.names, {powers: polynomial.terms[powers]}))
+    return str(replace(polynomial, terms={powers: polynomial.terms[powers]}))

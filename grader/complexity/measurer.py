@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from grader.complexity.audit import FORBIDDEN, Finding, audit, first_use
-from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.contract import Contract
+from grader.complexity.contract_reader import read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
-from grader.complexity.polynomial import Sizes
 from grader.complexity.profile import Profile, profile
+from grader.complexity.secret_sizes import at_secret_sizes
 from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
 from grader.complexity.witness import doubt
 from grader.complexity.written_products import first_product
@@ -23,12 +22,11 @@ from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention
 from grader.sandbox.protocol.encoder import encode
-from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
+from grader.sandbox.protocol.recipe import NOTHING
+from grader.sandbox.protocol.script import Performance, Script
 from grader.sandbox.session import RecordedRequest, Session
 
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
-FAR = 8  # times the largest other size
-LOOPING = 2  # times the steps at the other sizes, where loops are allowed
 UNSEEN = "it ended its process when the calls of the checks were watched: an instructor must check"
 EXECUTING = ("exec", "eval", "compile")
 
@@ -134,29 +132,31 @@ class ReferenceAnswers:
     function: str
     known: dict[bytes, Any] = field(default_factory=dict)
 
-    def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]:
+    def state(self, kind: str, init: tuple[Any, ...]) -> Mapping[str, Any]:
         """Return the parameters of a torch module: the same ones each time, for the same constructor arguments."""
-        if not hasattr(getattr(self.reference, self.name), "named_parameters"):
+        if not hasattr(getattr(self.reference, kind), "named_parameters"):
             return NOTHING
-        state: Mapping[str, Any] = self._remembered(["state", list(init)], lambda: self._new_state(init))
+        state: Mapping[str, Any] = self._remembered(["state", kind, list(init)], lambda: self._new_state(kind, init))
         return state
 
-    def _new_state(self, init: tuple[Any, ...]) -> Mapping[str, Any]:
+    def _new_state(self, kind: str, init: tuple[Any, ...]) -> Mapping[str, Any]:
         import torch
 
         with torch.random.fork_rng(devices=()):
             torch.default_generator.manual_seed(0)
-            made = getattr(self.reference, self.name)(*init)
+            made = getattr(self.reference, kind)(*init)
         return {name: parameter.detach() for name, parameter in made.named_parameters()}
 
-    def value(self, made: Recipe, args: tuple[Any, ...]) -> Any:
-        """Return the result of a call."""
-        return self._remembered(["value", made.data, list(args)], lambda: self._new_value(made, args))
+    def value(self, script: Script) -> Any:
+        """Return the result of the measured call of a script."""
+        data = script.data
+        return self._remembered(["value", data], lambda: self._new_value(data))
 
-    def _new_value(self, made: Recipe, args: tuple[Any, ...]) -> Any:
-        method = self.function.partition(".")[2]
-        owner = getattr(self.reference, self.name)
-        return (getattr(make(owner, made.data), method) if method else owner)(*args)
+    def _new_value(self, data: list[Any]) -> Any:
+        performance = Performance(self.reference, data)
+        for call in performance.before():
+            call()
+        return performance.run()
 
     def _remembered(self, question: list[Any], answer: Callable[[], Any]) -> Any:
         """Return the answer to a question, found only once for all submissions. No one may change it."""
@@ -168,58 +168,11 @@ class ReferenceAnswers:
             self.known[key] = found
         return found
 
-    @property
-    def name(self) -> str:
-        return self.function.partition(".")[0]
-
 
 def cost_measurer(module: Module, salt: str, reference: ModuleType | None) -> CostMeasurer:
     """Return the cost measurer of a module, as its `module.toml` describes it."""
     contracts = read_contracts(module.folder, module.complexity)
     return CostMeasurer(contracts, module.forbidden, module.name, salt, reference)
-
-
-def at_secret_sizes(contract: Contract, seed: int) -> Contract:
-    """Return the contract with large sizes that are a little larger, and with sizes that are far larger.
-
-    No code can then be written for exactly these sizes. The seed comes from the course's salt. Sizes grow by complete
-    steps: a size that is split into two heads stays even.
-    """
-    rng = np.random.default_rng(seed)
-    steps = contract.lattice.step
-    large = tuple(
-        tuple(
-            int(size + step * rng.integers(0, size // (4 * step) + 1)) for size, step in zip(sizes, steps, strict=True)
-        )
-        for sizes in contract.large
-    )
-    far, farthest = _far_sizes(replace(contract, large=large), rng)
-    return replace(contract, large=large, far=far, farthest=farthest)
-
-
-def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Sizes, ...], tuple[Sizes, ...]]:
-    """Return sizes in which one variable is about eight times as large as at any other size, the others small.
-
-    There is one for each variable where the function must not loop. Else there is one for a variable that the seed
-    chooses, and not so far that honest loops would take long; the size without this bound comes second.
-    """
-    base, steps = contract.lattice.base, contract.lattice.step
-    loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
-    variables: Sequence[int] = range(len(base)) if loops is None else [int(rng.integers(len(base)))]
-    most_steps = None if loops is None else LOOPING * max(loops.at(sizes) for sizes in contract.large)
-    far: list[Sizes] = []
-    farthest: list[Sizes] = []
-    for chosen in variables:
-        most, step = max(sizes[chosen] for sizes in contract.large), steps[chosen]
-        size = int(FAR * most // step + rng.integers(1, 2 + most // step))
-        while True:
-            sizes = tuple(base[i] + step * size if i == chosen else base[i] for i in range(len(base)))
-            if loops is None or most_steps is None or loops.at(sizes) <= most_steps:
-                break
-            farthest = farthest or [sizes]
-            size = size * 9 // 10
-        far.append(sizes)
-    return tuple(far), tuple(farthest)
 
 
 def _undecided(costs: tuple[Cost, ...], findings: tuple[Finding, ...]) -> tuple[Cost, ...]:

@@ -9,19 +9,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import prod
+from types import MappingProxyType
+
+from grader.complexity.tiling import Sizes, Tiles, from_tiles, in_tiles
 
 Powers = tuple[int, ...]
-Sizes = tuple[int, ...]
 _FACTOR = re.compile(r"(?P<number>\d+)|(?P<name>[a-z]\w*)(?:\^(?P<power>\d))?")
+_OPERATOR = re.compile(r"([*/])")
+NO_CONSTANTS: Mapping[str, int] = MappingProxyType({})
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of monomials: a coefficient other than 0 for each tuple of powers, in the order of the names."""
+    """A sum of monomials: a coefficient other than 0 for each tuple of powers, in the order of the names.
+
+    The power of a size that has tiles is that of their number.
+    """
 
     names: tuple[str, ...]
     terms: Mapping[Powers, Fraction]
+    tiles: Tiles = ()
 
     def at(self, sizes: Sequence[int]) -> Fraction:
         """Return its value for these sizes."""
@@ -29,7 +37,8 @@ class Polynomial:
 
     def term(self, powers: Powers, sizes: Sequence[int]) -> Fraction:
         """Return the value of one of its terms."""
-        value: int = prod(size**power for size, power in zip(sizes, powers, strict=True))
+        counted = in_tiles(sizes, self.tiles)
+        value: int = prod(size**power for size, power in zip(counted, powers, strict=True))
         return self.terms[powers] * value
 
     @property
@@ -58,9 +67,10 @@ class Polynomial:
         return {",".join(map(str, powers)): str(factor) for powers, factor in sorted(self.terms.items())}
 
     @staticmethod
-    def from_data(names: tuple[str, ...], data: Mapping[str, str]) -> Polynomial:
+    def from_data(names: tuple[str, ...], data: Mapping[str, str], tiles: Tiles = ()) -> Polynomial:
         """Return what `as_data` wrote."""
-        return Polynomial(names, {tuple(map(int, key.split(","))): Fraction(value) for key, value in data.items()})
+        terms = {tuple(map(int, key.split(","))): Fraction(value) for key, value in data.items()}
+        return Polynomial(names, terms, tiles)
 
     def __str__(self) -> str:
         """Return the polynomial as the lessons write it, the largest powers first: `2·n²·d + 3·n`."""
@@ -69,38 +79,67 @@ class Polynomial:
         return text.replace("+ -", "- ") or "0"
 
     def monomial(self, powers: Powers) -> str:
-        """Return one product of powers as text, such as `n²·d`; empty for the constant."""
-        parts = zip(self.names, powers, strict=True)
-        return "·".join(
-            f"{name}{str(power).translate(_SUPERSCRIPT) if power > 1 else ''}" for name, power in parts if power
+        """Return one product of powers as text, such as `n²·d` or `n/b`; empty for the constant."""
+        of_sizes = list(powers)
+        for power, tile in zip(powers, self.tiles, strict=False):
+            if tile is not None:
+                of_sizes[tile] -= power
+        above = "·".join(_power(name, power) for name, power in zip(self.names, of_sizes, strict=True) if power > 0)
+        below = "".join(
+            f"/{_power(name, -power)}" for name, power in zip(self.names, of_sizes, strict=True) if power < 0
         )
+        return above + below
 
 
-def parse(text: str, names: tuple[str, ...]) -> Polynomial:
-    """Read a polynomial such as `2*n^2*d + n`. A ValueError says what cannot be read."""
+def parse(
+    text: str, names: tuple[str, ...], tiles: Tiles = (), constants: Mapping[str, int] = NO_CONSTANTS
+) -> Polynomial:
+    """Read a polynomial such as `2*n^2*d + n` or `n/b`. A ValueError says what cannot be read."""
     terms: dict[Powers, Fraction] = {}
     for term in text.split("+"):
-        factor, powers = Fraction(1), [0] * len(names)
-        for part in term.split("*"):
+        factor, powers, sign = Fraction(1), [0] * len(names), 1
+        for part in _OPERATOR.split(term):
+            if part in ("*", "/"):
+                sign = 1 if part == "*" else -1
+                continue
             matched = _FACTOR.fullmatch(part.strip())
             if matched is None:
                 raise ValueError(f"{part.strip()!r} in {text!r} is neither a number nor a size")
-            if matched["number"]:
-                factor *= int(matched["number"])
-            elif matched["name"] not in names:
-                raise ValueError(f"{matched['name']} in {text!r} is not a size of this function ({', '.join(names)})")
+            name, power = matched["name"], sign * int(matched["power"] or 1)
+            if sign < 0 and matched["number"] and not int(matched["number"]):
+                raise ValueError(f"{text!r} divides by 0")
+            if name is None or name in constants:
+                factor *= Fraction(constants[name] if name else int(matched["number"])) ** power
+            elif name not in names:
+                raise ValueError(f"{name} in {text!r} is not a size of this function ({', '.join(names)})")
             else:
-                powers[names.index(matched["name"])] += int(matched["power"] or 1)
-        key = tuple(powers)
+                powers[names.index(name)] += power
+        key = _of_tiles(powers, tiles)
+        if min(key, default=0) < 0:
+            raise ValueError(f'{term.strip()!r} divides by a size: only n/b can, where sizes has n = ["b", "b"]')
         terms[key] = terms.get(key, Fraction(0)) + factor
-    return Polynomial(names, terms)
+    return Polynomial(names, terms, tiles)
+
+
+def _of_tiles(powers: Sequence[int], tiles: Tiles) -> Powers:
+    """Return the powers of a product of sizes as powers of numbers of tiles."""
+    found = list(powers)
+    for power, tile in zip(powers, tiles, strict=False):
+        if tile is not None:
+            found[tile] += power
+    return tuple(found)
+
+
+def _power(name: str, power: int) -> str:
+    return f"{name}{str(power).translate(_SUPERSCRIPT) if power > 1 else ''}"
 
 
 @dataclass(frozen=True)
 class Lattice:
     """The fewest sizes from which a polynomial of a degree can be found: base + step · index.
 
-    `highest` limits the power of each variable, so that fewer sizes are enough.
+    `highest` limits the power of each variable, so that fewer sizes are enough. Base and step of a size with tiles are
+    numbers of tiles.
     """
 
     names: tuple[str, ...]
@@ -108,13 +147,16 @@ class Lattice:
     step: Sizes
     degree: int
     highest: Powers | None = None
+    tiles: Tiles = ()
 
     def points(self) -> dict[Powers, Sizes]:
         """Return the sizes to measure, by index."""
-        return {
-            index: tuple(b + s * i for b, s, i in zip(self.base, self.step, index, strict=True))
-            for index in self.indices()
-        }
+        return {index: self.at(index) for index in self.indices()}
+
+    def at(self, index: Sequence[int]) -> Sizes:
+        """Return the sizes of an index."""
+        counted = tuple(b + s * i for b, s, i in zip(self.base, self.step, index, strict=True))
+        return from_tiles(counted, self.tiles)
 
     def indices(self) -> tuple[Powers, ...]:
         return _indices(self.highest or (self.degree,) * len(self.names), self.degree)
@@ -126,7 +168,7 @@ class Lattice:
             if difference:
                 for powers, factor in _basis(index, self.base, self.step).items():
                     terms[powers] = terms.get(powers, Fraction(0)) + difference * factor
-        return Polynomial(self.names, {powers: factor for powers, factor in terms.items() if factor})
+        return Polynomial(self.names, {powers: factor for powers, factor in terms.items() if factor}, self.tiles)
 
 
 def _divides(powers: Powers, other: Powers) -> bool:

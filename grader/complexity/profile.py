@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grader.complexity.contract import METERS, Contract, CostLimit
-from grader.complexity.cost import Cost, Event
+from grader.complexity.cost import WRONG_RESULTS, Cost, Event
 from grader.complexity.events import events_of
 from grader.complexity.judging import cost_of, judge
-from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.polynomial import Polynomial
 from grader.complexity.samples import Sample, Samples
 from grader.complexity.sampling import Expected, Sampler
+from grader.complexity.tiling import Sizes
 from grader.core.errors import StudentEndedError, StudentError
 from grader.sandbox.protocol.call_names import is_attention
 from grader.sandbox.session import Session
@@ -57,7 +58,7 @@ def profile(session: Session, contract: Contract, seed: int, expected: Expected 
 def _profile(sampler: Sampler) -> Profile:
     contract = sampler.contract
     sampler.measure_small_sizes()
-    samples = sampler.measure(contract.large)
+    samples = sampler.measure([*contract.large, *contract.each_step])
     meters = {limit.meter for limit in contract.limits}
     if not all(samples.confirms(meter, samples.polynomial(meter)) for meter in meters):
         samples = sampler.measure_all_small_sizes()
@@ -67,9 +68,9 @@ def _profile(sampler: Sampler) -> Profile:
     problem = _measure_far(sampler, exact)
     events = events_of(sampler.samples, [(further.sizes, sample) for sample in further.samples])
     if sampler.samples.wrong:
-        message = "the results are wrong, so the cost does not count"  # a report must not show the right results
         costs = [
-            cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, message) for limit in contract.limits
+            cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, WRONG_RESULTS)
+            for limit in contract.limits
         ]
     else:
         costs = [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in contract.limits]
@@ -82,7 +83,7 @@ def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentEr
     contract = sampler.contract
     quick = "steps" in exact and not exact["steps"].degree  # it says that it does not loop
     try:
-        sampler.measure([*contract.far, *(contract.farthest if quick else ())])
+        sampler.measure([*contract.ragged, *contract.far, *(contract.farthest if quick else ())])
     except StudentError as error:
         return error
     return None
@@ -136,7 +137,9 @@ def _make_further_calls(sampler: Sampler) -> _FurtherCalls:
     """Make the further calls of a contract; at two sizes where a limit wants the steps to be constant."""
     contract = sampler.contract
     near, far = (
-        tuple(base + steps * step for base, step in zip(contract.lattice.base, contract.lattice.step, strict=True))
+        contract.fitted(
+            [base + steps * step for base, step in zip(contract.lattice.base, contract.lattice.step, strict=True)]
+        )
         for steps in (4, 7)
     )
     samples = sampler.measure_further_calls(near)

@@ -8,21 +8,23 @@ from dataclasses import dataclass
 from math import log2
 
 from grader.complexity.contract import Contract
-from grader.complexity.polynomial import Sizes
+from grader.complexity.tiling import Sizes, Tiles, from_tiles
 
 LENGTH, MIN_TAIL = 12, 5
 
 
 @dataclass(frozen=True)
 class Ray:
-    """Sizes in equal steps: base + k · step, for k from 1 to LENGTH."""
+    """Sizes in equal steps: base + k · step, for k from 1 to LENGTH. Sizes that have tiles are counted in tiles."""
 
     name: str
     base: Sizes
     step: Sizes
+    tiles: Tiles = ()
 
     def sizes(self) -> list[Sizes]:
-        return [tuple(b + k * s for b, s in zip(self.base, self.step, strict=True)) for k in range(1, LENGTH + 1)]
+        counted = (tuple(b + k * s for b, s in zip(self.base, self.step, strict=True)) for k in range(1, LENGTH + 1))
+        return [from_tiles(one, self.tiles) for one in counted]
 
 
 def rays_of(contract: Contract) -> list[Ray]:
@@ -32,14 +34,25 @@ def rays_of(contract: Contract) -> list[Ray]:
     """
     names, base, least = contract.lattice.names, contract.lattice.base, contract.lattice.step
     every = range(len(base))
-    most = [max(sizes) for sizes in zip(*contract.large, strict=True)]
+    most = [max(sizes) for sizes in zip(*map(contract.counted, contract.large), strict=True)]
     steps = [tuple((most[i] - base[i]) // LENGTH // least[i] * least[i] if i == k else 0 for i in every) for k in every]
     steps += [
         tuple(least[i] * (i in chosen) for i in every)
         for count in sorted({2, len(base)})
         for chosen in itertools.combinations(every, count)
     ]
-    return [Ray("·".join(n for n, s in zip(names, step, strict=True) if s), base, step) for step in steps if any(step)]
+    return [
+        Ray("·".join(n for n, s in zip(names, step, strict=True) if s), base, step, contract.lattice.tiles)
+        for step in (_kept(contract, step) for step in steps)
+        if any(step)
+    ]
+
+
+def _kept(contract: Contract, step: Sizes) -> Sizes:
+    """Return a step along which `where` stays true: the larger size grows by at least as much as the smaller one."""
+    end = contract.counted(contract.fitted([b + LENGTH * s for b, s in zip(contract.lattice.base, step, strict=True)]))
+    grown = ((e - b + LENGTH - 1) // LENGTH for e, b in zip(end, contract.lattice.base, strict=True))
+    return tuple(-(-one // least) * least for one, least in zip(grown, contract.lattice.step, strict=True))
 
 
 def degree_of(counts: Sequence[int]) -> float:

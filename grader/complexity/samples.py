@@ -10,7 +10,8 @@ from typing import Any
 from grader.complexity.contract import METERS, Contract
 from grader.complexity.cost import CodeLine
 from grader.complexity.known_names import known_name
-from grader.complexity.polynomial import Lattice, Polynomial, Sizes
+from grader.complexity.polynomial import Lattice, Polynomial
+from grader.complexity.tiling import Sizes
 from grader.core.safe_text import one_line
 
 PLACES = 1_000_000  # a place in the student's code is file · PLACES + line

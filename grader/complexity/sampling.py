@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
-from grader.complexity.arguments import argument
 from grader.complexity.contract import Contract
-from grader.complexity.polynomial import Sizes
 from grader.complexity.samples import MAX_PLACES, MalformedSampleError, Sample, Samples, read_samples
+from grader.complexity.script_making import no_state, script_at
+from grader.complexity.tiling import Sizes
 from grader.core.compare import difference
-from grader.sandbox.protocol.recipe import NOTHING, Recipe
+from grader.sandbox.protocol.script import Script
 from grader.sandbox.session import Session
 
 AT_ONCE = 60  # sizes in one request; the answer lists every line reached at every size, so it must stay small
-
-CallArguments = tuple[Recipe, tuple[Any, ...]]  # the object that has the method, and the arguments of the call
 
 
 class Expected(Protocol):
     """The reference's results, and the parameters that the objects of every submission are given."""
 
-    def state(self, init: tuple[Any, ...]) -> Mapping[str, Any]: ...
+    def state(self, kind: str, init: tuple[Any, ...]) -> Mapping[str, Any]: ...
 
-    def value(self, made: Recipe, args: tuple[Any, ...]) -> Any: ...
+    def value(self, script: Script) -> Any: ...
 
 
 class Sampler:
@@ -55,10 +51,10 @@ class Sampler:
         """Measure at these sizes, in as few requests as possible."""
         new = [one for one in sizes if one not in self._by_size]
         for some in (new[at : at + AT_ONCE] for at in range(0, len(new), AT_ONCE)):
-            arguments = [self._arguments(self.contract.args, one) for one in some]
-            for one, args, sample in zip(some, arguments, self._request(arguments), strict=True):
+            scripts = [self.script_at(one) for one in some]
+            for one, script, sample in zip(some, scripts, self._request(scripts), strict=True):
                 self._by_size[one] = sample
-                self._compare(args, sample)
+                self._compare(script, sample)
         return self.samples
 
     def measure_small_sizes(self) -> Samples:
@@ -72,26 +68,34 @@ class Sampler:
 
     def measure_further_calls(self, sizes: Sizes) -> list[Sample]:
         """Make the further calls of the contract. They matter for what they call, not for their cost."""
-        arguments = [self._arguments(specs, sizes) for specs in self.contract.also]
-        samples = self._request(arguments)
-        for args, sample in zip(arguments, samples, strict=True):
-            self._compare(args, sample)
+        scripts = [self._script(specs, sizes) for specs in self.contract.also]
+        samples = self._request(scripts)
+        for script, sample in zip(scripts, samples, strict=True):
+            self._compare(script, sample)
         return samples
 
-    def arguments_at(self, sizes: Sizes) -> CallArguments:
-        """Return the arguments of a call at these sizes, and the object whose method it is."""
-        return self._arguments(self.contract.args, sizes)
+    def script_at(self, sizes: Sizes) -> Script:
+        """Return the script of the measured call at these sizes."""
+        return self._script(self.contract.args, sizes)
 
-    def _compare(self, args: CallArguments, sample: Sample) -> None:
+    def _compare(self, script: Script, sample: Sample) -> None:
         if self.expected is not None and not self._wrong:
-            expected = self.expected.value(*args)
-            self._wrong = difference(sample.value, expected, self.contract.tolerance) is not None
+            expected, found = (self._compared(value) for value in (self.expected.value(script), sample.value))
+            self._wrong = difference(found, expected, self.contract.tolerance) is not None
 
-    def _request(self, arguments: list[CallArguments]) -> list[Sample]:
-        if not arguments:
+    def _compared(self, value: Any) -> Any:
+        """Return what is compared of a result: all of it, or one part of it, or that part of each in a list."""
+        if self.contract.compare is None:
+            return value
+        if self.contract.times is not None and type(value) is list:
+            return [_part(one, self.contract.compare) for one in value]
+        return _part(value, self.contract.compare)
+
+    def _request(self, scripts: list[Script]) -> list[Sample]:
+        if not scripts:
             return []
         function = self.contract.function
-        calls = [[made.data, list(args)] for made, args in arguments]
+        calls = [script.data for script in scripts]
         message = {"op": "measure", "main": self.session.program.main, "path": function.split("."), "calls": calls}
         answer = self.session.request(message, function, self.contract.target)
         try:
@@ -103,10 +107,10 @@ class Sampler:
             raise self.session.malformed(function, self.contract.target)
         return samples
 
-    def _arguments(self, specs: tuple[str, ...], sizes: Sizes) -> CallArguments:
-        """Make arguments for the constructor and the call. Every student gets the same ones, new for each size."""
-        rng = np.random.default_rng([self.seed, *sizes])
-        names = dict(zip(self.contract.lattice.names, sizes, strict=True))
-        init = tuple(argument(spec, names, rng) for spec in self.contract.init)
-        state = self.expected.state(init) if self.expected is not None and self.contract.is_method else NOTHING
-        return Recipe(init, state), tuple(argument(spec, names, rng) for spec in specs)
+    def _script(self, specs: tuple[str, ...], sizes: Sizes) -> Script:
+        state_of = no_state if self.expected is None else self.expected.state
+        return script_at(self.contract, specs, sizes, self.seed, state_of)
+
+
+def _part(value: Any, index: int) -> Any:
+    return value[index] if type(value) in (tuple, list) and index < len(value) else None

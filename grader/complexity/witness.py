@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.complexity.contract import Contract
-from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.polynomial import Polynomial
 from grader.complexity.sampling import Expected, Sampler
+from grader.complexity.tiling import Sizes
 from grader.core.errors import StudentError
 from grader.sandbox.jail.limits import usage_of
 from grader.sandbox.session import Session
@@ -58,22 +59,20 @@ def doubt(
 
 def _sizes(contract: Contract) -> Sizes:
     """Return the largest of the secret sizes, with its largest variable eight times as large."""
-    most = max(contract.large, key=lambda sizes: sum(sizes))
+    most = contract.counted(max(contract.large, key=lambda sizes: sum(sizes)))
     largest = most.index(max(most))
     step, base = contract.lattice.step[largest], contract.lattice.base[largest]
     far = base + (FAR * most[largest] - base) // step * step
-    return tuple(far if variable == largest else size for variable, size in enumerate(most))
+    return contract.fitted([far if variable == largest else size for variable, size in enumerate(most)])
 
 
 def _used(session: Session, contract: Contract, seed: int, expected: Expected | None, sizes: Sizes) -> Usage | None:
-    """Make one call without meters and return what the kernel says that it used."""
-    made, args = Sampler(session, contract, seed, expected).arguments_at(sizes)
-    name, _, method = contract.function.partition(".")
-    message = {"op": "call", "ref": [0, [name]], "calls": [[list(args), {}]], "inputs": False}
-    if method:
-        handle = session.new_handle()
-        make = {"op": "make", "number": handle, "ref": [0, [name]], "made": made.data}
-        message |= {"ref": [handle, [method]], "before": [make]}
+    """Make the measured call without counting it, and return what the kernel says that it used."""
+    script = Sampler(session, contract, seed, expected).script_at(sizes)
+    handle = session.new_handle()
+    prepare = {"op": "prepare", "path": [contract.target], "number": handle, "script": script.data}
+    session.request(prepare, contract.function, contract.target)
+    message = {"op": "call", "ref": [handle, ["run"]], "calls": [[[], {}]], "inputs": False}
     before = usage_of(session.worker_pid)
     answer = session.request(message, contract.function, contract.target)
     after = usage_of(session.worker_pid)

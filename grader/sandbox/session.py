@@ -82,7 +82,7 @@ class _CheckStart:
 
 
 Loading = Literal["plain", "metered"]  # with meters at once: code must not see that it is loaded a second time
-LONG = ("load", "measure", "watch")  # they load the program, or make many calls
+LONG = ("load", "measure", "prepare", "watch")  # they load the program, or make many calls
 FIRST_HANDLE = 1 << 32  # handles above this are given by the session, those below by the worker
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from grader.complexity.arguments import named_spec
 from grader.complexity.contract import Contract
 from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.complexity.polynomial import Polynomial
@@ -70,7 +71,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
             for contract in wanted:
                 names = contract.lattice.names
                 reference = {
-                    meter: Polynomial.from_data(names, terms)
+                    meter: Polynomial.from_data(names, terms, contract.lattice.tiles)
                     for meter, terms in golden.costs.get(contract.function, {}).items()
                 }
                 costs = measurer.of(session, contract)
@@ -82,16 +83,24 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
 
 
 def _sizes(contract: Contract, api: Api) -> str:
-    """Return the shapes of the arguments in the sizes of the limits, such as `Q is n_q × d_k`."""
+    """Return the arguments in the sizes of the limits, such as `Q is n_q × d_k`, and the calls that come first."""
     parameters = api.parameters.get(contract.function, ())
-    named = [name.lstrip("*") for name in parameters] + [parameters[-1].lstrip("*") if parameters else ""] * 9
+    places = iter([name.lstrip("*") for name in parameters] + [parameters[-1].lstrip("*") if parameters else ""] * 9)
     words = []
-    for name, spec in zip(named, contract.args, strict=False):
-        kind, *parts = spec.split()
-        if kind in ("array", "tensor", "mask", "tensormask"):
-            words.append(f"{name} is {' × '.join(parts)}")
-        elif kind == "size" and not parts[0].isdigit():
-            words.append(f"{name} is {parts[0]}")
-        elif kind == "lengths":
-            words.append(f"{name} has {parts[0]} entries below {parts[1]}")
+    for keyword, spec in map(named_spec, contract.args):
+        name = keyword or next(places, "")
+        kind, *parts = spec.replace("*", "·").split()
+        match kind.removeprefix("tensor") or "array":
+            case "array" | "mask":
+                words.append(f"{name} is {' × '.join(parts)}")
+            case "ids":
+                words.append(f"{name} is {' × '.join(parts[:-2])}, with entries below {parts[-1]}")
+            case "positions":
+                words.append(f"{name} has {parts[0]} entries")
+            case "size" if not parts[0].isdigit():
+                words.append(f"{name} is {parts[0]}")
+            case "lengths":
+                words.append(f"{name} has {parts[0]} entries below {parts[1]}")
+    words += [f"after {call.times} calls of {call.name}" for call in contract.before if call.times]
+    words += [f"{contract.times} calls together"] if contract.times else []
     return ", ".join(words)

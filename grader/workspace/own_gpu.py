@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.complexity.contract import Contract, read_contracts
+from grader.complexity.contract import Contract
+from grader.complexity.contract_reader import read_contracts
 from grader.complexity.gpu_memory import REPEATS, arguments_at, built_in_cost
 from grader.core.errors import StudentError
 from grader.course.course import Course

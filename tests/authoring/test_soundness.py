@@ -367,6 +367,7 @@ large = [{n = 40}]
 points = COST
 steps = "1"
 work = "LIMIT"
+unguarded = {work = "a list comprehension does the same work in more steps"}
 """
 SLOW = """
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.complexity.contract import SINGLE, read_contracts
+from grader.complexity.contract_reader import SINGLE, read_contracts
 from grader.core.compare import Tolerance
 from grader.course.course import Course
 from grader.course.module import CourseError
@@ -15,7 +15,7 @@ from grader.course.module import CourseError
 GOOD: dict[str, Any] = {
     "args": ["array n d", "size n", "value 2.5"],
     "sizes": {"n": [2, 1], "d": [3, 2]},
-    "large": [{"n": 50, "d": 4}],
+    "large": [{"n": 50, "d": 5}],
     "points": 3,
     "steps": "n*d",
     "smul": {"law": "2*n*d", "exact": 2},
@@ -33,7 +33,7 @@ def test_a_contract_is_read_completely() -> None:
     ]
     assert contract.lattice.degree == 3
     assert len(contract.lattice.points()) == 10
-    assert contract.large == ((50, 4),)
+    assert contract.large == ((50, 5),)
 
 
 def test_large_tensors_may_differ_by_more_than_the_rounding_of_a_few_numbers() -> None:

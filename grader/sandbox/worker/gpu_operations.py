@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.sandbox.protocol.snapshots import snapshot
 from grader.sandbox.worker.objects import StudentObjects
-from grader.sandbox.worker.snapshots import snapshot
 
 Request = dict[str, Any]
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from grader.sandbox.protocol.recipe import fill as fill_parameters
 from grader.sandbox.protocol.recipe import make as make_object
+from grader.sandbox.protocol.script import Performance
+from grader.sandbox.protocol.snapshots import snapshot
 from grader.sandbox.worker import gpu_operations
 from grader.sandbox.worker.autograd import vjp as pull_back
 from grader.sandbox.worker.error_description import MissingError
@@ -17,7 +19,6 @@ from grader.sandbox.worker.loader import StudentModules
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.probe_operation import probe
 from grader.sandbox.worker.seeding import seed_everything
-from grader.sandbox.worker.snapshots import snapshot
 
 MAX_ERRORS = 5
 
@@ -81,7 +82,17 @@ def measure(objects: StudentObjects, request: Request) -> dict[str, Any]:
 
     if objects.modules is None:
         raise MissingError(request["path"][0])
-    return measure(objects.modules, request["main"], request["path"], request["calls"])
+    return measure(objects.modules, request["main"], request["calls"])
+
+
+def prepare(objects: StudentObjects, request: Request) -> None:
+    """Run a script up to its measured call, under a handle that the trusted side chose."""
+    if objects.modules is None:
+        raise MissingError(request["path"][0])
+    performance = Performance(objects.modules.main, request["script"])
+    for call in performance.before():
+        call()
+    objects.made[request["number"]] = performance
 
 
 def make(objects: StudentObjects, request: Request) -> None:
@@ -114,6 +125,7 @@ OPERATIONS: dict[str, Callable[[StudentObjects, Request], Any]] = {
     "vjp": vjp,
     "probe": probe,
     "measure": measure,
+    "prepare": prepare,
     "make": make,
     "fill": fill,
     "parameters": parameters,

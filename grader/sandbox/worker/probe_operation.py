@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 from grader.sandbox.protocol.recipe import make
+from grader.sandbox.protocol.snapshots import content_of, snapshot
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.seeding import seed_everything
-from grader.sandbox.worker.snapshots import content_of, snapshot
 
 
 def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.author.authoring_reference import PAGE, TABLES, with_tables
 from cli.author.command_reference import reference
 from cli.author.syllabus import syllabus
 from grader.course.course import Course
@@ -32,6 +33,13 @@ def test_the_reference_has_every_command_and_option() -> None:
 
 def test_the_syllabus_is_fresh(course: Course) -> None:
     assert (ROOT / "docs" / "syllabus.md").read_text() == syllabus(course), STALE
+
+
+def test_the_tables_of_the_authoring_reference_are_fresh() -> None:
+    page = PAGE.read_text()
+    assert page == with_tables(page), STALE
+    assert all(f"<!-- table: {name} -->" in page for name in TABLES)
+    assert page == with_tables(page.replace("| `steps` |", "| `strides` |"))
 
 
 def test_every_lesson_says_what_it_is_for(course: Course) -> None:

@@ -25,8 +25,12 @@ class Counts:
     def __init__(self) -> None:
         self.reset()
 
-    def reset(self, inputs: tuple[Any, ...] = ()) -> None:
-        """Start again from zero. The arrays of the input do not count as the student's memory."""
+    def reset(self, inputs: tuple[Any, ...] = (), *, keep: bool = False) -> None:
+        """Start again from zero. The arrays of the input do not count as the student's memory.
+
+        With `keep`, neither do arrays that exist already: an object may hold what earlier calls have made.
+        """
+        kept = self.known if keep else {}
         self.live = self.peak = 0
         self.at = 0  # the line of the last hook: torch reports its operations later, and they belong to this line
         self.step_lines: defaultdict[int, int] = defaultdict(int)
@@ -39,8 +43,12 @@ class Counts:
         self.unknown: dict[str, int] = {}  # calls without a price, with the first line of each
         self.events: dict[str, int] = {}  # calls that a module may forbid, with the first line of each
         self.known: dict[int, Any] = {}  # memory that was counted already, or is the input's
-        self.products: dict[int, Any] = {}  # arrays that are products of two arrays
-        self.added: dict[int, Any] = {}  # arrays that are sums of two arrays: of logarithms, they are products
+        if not keep:
+            self.products: dict[int, Any] = {}  # arrays that are products of two arrays
+            self.added: dict[int, Any] = {}  # arrays that are sums of two arrays: of logarithms, they are products
+        for key, one in kept.items():
+            if (owner := one() if isinstance(one, weakref.ref) else one) is not None:
+                self.known[key] = weakref.ref(owner, functools.partial(_forget, self.known, key))
         for array in arrays_in(inputs):
             owner = owner_of(array)
             self.known[id(owner)] = owner

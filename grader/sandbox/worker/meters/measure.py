@@ -10,12 +10,14 @@ from contextlib import AbstractContextManager, nullcontext
 from types import CodeType
 from typing import Any, ClassVar
 
-from grader.sandbox.protocol.recipe import make
+from grader.sandbox.protocol.script import Performance
+from grader.sandbox.protocol.snapshots import snapshot
 from grader.sandbox.worker.loader import StudentModules, compile_cell
 from grader.sandbox.worker.meters.meter import Meter
 from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_of
 from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
+WATCHED = 8  # first calls in which torch is watched, which is slow; later steps are measured themselves
 DEEPEST = 5_000  # every call of the student's goes through hooks: recursion must get as deep as without them
 
 
@@ -47,27 +49,50 @@ def _are_texts(tree: ast.Module, flags: int) -> bool:
     return named or bool(flags & __future__.annotations.compiler_flag)
 
 
-def measure(loaded: StudentModules, main: str, path: Sequence[str], calls: Sequence[Any]) -> dict[str, Any]:
-    """Call one function or method and return the counts of each call.
+def measure(loaded: StudentModules, main: str, scripts: Sequence[Any]) -> dict[str, Any]:
+    """Run scripts, and return the counts of the measured call of each.
 
     A module that was loaded without meters is loaded again with them. A line of the student's code is one number: the
     index of its file times a million, plus the line number.
     """
     modules = loaded if isinstance(loaded, MeteredModules) else _load(loaded.files, main)
-    meter = modules.meter
     sys.setrecursionlimit(max(DEEPEST, sys.getrecursionlimit()))
-    results = []
-    for recipe, args in calls:
-        function = getattr(modules.main, path[0])
-        if len(path) > 1:
-            function = getattr(make(function, recipe), path[1])
-        meter.reset(tuple(args))
-        with watching_torch(meter, tuple(args)):
-            value = function(*args)
-        # Copies: the next constructor may call hooks before the meter is reset.
-        counted = {"counts": meter.counts(), "unknown": meter.hidden | meter.unknown, "events": dict(meter.events)}
-        results.append({"value": value, "lines": {name: dict(one) for name, one in meter.lines().items()}, **counted})
-    return {"files": meter.files, "calls": results}
+    results = [_measure_one(modules, data) for data in scripts]
+    return {"files": modules.meter.files, "calls": results}
+
+
+def _measure_one(modules: MeteredModules, data: Sequence[Any]) -> dict[str, Any]:
+    meter = modules.meter
+    meter.reset()
+    performance = Performance(modules.main, data)
+    earlier = _events_before(meter, performance)
+    calls = performance.measured()
+    meter.reset(tuple(one for call in calls for one in call.inputs), keep=performance.has_state)
+    values = []
+    for call in calls:
+        with watching_torch(meter, call.inputs):
+            value = call()
+        values.append(snapshot(value) if performance.loops else value)  # a later call may write into the same arrays
+    # Copies: the next constructor may call hooks before the meter is reset.
+    return {
+        "value": values if performance.loops else values[0],
+        "lines": {name: dict(one) for name, one in meter.lines().items()},
+        "counts": meter.counts(),
+        "unknown": meter.hidden | meter.unknown,
+        "events": {**earlier, **meter.events},
+    }
+
+
+def _events_before(meter: Meter, performance: Performance) -> dict[str, int]:
+    """Make the calls that come first. Return what those of the measured function or class call by name."""
+    events: dict[str, int] = {}
+    for number, call in enumerate(performance.before()):
+        meter.events = {}
+        with watching_torch(meter, call.inputs) if call.is_own and number < WATCHED else nullcontext():
+            call()
+        if call.is_own:
+            events = {**meter.events, **events}
+    return events
 
 
 def _load(files: Mapping[str, Any], main: str) -> MeteredModules:

@@ -11,7 +11,7 @@ from grader.complexity.samples import Sample, read_samples
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
-from grader.sandbox.protocol.recipe import Recipe
+from grader.sandbox.protocol.script import GIVEN, Script, ScriptCall
 from grader.sandbox.session import Program, Session
 
 HEAD = """
@@ -31,7 +31,7 @@ def measured(spawner: Spawner, source: str, *args: Any) -> Sample:
     """Measure one call of `f` in a worker."""
     files = {"work": {"file": "work.py", "cells": [(HEAD + source).encode()], "notebook": False}}
     session = Session(spawner, Program(files, "work", ()), Limits())
-    calls = [[Recipe().data, list(args)]]
+    calls = [Script({}, (), ScriptCall(("f",), tuple((GIVEN, arg) for arg in args))).data]
     try:
         answer = session.request({"op": "measure", "main": "work", "path": ["f"], "calls": calls}, "f", "f")
         (sample,) = read_samples(answer)[1]

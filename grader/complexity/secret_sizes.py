@@ -1,0 +1,88 @@
+"""Secret sizes: large ones that nobody can know, and some that are far larger or that tiles do not divide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from grader.complexity.contract import Contract
+from grader.complexity.tiling import Sizes
+
+FAR = 8  # times the largest other size
+LOOPING = 2  # times the steps at the other sizes, where loops are allowed
+
+
+def at_secret_sizes(contract: Contract, seed: int) -> Contract:
+    """Return the contract with large sizes that are a little larger, and with sizes that are far larger.
+
+    No code can then be written for exactly these sizes. The seed comes from the course's salt. Sizes grow by complete
+    steps: a size that is split into two heads stays even.
+    """
+    rng = np.random.default_rng(seed)
+    steps = contract.lattice.step
+    large = tuple(
+        contract.fitted(
+            [
+                int(size + step * rng.integers(0, size // (4 * step) + 1))
+                for size, step in zip(contract.counted(sizes), steps, strict=True)
+            ]
+        )
+        for sizes in contract.large
+    )
+    secret = replace(contract, large=large)
+    far, farthest = _far_sizes(secret, rng)
+    return replace(secret, far=far, farthest=farthest, ragged=_ragged_sizes(secret, rng))
+
+
+def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Sizes, ...], tuple[Sizes, ...]]:
+    """Return sizes in which one variable is about eight times as large as at any other size, the others small.
+
+    There is one for each variable where the function must not loop. Else there is one for a variable that the seed
+    chooses, and not so far that honest loops would take long; the size without this bound comes second.
+    """
+    base, steps = contract.lattice.base, contract.lattice.step
+    loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
+    variables: Sequence[int] = range(len(base)) if loops is None else [int(rng.integers(len(base)))]
+    most_steps = None if loops is None else LOOPING * max(loops.at(sizes) for sizes in contract.large)
+    far: list[Sizes] = []
+    farthest: list[Sizes] = []
+    for chosen in variables:
+        most, step = max(contract.counted(sizes)[chosen] for sizes in contract.large), steps[chosen]
+        size = int(FAR * most // step + rng.integers(1, 2 + most // step))
+        while True:
+            sizes = contract.fitted([base[i] + step * size if i == chosen else base[i] for i in range(len(base))])
+            if loops is None or most_steps is None or loops.at(sizes) <= most_steps:
+                break
+            farthest = farthest or [sizes]
+            size = size * 9 // 10
+        far.append(sizes)
+    return tuple(far), tuple(farthest)
+
+
+def _ragged_sizes(contract: Contract, rng: np.random.Generator) -> tuple[Sizes, ...]:
+    """Return the large sizes with a last tile that is cut, and the largest tile with a size that is smaller."""
+    tiles = contract.lattice.tiles
+    if not tiles:
+        return ()
+    ragged = [
+        tuple(
+            size if tile is None or sizes[tile] < 2 else int(size - rng.integers(1, sizes[tile]))
+            for size, tile in zip(sizes, tiles, strict=True)
+        )
+        for sizes in contract.large
+    ]
+    widest = max(contract.large, key=lambda sizes: max(sizes[tile] for tile in tiles if tile is not None))
+    ragged.append(
+        tuple(size if tile is None else max(1, widest[tile] - 1) for size, tile in zip(widest, tiles, strict=True))
+    )
+    return tuple(_lowered(contract, sizes) for sizes in ragged)
+
+
+def _lowered(contract: Contract, sizes: Sizes) -> Sizes:
+    """Return sizes in which those that `where` says are too large are as large as the others."""
+    now = list(sizes)
+    for smaller, larger in contract.where:
+        now[smaller] = min(now[smaller], now[larger])
+    return tuple(now)

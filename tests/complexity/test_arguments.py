@@ -1,0 +1,89 @@
+"""Arguments of measured calls: every kind is made as it is described, and sizes can be expressions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.complexity.arguments import KINDS, argument, require_argument, script_argument
+from grader.complexity.size_expression import size_of
+from grader.sandbox.protocol.script import EACH, GIVEN, LAST, OBJECT
+
+NAMES = {"b": 2, "n": 3, "d": 4, "v": 7}
+
+
+def made(spec: str) -> Any:
+    require_argument(spec, NAMES, ("cache",))
+    return argument(spec, NAMES, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("n", 3), ("5", 5), ("2*d", 8), ("n+1", 4), ("2*n+d-1", 9), ("d/2", 2), ("d/2/2*n", 3), ("n-n", 0)],
+)
+def test_a_size_can_be_an_expression(text: str, value: int) -> None:
+    assert size_of(text, NAMES) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("n/2", "n/2 is not a whole number at n = 3"), ("n-d", "n-d is negative at n = 3, d = 4"), ("n/0", "n/0 is not")],
+)
+def test_an_expression_without_a_size_is_named(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        size_of(text, NAMES)
+
+
+def test_arrays_have_the_shapes_that_are_asked_for() -> None:
+    assert made("array n 2*d").shape == (3, 8)
+    assert made("array 1 d").dtype == np.float64
+    assert made("mask n n").all()
+    tensor, mask = made("tensor b n d"), made("tensormask n")
+    assert (tuple(tensor.shape), tensor.dtype) == ((2, 3, 4), torch.float32)
+    assert mask.dtype == torch.bool
+
+
+def test_ids_are_below_their_bound_and_use_all_of_it() -> None:
+    ids = made("ids b 50*n below v")
+    assert (ids.shape, ids.dtype.kind) == ((2, 150), "i")
+    assert (ids.min(), ids.max()) == (0, 6)
+    assert (np.diff(ids) < 0).any()
+    tensor = made("tensorids b n below 5")
+    assert (tuple(tensor.shape), tensor.dtype) == ((2, 3), torch.int64)
+
+
+def test_positions_are_sorted_unless_it_is_said() -> None:
+    assert made("positions n").tolist() == [0, 1, 2]
+    assert made("positions n from 2*d").tolist() == [8, 9, 10]
+    assert made("tensorpositions n from n").tolist() == [3, 4, 5]
+    shuffled = made("positions 20 unsorted")
+    assert sorted(shuffled) == list(range(20)) != shuffled.tolist()
+
+
+def test_plain_values() -> None:
+    assert made("lengths b n") == [2, 2]
+    assert (made("size 2*n"), made("value -1e-5"), made("value 2")) == (6, -1e-5, 2.0)
+    assert (made("none"), made("true"), made("false"), made("is_causal=true")) == (None, True, False, True)
+
+
+def test_repeated_calls_get_numbers_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    kind, stack = script_argument("array 1 d", NAMES, rng, 5)
+    assert (kind, stack.shape) == (EACH, (5, 1, 4))
+    assert len(np.unique(stack)) == 20
+    assert script_argument("positions 1 from step", NAMES, rng, 3)[1].tolist() == [[0], [1], [2]]
+    assert script_argument("size step", NAMES, rng, 3) == (EACH, [0, 1, 2])
+    assert [len(one) for one in script_argument("array step+1 d", NAMES, rng, 3)[1]] == [1, 2, 3]
+    assert script_argument("size n", NAMES, rng, None) == (GIVEN, 3)
+    assert script_argument("object cache", NAMES, rng, 3) == (OBJECT, "cache")
+    assert [script_argument(spec, NAMES, rng, 3) for spec in ("last", "last 0")] == [(LAST, None), (LAST, 0)]
+
+
+def test_every_kind_has_an_example_here() -> None:
+    """Every kind of the reference is made by a test above."""
+    text = Path(__file__).read_text()
+    assert [kind for kind in KINDS if f'"{kind} ' not in text and f'"{kind}"' not in text] == []
