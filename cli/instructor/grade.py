@@ -298,7 +298,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjail
         click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:
-        with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed)) as all_graded:
+        with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed, tell=pace.slow)) as all_graded:
             for graded in all_graded:
                 if total > 1:
                     pace.step(graded.report.submission)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.ui.progress_line import Pace
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.sandbox.jail.tiers import begin_spawner
@@ -31,7 +32,8 @@ def run_checks(course: Course, module: Module, case: str = "") -> Report:
         from grader.grading.grade import check_own_file
 
         gc.enable()
-        return check_own_file(course, module, begun, case)
+        with Pace(1) as pace:
+            return check_own_file(course, module, begun, case, lambda _, check: pace.slow(module.slug, check))
     finally:
         if begun is not None:
             begun.close()

@@ -20,19 +20,28 @@ class Pace:
         self.done = 0
         self._started = time.monotonic()
         self._in_place = sys.stderr.isatty()
+        self._shown = False
 
     def __enter__(self) -> Pace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._in_place and self.done:
+        if self._shown:
             click.echo("\r\033[K", err=True, nl=False)
 
     def step(self, name: str) -> None:
         """Show that one more is done."""
         self.done += 1
         text = f"graded {self.done} of {self.total}: {one_line(name)[:30]}{self._rate()}"
+        self._show(text)
+
+    def slow(self, name: str, check: str) -> None:
+        """Show that a check that takes long begins."""
+        self._show(f"{one_line(name)[:30]}: {one_line(check)} ...")
+
+    def _show(self, text: str) -> None:
         if self._in_place:
+            self._shown = True
             click.echo(f"\r\033[K{text[:79]}", err=True, nl=False)
         else:
             click.echo(text, err=True)

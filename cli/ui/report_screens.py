@@ -163,6 +163,7 @@ def own_screen(report: Report, *, first: bool = False, python: str = "") -> str:
     others = sum(_own_word(check) == _WORDS["failed"] and check is not full for check in report.checks)
     lines += ["", f"{passed} of {len(report.checks)} visible checks pass."]
     lines[-1] += " To see another failure in full: --case WORD" if others and not first else ""
+    lines += [wrapped(one.text("your"), "") for one in report.builds_on]
     lines += _properties(report)
     return "\n".join([*lines, *_first_diagnosis(report, full, python)])
 
@@ -263,6 +264,7 @@ def report_screen(report: Report) -> str:
         lines += [wrapped(report.message, "  "), ""]
     if report.status in ("graded", "grader_fault"):
         lines += [*_checks(report.checks), *_costs(report), *_diagnoses(report), *_undecided(report), ""]
+    lines += [wrapped(one.text("the student's"), "") for one in report.builds_on]
     provisional = "provisional, " if report.undecided_points else ""
     lines.append(f"score {_score(report)} ({provisional}{report.status}, sandbox: {report.sandbox})")
     return "\n".join(lines)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from grader.authoring.authors_submission import authors_submission
+from grader.authoring.fallback_trials import FallbackTrial, require_fallbacks, try_fallbacks
 from grader.authoring.fingerprinting import Fingerprinting, learn_fingerprints
 from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
 from grader.authoring.reach import ALL, Reach
@@ -16,11 +18,12 @@ from grader.course.api import Api
 from grader.course.course import Course
 from grader.course.hints import Hints, read_hints
 from grader.course.module import Module, read_text
+from grader.diagnosis.probe import read_probes
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
 from grader.grading.workers import Workers
-from grader.submission.submission import Source, Submission
+from grader.submission.submission import Submission
 
 SALT = "another"
 # Results of every wrong type and shape. A suite must fail them without crashing.
@@ -66,13 +69,18 @@ class Evidence:
     wrong_costs: Mapping[str, Mapping[str, FunctionCosts]]  # of the costly misconceptions, by name and function
     fingerprints: Fingerprinting
     hints: Mapping[str, Hints]
+    fallbacks: tuple[FallbackTrial, ...] = ()
 
 
 def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda _: None) -> Evidence:
     """Grade everything with a known verdict, with one zygote; `tell` is called with what comes next."""
     suite = replace(full_suite(course, module), diagnosed=False)  # the golden file may be stale
     text = read_text(course.solution(module))
-    solution = _submission("the solution", module, text)
+    solution = authors_submission(course, module, "the solution", text)
+    # What can be read at once is read first: an author with a typing mistake should not wait for a proof.
+    wrong_ways = read_misconceptions(course, module)
+    read_probes(module, suite.api)
+    require_fallbacks(course, module)
     found: list[Evidence] = []
     if (measurer := suite.cost_measurer()) is not None:
         rehearse(module.folder, measurer)
@@ -80,10 +88,13 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
     def work(room: TrialRoom) -> None:
         tell("the solution")
         reference = room.reference(solution)
-        ways, costs = _try_wrong_ways(course, module, room, reference, tell)
+        ways, costs = _try_wrong_ways(course, module, wrong_ways, room, reference, tell)
         tell("strange results")
         lies = LIES + (TENSOR_LIES if module.backend == "torch" else ())
-        liars = [_submission(f"a student returning {lie}", module, text + _liar(suite.api, lie)) for lie in lies]
+        liars = [
+            authors_submission(course, module, f"a student returning {lie}", text + _liar(suite.api, lie))
+            for lie in lies
+        ]
         lied = tuple(room.wrong(liar, ALL, reference) for liar in liars)
         tell("probes")
         wrong = {one: as_submission(course, module, one) for one, _ in ways}
@@ -91,7 +102,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
             Evidence(
                 api=suite.api,
                 checks=room.checks,
-                stub=room.measured(_submission("the stub", module, course.stub_text(module))),
+                stub=room.measured(authors_submission(course, module, "the stub", course.stub_text(module))),
                 reference=reference.report,
                 reference_again=(),
                 misconceptions=ways,
@@ -104,17 +115,22 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
         )
 
     in_trial_room(suite, workers, Reach(text), work)
+    tried = try_fallbacks(course, module, solution, workers, tell)
     tell("other random inputs")
     # One other salt, without costs: `make test-all` compares everything under eight.
     again = _graded(replace(suite, salt=SALT, measured=False), workers, solution)
-    return replace(found[0], reference_again=tuple(again))
+    return replace(found[0], reference_again=tuple(again), fallbacks=tried)
 
 
 def _try_wrong_ways(
-    course: Course, module: Module, room: TrialRoom, reference: Reference, tell: Tell
+    course: Course,
+    module: Module,
+    wrong_ways: Sequence[Misconception],
+    room: TrialRoom,
+    reference: Reference,
+    tell: Tell,
 ) -> tuple[tuple[tuple[Misconception, Report], ...], dict[str, Mapping[str, FunctionCosts]]]:
     """Grade every misconception; return the reports, and the costs of those that are costly."""
-    wrong_ways = read_misconceptions(course, module)
     reports: list[tuple[Misconception, Report]] = []
     costs: dict[str, Mapping[str, FunctionCosts]] = {}
     for number, one in enumerate(wrong_ways, 1):
@@ -133,11 +149,6 @@ def _graded(suite: Suite, workers: Workers, submission: Submission) -> list[Repo
     reports: list[Report] = []
     run_grading(suite, [submission], reports.append, allow_unjailed=True, workers=workers)
     return reports
-
-
-def _submission(name: str, module: Module, text: str) -> Submission:
-    source = Source(f"{module.slug}.py", (text,), notebook=False)
-    return Submission(name, module.name, source.file, {module.slug: source})
 
 
 def _liar(api: Api, lie: str) -> str:

@@ -57,6 +57,10 @@ def learn_fingerprints(
     if len(reference.outcomes) < len(probes):
         problem = "the solution cannot be loaded, or a probe ends its process"
         raise CourseError(suite.module.probes, "", problem, "Fix the solution, or make the probe smaller")
+    for number, outcome in reference.outcomes.items():
+        if outcome.in_step:
+            problem = f"a step before it raises {outcome.error} for the solution"
+            raise CourseError(suite.module.probes, probes[number].path, problem, "Fix the arguments of its steps")
     reach = Reach(text)
     found = {
         one.name: runner.of_variant(submission, reach, reach.changed_by(one.code), reference)
@@ -104,8 +108,8 @@ class ProbeRunner:
         self, submission: Submission, reach: Reach, changed: frozenset[str], reference: Observation
     ) -> Observation:
         """Run the probes that reach a changed definition; the others end as they do for the solution."""
-        reached = {path: reach.from_names(path.split(".")) for path in {probe.path for probe in self.probes}}
-        affected = {number for number, probe in enumerate(self.probes) if changed & reached[probe.path]}
+        reached = {uses: reach.from_names(uses) for uses in {probe.uses for probe in self.probes}}
+        affected = {number for number, probe in enumerate(self.probes) if changed & reached[probe.uses]}
         observed = self.of(submission, affected)
         if not observed.outcomes and not observed.answers:
             return observed

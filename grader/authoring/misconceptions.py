@@ -1,8 +1,10 @@
 """Misconceptions: the known wrong ways to solve a module, each a few lines added to its solution.
 
 `misconceptions.py` is a percent-format file that is read as data. Each cell `# %% name` sets LIKELY (the student's
-mistake) and HINT (what to try), and redefines the functions or constants that are wrong. VALUES_RIGHT = True marks a
-wrong way with right results, such as one that modifies its input. COSTLY = True marks one where only the cost is wrong.
+mistake) and HINT (what to try), and redefines the functions or constants that are wrong. REPLACE = {"old line": "new
+line"} does so with the lines of the solution that change; IN names the function where several have the line.
+VALUES_RIGHT = True marks a wrong way with right results, such as one that modifies its input. COSTLY = True marks one
+where only the cost is wrong.
 """
 
 from __future__ import annotations
@@ -11,14 +13,17 @@ import ast
 import re
 from dataclasses import dataclass
 
+from grader.authoring.authors_submission import authors_submission
+from grader.authoring.patch import PatchError, patched_code
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 from grader.course.percent import split_cells
-from grader.submission.submission import Source, Submission
+from grader.submission.submission import Submission
 
 _CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool}
+_FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool, "REPLACE": dict, "IN": str}
+_REQUIRED = ("LIKELY", "HINT")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
     path = course.solution(module).with_name("misconceptions.py")
     if not path.is_file():
         raise CourseError(path, "", "is missing", "Every module lists its known wrong ways")
+    solution = read_text(course.solution(module))
     found: dict[str, Misconception] = {}
     for mark, cell in split_cells(_CELL, read_text(path))[1]:
         name = mark["name"]
@@ -47,7 +53,9 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
         if name in found:
             raise CourseError(path, name, "appears twice", "Rename one of the two")
         try:
-            found[name] = _read_cell(name, cell)
+            found[name] = _read_cell(name, cell, solution)
+        except PatchError as error:
+            raise CourseError(path, name, error.problem, error.fix) from None
         except (SyntaxError, ValueError) as error:
             raise CourseError(path, name, str(error), 'Write LIKELY = "...", HINT = "..." and the code') from None
     return tuple(found.values())
@@ -56,27 +64,30 @@ def read_misconceptions(course: Course, module: Module) -> tuple[Misconception, 
 def as_submission(course: Course, module: Module, misconception: Misconception) -> Submission:
     """Return the submission of a student with this misconception: the solution with the wrong code added."""
     solution = read_text(course.solution(module))
-    source = Source(f"{module.slug}.py", (f"{solution}\n\n{misconception.code}",), notebook=False)
-    return Submission(misconception.name, module.name, source.file, {module.slug: source})
+    return authors_submission(course, module, misconception.name, f"{solution}\n\n{misconception.code}")
 
 
-def _read_cell(name: str, cell: str) -> Misconception:
+def _read_cell(name: str, cell: str, solution: str) -> Misconception:
     fields: dict[str, object] = {}
+    nodes: list[ast.stmt] = []
+    for node in ast.parse(cell).body:
+        key = _assigned(node)
+        if key in _FIELDS and isinstance(node, ast.Assign):
+            fields[key] = ast.literal_eval(node.value)
+        if key not in _FIELDS or key == "REPLACE":
+            nodes.append(node)
+    _check_fields(fields)
     code: list[str] = []
     defines: list[str] = []
-    for node in ast.parse(cell).body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(target, ast.Name) and target.id in _FIELDS and isinstance(node, ast.Assign):
-            fields[target.id] = ast.literal_eval(node.value)
+    for node in nodes:
+        if _assigned(node) == "REPLACE":
+            patched = patched_code(solution, _patch(fields["REPLACE"]), _text(fields.get("IN")))
+            code += patched.values()
+            defines += patched
             continue
         code.append(ast.get_source_segment(cell, node) or "")
-        defines += [target.id] if isinstance(target, ast.Name) else []
+        defines += [target] if (target := _assigned(node)) else []
         defines += [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
-    for key, kind in _FIELDS.items():
-        if kind is str and not fields.get(key):
-            raise ValueError(f"{key} is missing")
-        if type(fields.get(key, False if kind is bool else "")) is not kind:
-            raise ValueError(f"{key} must be a {kind.__name__}")
     if not defines:
         raise ValueError("it redefines nothing")
     return Misconception(
@@ -88,3 +99,31 @@ def _read_cell(name: str, cell: str) -> Misconception:
         code="\n\n\n".join(code) + "\n",
         defines=tuple(defines),
     )
+
+
+def _assigned(node: ast.stmt) -> str:
+    """Return the name that a statement assigns to; empty if it is none."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _check_fields(fields: dict[str, object]) -> None:
+    for key in _REQUIRED:
+        if not fields.get(key):
+            raise ValueError(f"{key} is missing")
+    for key, value in fields.items():
+        if type(value) is not _FIELDS[key]:
+            raise ValueError(f"{key} must be a {_FIELDS[key].__name__}")
+    if "IN" in fields and "REPLACE" not in fields:
+        raise ValueError("IN is only for REPLACE")
+
+
+def _patch(given: object) -> dict[str, str]:
+    texts = [text for pair in given.items() for text in pair] if isinstance(given, dict) else []
+    if not isinstance(given, dict) or not texts or not all(type(text) is str for text in texts):
+        raise PatchError("REPLACE must map old lines to new ones", 'Write REPLACE = {"old line": "new line"}')
+    return given
+
+
+def _text(given: object) -> str | None:
+    return given if isinstance(given, str) else None

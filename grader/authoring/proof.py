@@ -87,6 +87,9 @@ def proof_key(course: Course, module: Module) -> str:
     generated = {module.stub, module.golden, module.notebook}
     own = [path for folder in (module.folder, course.solution(module).parent) for path in _files(folder)]
     suites = [course.hidden_suite(module), course.gpu_suite(module)]
+    for one in course.modules:
+        if one.slug in module.fallback:  # it is tried by the checks of that module
+            suites += [course.hidden_suite(one), one.checks, one.probes, one.folder / "module.toml"]
     solutions = [course.solution(one) for one in course.modules if one.order < module.order]  # it may build on them
     package = Path(grader.__file__).parent
     digest = hashlib.sha256(json.dumps([environment(), secret_salt(course)]).encode())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.authoring.evidence import Evidence
 from grader.authoring.misconceptions import Misconception
 from grader.core.compare import shape_of
-from grader.core.report import CheckResult, Report
+from grader.core.report import CheckResult, EndingRecord, Report
 from grader.course.api import REFLECT
 from grader.diagnosis.findings import diagnosed_names
 from grader.diagnosis.probe import Probe
@@ -46,7 +46,9 @@ def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
     if evidence.reference.message:
         yield Problem(f"the solution: {evidence.reference.message}", "Fix the solution")
     for check in _not_passed(evidence.reference):
-        yield Problem(f"the solution fails {check.name}: {_first_line(check)}", "Fix the solution or the check")
+        yield _too_slow(evidence.reference, check) or Problem(
+            f"the solution fails {check.name}: {_first_line(check)}", "Fix the solution or the check"
+        )
     for report in (evidence.reference, *evidence.reference_again):
         for cost in report.costs:
             if cost.verdict != "pass":
@@ -177,8 +179,7 @@ def changes_cost_points(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _can_change(probe: Probe) -> bool:
-    given = (*probe.args, *probe.kwargs.values())
-    return any(type(arg) in (list, dict) or shape_of(arg) is not None for arg in given)
+    return any(type(arg) in (list, dict) or shape_of(arg) is not None for arg in probe.given)
 
 
 def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
@@ -186,7 +187,8 @@ def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
     for report in evidence.reference_again:
         for check in _not_passed(report):
             what = f"the solution fails {check.name} with other random inputs: {_first_line(check)}"
-            yield Problem(what, "Use only `rng` for random numbers, and assert only what is always true")
+            fix = "Use only `rng` for random numbers, and assert only what is always true"
+            yield _too_slow(report, check) or Problem(what, fix)
 
 
 def no_check_crashes(evidence: Evidence) -> Iterator[Problem]:
@@ -224,6 +226,35 @@ def points_are_divided_fairly(evidence: Evidence) -> Iterator[Problem]:
             yield from _at_most(check.name, check.points, DTYPE_SHARE, by_target[check.target])
 
 
+def fallbacks_stand_in(evidence: Evidence) -> Iterator[Problem]:
+    """A fallback is right, the solution loses nothing on it, and it does not give the earlier module away."""
+    for one in evidence.fallbacks:
+        failed = [check for check in _not_passed(one.own) if check.target != REFLECT]
+        lost = list(_lost(one.solution))
+        if failed:
+            what = f"{one.file} fails {_counted(len(failed), 'check')} of {one.module}, {failed[0].name} first"
+            yield Problem(f"{what}: {_first_line(failed[0])}", "Fix the fallback")
+        elif lost:
+            what = f"the solution loses points in {_counted(len(lost), 'place')} on {one.file}, {lost[0]} first"
+            yield Problem(what, "Fix the fallback, or the check")
+        elif not one.own.forbidden and all(cost.verdict == "pass" for cost in one.own.costs):
+            what = f"{one.file} would get full marks in {one.module}, so it gives its solution away"
+            yield Problem(what, f"Build it on something that {one.module} forbids, or make it expensive")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _lost(report: Report) -> Iterator[str]:
+    """Yield what a report does not have full marks for."""
+    if report.message:
+        yield report.message
+    yield from (f"{check.name} ({_first_line(check)})" for check in _not_passed(report) if not report.message)
+    yield from (f"{cost.meter} of {cost.function} ({cost.message})" for cost in report.costs if cost.verdict != "pass")
+    yield from (f"it calls {call.call}, which is forbidden" for call in report.forbidden)
+
+
 RULES = (
     stub_scores_nothing,
     reference_scores_everything,
@@ -238,6 +269,7 @@ RULES = (
     no_check_crashes,
     strange_results_score_low,
     points_are_divided_fairly,
+    fallbacks_stand_in,
 )
 
 
@@ -248,6 +280,14 @@ def _at_most(name: str, points: float, share: float, total: float) -> Iterator[P
 
 def _not_passed(report: Report) -> list[CheckResult]:
     return [check for check in report.checks if check.outcome != "passed"]
+
+
+def _too_slow(report: Report, check: CheckResult) -> Problem | None:
+    """Return the problem of a check whose call took too long; None if it failed for another reason."""
+    if EndingRecord("deadline", check.name) not in [EndingRecord(one.kind, one.during) for one in report.endings]:
+        return None
+    fix = "Make its input smaller, or give it time: @worth(..., cpu_s=30), or limits = {cpu_s = 30} in module.toml"
+    return Problem(f"the solution takes too long in {check.name}: {_first_line(check)}", fix)
 
 
 def _first_line(check: CheckResult) -> str:

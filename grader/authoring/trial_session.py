@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.limits import CPU_SECONDS, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import Process, Spawner
 from grader.sandbox.session import IMPORT, LiveWorker, Program, Session
 
@@ -110,6 +110,9 @@ class SharedSession(SkippingSession):
             self._leave_worker()
 
     def _start(self) -> None:
+        # The kernel ends a worker that has used too much CPU time: one that serves slow checks is replaced before.
+        if self.shared.live is not None and cpu_seconds(self.shared.live.process.pid) > CPU_SECONDS / 3:
+            self.shared.close()
         if self.shared.live is None:
             super()._start()
             self.shared.live = self._worker

@@ -47,7 +47,8 @@ class TrialRoom:
 
     def __init__(self, suite: Suite, workers: Workers, checks: tuple[Check, ...], judge: Judge, reach: Reach) -> None:
         self._measurer = suite.cost_measurer()
-        self._context = GradingContext(suite.module, suite.api, checks, judge, None, None, None, workers, Limits())
+        self._limits = Limits().with_cpu(suite.module.cpu_s)
+        self._context = GradingContext(suite.module, suite.api, checks, judge, None, None, None, workers, self._limits)
         self._workers = workers
         self.checks = checks
         self.reach = reach
@@ -89,7 +90,7 @@ class TrialRoom:
 
     def session(self, program: Program) -> Session:
         """Return a session in the shared worker."""
-        return SharedSession(self._workers.spawner, program, Limits(), NOTHING_SKIPPED, self._shared)
+        return SharedSession(self._workers.spawner, program, self._limits, NOTHING_SKIPPED, self._shared)
 
     def close(self) -> None:
         """End the shared worker."""

@@ -21,6 +21,7 @@ from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
 from grader.grading.pool import Graded, grade_in_pool
+from grader.grading.tell import Tell
 from grader.submission.submission import SubmissionRef
 
 # After one of these errors no report can be written, so grading stops.
@@ -69,13 +70,13 @@ class Batch:
                 self._note(key, handed_in, now)
         return len(self._summaries)
 
-    def grade(self, jobs: int, *, allow_unjailed: bool = False) -> Generator[Graded]:
+    def grade(self, jobs: int, *, allow_unjailed: bool = False, tell: Tell = lambda *_: None) -> Generator[Graded]:
         """Grade the submissions that have no report yet; write each report and yield it."""
         todo = [handed_in for handed_in in self.work if _key(handed_in) not in self._summaries]
         if not todo:
             return
         jobs = 1 if self.gpu else jobs  # two on one GPU would share its memory and slow each other down
-        graded_now = grade_in_pool(self.course, todo, jobs, allow_unjailed=allow_unjailed, gpu=self.gpu)
+        graded_now = grade_in_pool(self.course, todo, jobs, allow_unjailed=allow_unjailed, gpu=self.gpu, tell=tell)
         with closing(graded_now) as all_graded:
             for graded in all_graded:
                 self._write(graded)

@@ -76,6 +76,10 @@ def _checks_hash(course: Course, module: Module) -> str:
     # All solutions, because a solution may use those of earlier modules.
     solutions = [course.solution(other) for other in course.modules]
     own = [module.folder / name for name in ("module.toml", "checks.py", "probes.py", "golden.json")]
+    own += module.fallbacks.values()
+    for other in course.modules:
+        if other.slug in module.fallback:  # its checks decide whether the fallback stands in
+            own += [other.checks, course.hidden_suite(other), other.folder / "module.toml"]
     gpu = filter(None, [course.gpu_suite(module)])
     return _files_hash((*own, course.hidden_suite(module), *gpu, *solutions), course.root, secret_salt(course))
 

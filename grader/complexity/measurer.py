@@ -76,7 +76,7 @@ class CostMeasurer:
             if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
         )
         costs = _fail_forbidden(_judge_further_calls(found), forbidden)
-        costs = _undecided(costs, (*audit(session.program.files), *self._named(session, contract)))
+        costs = _undecided(costs, (*audit(session.program.own_files), *self._named(session, contract)))
         if contract is self.contracts[-1] and all(cost.verdict == "pass" for cost in costs):
             costs = _in_doubt(costs, doubt(session, secret, seed, expected, found.exact))
         return FunctionCosts(found, costs if self.reference is None else tuple(map(_for_a_report, costs)), forbidden)

@@ -96,6 +96,21 @@ class StatedProperties:
 
 
 @dataclass(frozen=True)
+class EarlierModule:
+    """An earlier module that a submission could build on: the student's own, or the fallback that stood in for it."""
+
+    module: str
+    used: Literal["own", "fallback"]
+    why: str = ""  # a fallback was used
+
+    def text(self, whose: str) -> str:
+        """Return the sentence about it for a reader who calls the student's work "your" or "the student's"."""
+        if self.used == "own":
+            return f"Built on {whose} own {self.module}."
+        return f"Built on the fallback for {self.module}: {whose} own {self.why}."
+
+
+@dataclass(frozen=True)
 class EndingRecord:
     """A worker that ended early, and the check it ended in."""
 
@@ -130,6 +145,7 @@ class Report:
     environment: dict[str, str | None]
     timing: dict[str, float | None]
     reviews: tuple[ReviewItem, ...] = ()  # in the JSON after `forbidden`
+    builds_on: tuple[EarlierModule, ...] = ()  # in the JSON only of modules with fallbacks
     properties: tuple[StatedProperties, ...] = field(default=(), metadata=json_key(None))  # of a student's own file
     # For the student's own screen. Never in the JSON, where it could differ from run to run.
     printed: str = field(default="", metadata=json_key(None))
@@ -139,6 +155,8 @@ class Report:
         data: dict[str, Any] = {"schema": SCHEMA}
         fields = to_json(self)
         reviews = fields.pop("reviews")
+        if not self.builds_on:
+            del fields["builds_on"]
         for key, value in fields.items():
             if key == "endings":  # the schema has both between `forbidden` and `endings`
                 data |= {"reviews": reviews, "needs_review": self.needs_review}

@@ -18,6 +18,7 @@ class Api:
     constants: tuple[str, ...]
     # By function, `Class.method`, or `Class` for its constructor, without `self`. The last may be `*masks`.
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of classes: read, not called
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,21 +46,29 @@ def read_api(stub: str) -> Api:
     classes: dict[str, tuple[str, ...]] = {}
     constants: list[str] = []
     parameters: dict[str, tuple[str, ...]] = {}
+    properties: dict[str, tuple[str, ...]] = {}
     for node in ast.parse(stub).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             functions.append(node.name)
             parameters[node.name] = _parameters(node)
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            classes[node.name] = _methods(node)
+            properties[node.name] = _properties(node)
+            classes[node.name] = tuple(name for name in _methods(node) if name not in properties[node.name])
             parameters |= _parameters_in(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             constants += [name for name in _assigned(node) if name.startswith("REFLECT_")]
-    return Api(tuple(functions), classes, tuple(dict.fromkeys(constants)), parameters)
+    return Api(tuple(functions), classes, tuple(dict.fromkeys(constants)), parameters, properties)
 
 
 def _methods(node: ast.ClassDef) -> tuple[str, ...]:
     methods = (item.name for item in node.body if isinstance(item, ast.FunctionDef))
     return tuple(name for name in methods if not name.startswith("_"))
+
+
+def _properties(node: ast.ClassDef) -> tuple[str, ...]:
+    """Return the names that a class defines with `@property`. What a student writes may be a plain attribute."""
+    found = (item for item in node.body if isinstance(item, ast.FunctionDef))
+    return tuple(one.name for one in found if "property" in map(ast.unparse, one.decorator_list))
 
 
 def _parameters(node: ast.FunctionDef) -> tuple[str, ...]:

@@ -89,6 +89,7 @@ def read_course(root: Path) -> Course:
                 module.folder, "order", f"{twin.name} has the same order", "Change one of the two numbers"
             )
         _check_requires(course, module)
+        _check_fallbacks(course, module)
     return course
 
 
@@ -99,3 +100,11 @@ def _check_requires(course: Course, module: Module) -> None:
         if name not in earlier and not (course.is_bundle and FOLDER.fullmatch(name)):
             fix = f"Use an earlier module: {', '.join(earlier) or 'there is none, so write requires = []'}"
             raise module_error(module.folder, "requires", f"{name!r} is not an earlier module", fix)
+
+
+def _check_fallbacks(course: Course, module: Module) -> None:
+    earlier = [other.slug for other in course.modules if other.order < module.order]
+    for slug in module.fallback:
+        if slug not in earlier and not course.is_bundle:  # a bundle may have a module without the earlier one
+            fix = f"Use the name of an earlier module: {', '.join(earlier) or 'there is none, so remove this line'}"
+            raise module_error(module.folder, f"fallback.{slug}", f"{slug!r} is not an earlier module", fix)

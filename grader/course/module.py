@@ -14,6 +14,8 @@ Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
 FORBIDDEN = ("products", "exec", "attention", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
+LONGEST_CPU = 120  # seconds for one call: a class must be graded in a night
+FALLBACK = re.compile(r"fallback\w*\.py")
 
 
 class CourseError(Exception):
@@ -68,6 +70,8 @@ class Module:
     forbidden: Mapping[str, ForbiddenRule] = field(default_factory=dict, hash=False)  # by kind of call
     gpu: Mapping[str, Any] = field(default_factory=dict, hash=False)  # contracts for costs measured on a GPU
     unchanged: Mapping[str, float] = field(default_factory=dict, hash=False)  # points of targets
+    cpu_s: float | None = None  # the CPU time of one call, if it is not the usual one
+    fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # slug of an earlier module → file
 
     @property
     def slug(self) -> str:
@@ -109,6 +113,11 @@ class Module:
         """The hints that `attn hint` shows."""
         return self.folder / "hints.toml"
 
+    @property
+    def fallbacks(self) -> dict[str, Path]:
+        """The files that stand in for a student's earlier modules, by slug."""
+        return {slug: self.folder / name for slug, name in self.fallback.items()}
+
 
 def read_module(folder: Path) -> Module:
     """Read a module's folder. A mistake in its `module.toml` is a CourseError that says how to fix it."""
@@ -140,6 +149,8 @@ def read_module(folder: Path) -> Module:
         forbidden=_rules(folder, table),
         gpu=_table(folder, table, "gpu"),
         unchanged=_points(folder, table),
+        cpu_s=_cpu_seconds(folder, table),
+        fallback=_fallbacks(folder, table),
     )
 
 
@@ -157,6 +168,8 @@ OPTIONAL = {
     "complexity": "[complexity.softmax]",
     "gpu": "[gpu.fused_attention]",
     "unchanged": "unchanged = {softmax = 1}",
+    "limits": "limits = {cpu_s = 30}",
+    "fallback": 'fallback = {softmax = "fallback.py"}',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
 }
 
@@ -214,6 +227,38 @@ def _points(folder: Path, table: Mapping[str, Any]) -> dict[str, float]:
             fix = f"Write it like {OPTIONAL['unchanged']}"
             raise module_error(folder, f"unchanged.{target}", f"must be a number above 0, not {value!r}", fix)
     return {target: float(value) for target, value in points.items()}
+
+
+def _cpu_seconds(folder: Path, table: Mapping[str, Any]) -> float | None:
+    limits = _table(folder, table, "limits")
+    fix = f"Write it like {OPTIONAL['limits']}"
+    for key in limits.keys() - {"cpu_s"}:
+        raise module_error(folder, f"limits.{key}", "is not a limit of time", fix)
+    if "cpu_s" not in limits:
+        return None
+    if (problem := cpu_problem(limits["cpu_s"])) is not None:
+        raise module_error(folder, "limits.cpu_s", problem, fix)
+    return float(limits["cpu_s"])
+
+
+def cpu_problem(cpu_s: object) -> str | None:
+    """Say what is wrong with a limit of CPU time; None if nothing is."""
+    if isinstance(cpu_s, int | float) and type(cpu_s) is not bool and 0 < cpu_s <= LONGEST_CPU:
+        return None
+    return f"must be a number of seconds above 0 and up to {LONGEST_CPU}, not {cpu_s!r}"
+
+
+def _fallbacks(folder: Path, table: Mapping[str, Any]) -> dict[str, str]:
+    files = _table(folder, table, "fallback")
+    for slug, name in files.items():
+        key, fix = f"fallback.{slug}", f"Write it like {OPTIONAL['fallback']}"
+        if type(name) is not str or not FALLBACK.fullmatch(name):
+            raise module_error(folder, key, f"must be the name of a file fallback….py, not {name!r}", fix)
+        if not (folder / name).is_file():
+            raise module_error(folder, key, f"there is no file {name} beside it", "Write it, or remove this line")
+    if len(set(files.values())) < len(files):
+        raise module_error(folder, "fallback", "names one file twice", "Write one file for each earlier module")
+    return files
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:

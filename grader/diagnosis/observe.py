@@ -14,6 +14,7 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
+from grader.sandbox.protocol.generator import Generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
 
@@ -65,15 +66,15 @@ def _all_or_each(session: Session, path: str, probes: Sequence[Probe]) -> list[d
 
 def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str, Any] | StudentError]:
     owner = path.partition(".")[0]
-    ways = {probe.made.key: probe.made for probe in probes} if "." in path else {}
+    ways = {probe.object_key: probe.made for probe in probes} if "." in path else {}
     numbers = {key: number for number, key in enumerate(ways)}
     calls = [
         [
-            numbers.get(probe.made.key, 0),
-            list(probe.args),
-            dict(probe.kwargs),
+            numbers.get(probe.object_key, 0),
+            *_sent_all(probe.args, probe.kwargs),
             probe.cotangent,
             probe.place.data if probe.place else None,
+            [[one.method, *_sent_all(one.args, one.kwargs)] for one in probe.before],
         ]
         for probe in probes
     ]
@@ -85,9 +86,19 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
 
 
+def _sent_all(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    return [_sent(arg) for arg in args], {key: _sent(arg) for key, arg in kwargs.items()}
+
+
+def _sent(arg: Any) -> Any:
+    return arg.sent if type(arg) is Generator else arg
+
+
 def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:
     if "error" in result:
         error = session.student_error(result["error"], path, probe.target)
+        if "step" in result and isinstance(error, StudentRaisedError):
+            return _StepError(error)
         if isinstance(error, StudentMissingError | StudentRaisedError):
             return error
         return StudentError(str(error))
@@ -100,7 +111,20 @@ def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -
     return result
 
 
+class _StepError(StudentError):
+    """What a step before the call of a script raised."""
+
+    def __init__(self, raised: StudentRaisedError) -> None:
+        super().__init__(str(raised))
+        self.raised = raised
+
+
 def _outcome(probe: Probe, result: dict[str, Any] | StudentError, file: str) -> ProbeOutcome:
+    if isinstance(result, _StepError):  # a refusal there is not the refusal that the probe may ask for
+        raised = result.raised
+        ended: Ended = "unwritten" if _ended(raised) == "unwritten" else "raised"
+        place = _place(raised.file, raised.line, file)
+        return ProbeOutcome(ended, error=one_line(raised.types[0], 60), place=place, in_step=True)
     if isinstance(result, StudentRaisedError):
         named = numbers_in(result.message)
         numbers = tuple(number for number in probe.names if number in named)

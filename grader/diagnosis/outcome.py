@@ -43,9 +43,10 @@ class ProbeOutcome:
     value: Any = None
     numbers: tuple[float, ...] = ()  # the numbers that a refusal names, of those that it should name
     changed: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""  # the exception; not kept in the golden file, like the two below
+    error: str = ""  # the exception; not kept in the golden file, like those below
     place: Line | None = None
     raw: Any = None  # the result before the probe's `look`
+    in_step: bool = False  # whether a step before the call of a script raised
 
 
 class Side(IntEnum):

@@ -5,7 +5,7 @@ Probes are not secret: students have them, with their outcomes for the reference
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -49,8 +49,22 @@ class SimulatedMachine:
 
 
 @dataclass(frozen=True, eq=False)
+class Step:
+    """A call of another method, or of the same one, before the call of a probe. Make it with `step(...)`."""
+
+    method: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+def step(method: str, *args: Any, **kwargs: Any) -> Step:
+    """Return a call that is made on the object of a probe before its own call: step("update", k, v)."""
+    return Step(method, args, kwargs)
+
+
+@dataclass(frozen=True, eq=False)
 class Probe:
-    """One call. Make it with `probe(...)`."""
+    """One call, or the last call of a script. Make it with `probe(...)`."""
 
     path: str
     args: tuple[Any, ...]
@@ -63,6 +77,23 @@ class Probe:
     weights: Weights | None
     names: tuple[float, ...]
     place: SimulatedMachine | None = None
+    before: tuple[Step, ...] = ()
+
+    @property
+    def object_key(self) -> Hashable:
+        """A key that is equal for two probes that share one object. A script has an object of its own."""
+        return (self.made.key, id(self) if self.before else 0)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The names of the function, or of the class and all methods, that the probe calls."""
+        return (*self.path.split("."), *(one.method for one in self.before))
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """All arguments, also those of the steps before."""
+        calls = [(one.args, one.kwargs) for one in self.before] + [(self.args, self.kwargs)]
+        return tuple(arg for args, kwargs in calls for arg in (*args, *kwargs.values()))
 
     @property
     def target(self) -> str:
@@ -72,7 +103,7 @@ class Probe:
     @property
     def size(self) -> int:
         """The number of entries in the arguments."""
-        return sum(prod(axes_of(arg)) for arg in (*self.args, *self.kwargs.values()))
+        return sum(prod(axes_of(arg)) for arg in self.given)
 
 
 def axes_of(arg: Any) -> tuple[int, ...]:
@@ -101,8 +132,12 @@ def probe(
     on_device: bool = False,
     elsewhere: tuple[int | str, ...] = (),
     gpu: bool = True,
+    before: Sequence[Step] = (),
 ) -> Probe:
     """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
+
+    With `before`, it is a script: these steps are made first, on one new object: before=[step("update", k, v)]. A path
+    may then also name a property, such as "Cache.length", which is read.
 
     `state` sets the parameters of a torch module. The module is in eval mode, unless `training` is true.
     With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.
@@ -116,8 +151,10 @@ def probe(
     copy makes the CPU wait. A call that raised because of a finding has no value.
     """
     made = Recipe(init, state, training)
+    if before and (on_device or "." not in path):
+        raise TypeError(f"{path}: a script needs a method, and cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
-    return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place)
+    return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
@@ -129,9 +166,16 @@ def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
     if not isinstance(probes, list) or not all(isinstance(one, Probe) for one in probes):
         raise CourseError(path, LIST, "is not a list of probes", f"Write {LIST} = [probe(...), ...]")
     known = {*api.functions, *(f"{name}.{method}" for name, methods in api.classes.items() for method in methods)}
+    known |= {f"{name}.{one}" for name, properties in api.properties.items() for one in properties}
     for one in probes:
         if one.path not in known:
             raise CourseError(
                 path, one.path, "is not a name that the module asks for", f"Use one of {', '.join(sorted(known))}"
             )
+        methods = api.classes.get(one.target, ())
+        for number, step in enumerate(one.before, 1):
+            if not isinstance(step, Step) or step.method not in methods:
+                what = f"has the step {step.method}" if isinstance(step, Step) else "has a step that is not step(...)"
+                problem = f"{what} (number {number}), which is not a method of {one.target}"
+                raise CourseError(path, one.path, problem, f"Use one of {', '.join(methods)}")
     return tuple(probes)

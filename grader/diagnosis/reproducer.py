@@ -20,7 +20,8 @@ _MANY = 8  # entries; more of the same number are written as `np.ones(...)`
 def expression(probe: Probe) -> str | None:
     """Return the call as one short expression; None if its inputs are too long, or it is more than a call."""
     made = probe.made
-    if probe.said or made.state or made.training or probe.cotangent is not None or probe.place or probe.look:
+    more = (probe.before, made.state, made.training, probe.cotangent is not None, probe.place, probe.look)
+    if probe.said or any(more):
         return None
     values = [*made.init, *probe.args, *probe.kwargs.values()]
     name, _, method = probe.path.partition(".")

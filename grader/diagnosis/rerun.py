@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
 from grader.diagnosis.probe import Probe
+from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import make
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.seeding import seed_everything
@@ -29,8 +30,8 @@ def rerun(probe: Probe, target: Any, *, before: Sequence[Probe] = (), after: boo
     same = [one for one in before if one.path == probe.path]
     for one in same if "." in probe.path else ():  # all objects are made before the first call
         with contextlib.suppress(Exception):
-            if one.made.key not in owners:
-                owners[one.made.key] = make(target, one.made.data)
+            if one.object_key not in owners:
+                owners[one.object_key] = make(target, one.made.data)
     for one in takewhile(lambda other: other is not probe, same):
         with contextlib.suppress(Exception):
             _made(one, target, owners)
@@ -43,23 +44,35 @@ def rerun(probe: Probe, target: Any, *, before: Sequence[Probe] = (), after: boo
 def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[str, Any]]:
     """Make the call of a probe. Return its value, and its arguments after the call."""
     method = probe.path.partition(".")[2]
-    key = probe.made.key
+    key = probe.object_key
     if method and key not in owners:
         owners[key] = make(target, probe.made.data)
     owner = owners.get(key)
+    for one in probe.before:
+        seed_everything(0)
+        getattr(owner, one.method)(*_arguments(one.args), **_named_arguments(one.kwargs))
     function = getattr(owner, method) if method else target
-    args, kwargs = copy.deepcopy(list(probe.args)), copy.deepcopy(dict(probe.kwargs))
+    args, kwargs = _arguments(probe.args), _named_arguments(probe.kwargs)
     if "torch" in sys.modules:
         seed_everything(0)  # dropout
     value = _call(probe, function, owner, args, kwargs)
     return value, {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
 
 
+def _arguments(args: Sequence[Any]) -> list[Any]:
+    return [as_argument(arg) for arg in copy.deepcopy(list(args))]
+
+
+def _named_arguments(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: as_argument(arg) for key, arg in copy.deepcopy(dict(kwargs)).items()}
+
+
 def _call(probe: Probe, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     if probe.place is not None:
         return _on_device(probe, function, owner, args, kwargs)
     if probe.cotangent is None:
-        return function(*args, **kwargs)
+        is_property = owner is not None and not callable(function) and not args and not kwargs
+        return function if is_property else function(*args, **kwargs)
     pulled = vjp(function, owner, args, kwargs, probe.cotangent)
     return {"value": pulled["value"], "grads": pulled["args"], "parameters": pulled["parameters"]}
 

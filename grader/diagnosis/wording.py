@@ -100,12 +100,15 @@ def call_of(probe: Probe) -> str:
         return code
     name, _, method = probe.path.partition(".")
     head = f"{name}({', '.join(map(literal, probe.made.init))}).{method}" if method else name
+    if probe.before:
+        steps = ", ".join(f"`{one.method}`" for one in probe.before)
+        head = f"On one object, after {steps}: {head}"
     head = f"In train mode, {head}" if probe.made.training else head
     head = f"The gradients of {head}" if probe.cotangent is not None else head
     if probe.place is not None:
         head = f"{_machine(probe.place)}, {head}"
     shapes = ", ".join(str(axes_of(arg)) for arg in probe.args if axes_of(arg))
-    return f"{head} of {probe.said or f'arrays of {shapes}'}"
+    return f"{head} of {probe.said or f'arrays of {shapes}'}" if probe.said or shapes else head
 
 
 def _machine(place: SimulatedMachine) -> str:

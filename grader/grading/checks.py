@@ -8,7 +8,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 from grader.core.report import SuiteName
-from grader.course.module import CourseError
+from grader.course.module import CourseError, cpu_problem
 from grader.testing.worth import Worth
 
 ORACLES = ("reference", "oracle", "shown")
@@ -35,6 +35,8 @@ class Check:
     property: str
     needs: str | None
     oracle: bool  # whether it compares with a complete answer computed in another way, instead of testing a property
+    slow: bool = False  # it starts in a new process, and runs only once
+    cpu_s: float | None = None  # the CPU time of one call, if it is not the module's
 
 
 def read_checks(tests: Sequence[Test], files: dict[Path, SuiteName], targets: tuple[str, ...]) -> list[Check]:
@@ -71,6 +73,8 @@ def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check
         raise _suite_error(test, f"has the unknown target {target!r}", f"The targets are {', '.join(targets)}")
     if not points > 0 or not text.strip():
         raise _suite_error(test, "has no points or an empty property", "Give it both")
+    if worth.cpu_s is not None and (problem := cpu_problem(worth.cpu_s)) is not None:
+        raise _suite_error(test, f"cpu_s {problem}", "Write it like cpu_s=30")
     return Check(
         name=check_name(test.name),
         suite=suite,
@@ -79,6 +83,8 @@ def _read_check(test: Test, suite: SuiteName, targets: tuple[str, ...]) -> Check
         property=text,
         needs=worth.needs,
         oracle=_compares(test),
+        slow=bool(worth.slow),
+        cpu_s=None if worth.cpu_s is None else float(worth.cpu_s),
     )
 
 

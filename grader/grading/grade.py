@@ -16,8 +16,10 @@ from grader.grading.checks import Check
 from grader.grading.load_student import require_backend
 from grader.grading.own_words import explained
 from grader.grading.run_suite import run_suite
+from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
+from grader.grading.tell import Tell
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
@@ -34,15 +36,16 @@ def grade(
     *,
     allow_unjailed: bool = False,
     gpu: bool = False,
+    tell: Tell = lambda *_: None,
 ) -> None:
     """Grade submissions by a module's visible and hidden checks; `on_report` gets each report when it is done.
 
     With `gpu`, the checks that need a GPU run too; otherwise the report says that they were not run. Without a jail,
-    NoJailError unless `allow_unjailed`: this is other people's code.
+    NoJailError unless `allow_unjailed`: this is other people's code. `tell` is called before a slow check runs.
     """
     require_hidden(course, module)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))
-    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu)
+    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu, course=course, tell=tell)
 
 
 def full_suite(course: Course, module: Module) -> Suite:
@@ -55,10 +58,16 @@ def full_suite(course: Course, module: Module) -> Suite:
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
-def check_own_file(course: Course, module: Module, begun: ZygoteSpawner | None = None, case: str = "") -> Report:
+def check_own_file(
+    course: Course,
+    module: Module,
+    begun: ZygoteSpawner | None = None,
+    case: str = "",
+    told: Tell = lambda *_: None,
+) -> Report:
     """Run the visible checks on the student's own file. Their other modules can be imported."""
     reports: list[Report] = []
-    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case)
+    check_own_files(course, module, [own_submission(course, module)], reports.append, begun, case, told)
     (report,) = reports
     return report
 
@@ -70,6 +79,7 @@ def check_own_files(
     on_report: Callable[[Report], None],
     begun: ZygoteSpawner | None = None,
     case: str = "",
+    told: Tell = lambda *_: None,
 ) -> None:
     """Run the visible checks on one version of the student's file after another."""
     suite = Suite(module, course.api(module), module.checks, case=case)
@@ -81,9 +91,9 @@ def check_own_files(
             yield submission
 
     def tell(report: Report) -> None:
-        on_report(explained(report, current[0], suite.api, Limits()))
+        on_report(explained(report, current[0], suite.api, Limits().with_cpu(module.cpu_s)))
 
-    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun)
+    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, course=course, tell=told)
 
 
 def run_grading(
@@ -96,23 +106,41 @@ def run_grading(
     begun: ZygoteSpawner | None = None,
     workers: Workers | None = None,
     gpu: bool = False,
+    course: Course | None = None,
+    tell: Tell = lambda *_: None,
 ) -> None:
-    """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code."""
+    """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code.
+
+    With `course`, the fallbacks of the module stand in for earlier modules that are missing or at fault.
+    """
     require_backend(suite.module)
     cost_measurer = suite.cost_measurer()
     gpu_measurer = suite.gpu_measurer() if gpu and suite.measured and suite.module.gpu else None
     gpu = gpu and (gpu_measurer is not None or suite.gpu is not None)  # otherwise there is nothing to do on the GPU
     diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
 
+    allowed = (limits or Limits()).with_cpu(suite.module.cpu_s)
+
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         measurers = (cost_measurer, gpu_measurer)
-        context = GradingContext(
-            suite.module, suite.api, checks, judge, *measurers, diagnoser, found, limits or Limits()
-        )
-        for submission in submissions:
-            grading = SubmissionGrading(context, submission)
-            on_report(found.run_with_retry(grading.run, grading.not_graded))
+        context = GradingContext(suite.module, suite.api, checks, judge, *measurers, diagnoser, found, allowed, tell)
 
+        def graded(submission: Submission) -> Report:
+            grading = SubmissionGrading(context, submission)
+            return found.run_with_retry(grading.run, grading.not_graded)
+
+        for submission in submissions:
+            on_report(graded(submission) if stand_in is None else stand_in.graded(submission, graded))
+
+    def grade_earlier(module: Module, submission: Submission) -> Report:
+        assert course is not None
+        earlier = Suite(module, course.api(module), module.checks)
+        earlier = earlier if suite.hidden is None else full_suite(course, module)
+        reports: list[Report] = []
+        run_grading(replace(earlier, diagnosed=False), [submission], reports.append, limits, workers=found)
+        return reports[0]
+
+    stand_in = StandIn(course, suite.module, grade_earlier) if course and suite.module.fallback else None
     opened = workers is None
     found = Workers(suite.module.backend, begun, allow_unjailed=allow_unjailed, gpu=gpu) if workers is None else workers
     with found if opened else contextlib.nullcontext():

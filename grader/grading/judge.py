@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from grader.core.errors import StudentEndedError, StudentError
@@ -33,19 +34,20 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         if session is None:
             results[check.name] = result_of(check, "not_run", NEEDS_GPU, NEEDS_GPU)
             continue
-        session.begin_check(check.name)
-        problem = _run(run, student, session)
         disagrees = False
-        suspect = session.has_new_change or (problem is not None and could_be_contaminated(problem))
-        if suspect and session.start_afresh():
-            waited = isinstance(problem, StudentEndedError) and problem.waited
-            failed = problem is not None
+        with _time_of(check, session):
+            session.begin_check(check.name)
             problem = _run(run, student, session)
-            disagrees = failed and problem is None and not waited  # a wait may be the machine's fault
-        if isinstance(problem, StudentEndedError) and problem.waited and retry:
-            # The machine may have caused the wait, so it counts only if it happens twice.
-            problem = _run(run, student, session)
-            retry = not (isinstance(problem, StudentEndedError) and problem.waited)
+            suspect = session.has_new_change or (problem is not None and could_be_contaminated(problem))
+            if suspect and not check.slow and session.start_afresh():
+                waited = isinstance(problem, StudentEndedError) and problem.waited
+                failed = problem is not None
+                problem = _run(run, student, session)
+                disagrees = failed and problem is None and not waited  # a wait may be the machine's fault
+            if isinstance(problem, StudentEndedError) and problem.waited and retry:
+                # The machine may have caused the wait, so it counts only if it happens twice.
+                problem = _run(run, student, session)
+                retry = not (isinstance(problem, StudentEndedError) and problem.waited)
         if isinstance(problem, WorkerLostError):
             raise problem
         if isinstance(problem, StudentError) and problem.ending is not None:
@@ -57,6 +59,24 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         if problem is not None:
             traceback.clear_frames(problem.__traceback__)  # otherwise it keeps a student's largest arrays alive
     return CheckResults(tuple(results.values()), tuple(endings))
+
+
+@contextmanager
+def _time_of(check: Check, session: Session) -> Iterator[None]:
+    """Give a check its limits. A slow one starts in a new process, so that it need not be repeated in one.
+
+    Its calls are not recorded, either: with meters, they would take many times as long.
+    """
+    recorded = session.recorded
+    if check.slow:
+        session.tell(check.property)
+        session.close()
+        session.recorded = None
+    with session.limited(check.cpu_s):
+        yield
+    if check.slow:
+        session.recorded = recorded
+        session.close()
 
 
 def _doubt(session: Session, *, disagrees: bool) -> str:

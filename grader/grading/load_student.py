@@ -24,7 +24,7 @@ def open_student(course: Course, module: Module, submission: Submission) -> Iter
     require_backend(module)
     api = course.api(module)
     with open_spawner(module.backend) as spawner:
-        session = Session(spawner, program_of(submission, module, api), Limits())
+        session = Session(spawner, program_of(submission, module, api), Limits().with_cpu(module.cpu_s))
         try:
             load(session, module)
             yield Student(session, api)
@@ -65,4 +65,5 @@ def load(session: Session, module: Module) -> None:
 def _as_data(source: Source) -> dict[str, object]:
     # Bytes, not text: sources belong in a frame's body, whose limit is larger than its header's.
     cells = [cell.encode("utf-8", "surrogatepass") for cell in source.cells]
-    return {"file": plain_name(source.file), "cells": cells, "notebook": source.notebook}
+    data: dict[str, object] = {"file": plain_name(source.file), "cells": cells, "notebook": source.notebook}
+    return data | ({"given": True} if source.given else {})

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-MARK = "worth(points, property, target, needs): a check and its points"
+MARK = "worth(points, property, target, needs, slow, cpu_s): a check and its points"

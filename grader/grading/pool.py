@@ -22,6 +22,7 @@ from grader.core.tier import Tier
 from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.grading.not_graded import not_graded
+from grader.grading.tell import Tell
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.submission.submission import Submission, SubmissionRef
 
@@ -60,7 +61,13 @@ def usable_cores() -> int:
 
 
 def grade_in_pool(
-    course: Course, work: Sequence[SubmissionRef], jobs: int, *, allow_unjailed: bool = False, gpu: bool = False
+    course: Course,
+    work: Sequence[SubmissionRef],
+    jobs: int,
+    *,
+    allow_unjailed: bool = False,
+    gpu: bool = False,
+    tell: Tell = lambda *_: None,
 ) -> Generator[Graded]:
     """Yield each submission with its report when it is done; closing the iterator stops everything at once.
 
@@ -73,12 +80,20 @@ def grade_in_pool(
     for driver in drivers:
         driver.start()
     try:
-        yield from pool.results(len(drivers))
+        yield from pool.results(len(drivers), tell)
     finally:
         pool.stop()
         for driver in drivers:
             driver.join()
         pool.close_all()
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A slow check of a student that begins."""
+
+    student: str
+    check: str
 
 
 class _Pool:
@@ -88,7 +103,7 @@ class _Pool:
         self.course = course
         self.flags = [name for name, on in ((ALLOW_UNJAILED, allow_unjailed), (GPU, gpu)) if on]
         self._work = deque(work)
-        self._done: queue.SimpleQueue[Graded | Exception | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Graded | _Told | Exception | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._processes: set[_Process] = set()
         self._stopped = False
@@ -96,8 +111,8 @@ class _Pool:
         self._answered = False
         self._lost = 0
 
-    def results(self, drivers: int) -> Iterator[Graded]:
-        """Yield the results of the drivers until the last one has ended."""
+    def results(self, drivers: int, tell: Tell) -> Iterator[Graded]:
+        """Yield the results of the drivers until the last one has ended; pass on what they say about slow checks."""
         while drivers:
             try:
                 one = self._done.get(timeout=POLL_SECONDS)
@@ -107,6 +122,8 @@ class _Pool:
                 drivers -= 1
             elif isinstance(one, Exception):
                 raise one
+            elif isinstance(one, _Told):
+                tell(one.student, one.check)
             else:
                 yield one
 
@@ -148,7 +165,7 @@ class _Pool:
         for _ in range(TRIES):
             process = process or self._started()
             try:
-                report = process.ask(submission)
+                report = process.ask(submission, lambda *said: self._done.put(_Told(*said)))
                 self._answered, self._tier = True, report.sandbox
                 return process, report
             except ProcessLostError as error:
@@ -196,15 +213,16 @@ class _Process:
             start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
         )
 
-    def ask(self, submission: Submission) -> Report:
-        """Send one submission and return its report."""
+    def ask(self, submission: Submission, tell: Tell) -> Report:
+        """Send one submission and return its report; `tell` gets every slow check that begins."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(to_json(submission)).encode() + b"\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
-            return _report(json.loads(line))
+            while "tell" in (answer := json.loads(self._process.stdout.readline())):
+                tell(*map(str, answer["tell"]))
+            return _report(answer)
         except (OSError, ValueError):  # a closed pipe, or half an answer
             raise ProcessLostError(f"a grading process ended with {self._process.poll()}") from None
 

@@ -43,10 +43,14 @@ def main() -> None:
         def on_report(report: Report) -> None:
             answer({"report": report.as_json()})
 
+        def tell(student: str, check: str) -> None:
+            answer({"tell": [student, check]})
+
         try:
             course = read_course(root)
             for name, theirs in groupby(_received(sys.stdin.buffer), key=lambda one: one.module):
-                grade(course, course.module(name), theirs, on_report, allow_unjailed=allow_unjailed, gpu=gpu)
+                module = course.module(name)
+                grade(course, module, theirs, on_report, allow_unjailed=allow_unjailed, gpu=gpu, tell=tell)
         except NoJailError:
             answer({"error": NO_JAIL})
         except NoGpuError as error:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import Tolerance, difference, shape_of
-from grader.diagnosis.probe import Probe
+from grader.diagnosis.probe import Probe, Step
+from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
 from grader.sandbox.student import Arguments, Student
 
@@ -29,6 +30,7 @@ class _Case:
     made: Recipe
     call: Arguments
     expected: Any
+    before: tuple[tuple[str, Arguments], ...] = ()  # the steps of a script
 
     @property
     def words(self) -> str:
@@ -68,12 +70,15 @@ class ShownShapes:
         target, _, method = path.partition(".")
         by_object: dict[Hashable, list[_Case]] = {}
         for case in self._known[path]:
-            by_object.setdefault(case.made.key, []).append(case)
+            by_object.setdefault(id(case) if case.before else case.made.key, []).append(case)
         for cases in by_object.values():
             function = getattr(student, target)
             if method:
                 made = cases[0].made
-                function = getattr(function.made(*made.init, state=made.state, **made.named), method)
+                owner = function.made(*made.init, state=made.state, **made.named)
+                for name, step in cases[0].before:
+                    getattr(owner, name)(*step.args, **step.kwargs)
+                function = getattr(owner, method)
             for case, value in zip(cases, function.call_many([case.call for case in cases]), strict=True):
                 found = difference(value, case.expected, tolerance)
                 assert found is None, f"{case.words}: {found}"
@@ -82,15 +87,19 @@ class ShownShapes:
         """Return one case for each different call; those that the reference refuses are left out."""
         rng, found = self.rng(), dict[Hashable, _Case]()
         shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
-        calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs)) for one in shown]
-        for made, call in [*calls, *((recipe, one) for one in also)]:
+        calls = [(replace(one.made, training=False), Arguments(one.args, one.kwargs), one.before) for one in shown]
+        for made, call, steps in [*calls, *((recipe, one, ()) for one in also)]:
             with contextlib.suppress(ValueError):
                 function = self._function(path, made)
-                other = with_other_numbers(function, call, rng) if function else None
-                key = (made.key, _shape((other.args, dict(other.kwargs)))) if other else None
+                if not callable(function):  # random parameters, or a property
+                    continue
+                before = _stepped(function, steps, rng)
+                other = with_other_numbers(function, call, rng)
+                asked = [other, *(step for _, step in before)] if other else []
+                key = (made.key, *(_shape((one.args, dict(one.kwargs))) for one in asked if one is not None))
                 if other is not None and key not in found:
                     expected = function(*_copied(other.args), **_copied(dict(other.kwargs)))
-                    found[key] = _Case(made, other, expected)
+                    found[key] = _Case(made, other, expected, before)
         return list(found.values())
 
     def _function(self, path: str, made: Recipe) -> Any:
@@ -102,6 +111,18 @@ class ShownShapes:
         owner = make(function, made.data)
         random = not made.state and hasattr(owner, "parameters") and any(True for _ in owner.parameters())
         return None if random else getattr(owner, method)
+
+
+def _stepped(function: Any, steps: Sequence[Step], rng: np.random.Generator) -> tuple[tuple[str, Arguments], ...]:
+    """Make the steps of a script on the reference's object, with other numbers; return them for the student."""
+    made: list[tuple[str, Arguments]] = []
+    for step in steps:
+        method = getattr(function.__self__, step.method)
+        call = Arguments(step.args, step.kwargs)
+        call = with_other_numbers(method, call, rng) or call
+        method(*_copied(call.args), **_copied(dict(call.kwargs)))
+        made.append((step.method, call))
+    return tuple(made)
 
 
 def with_other_numbers(function: Callable[..., Any], call: Arguments, rng: np.random.Generator) -> Arguments | None:
@@ -165,6 +186,8 @@ def _shape(value: Any) -> Hashable:
 
 
 def _copied(value: Any) -> Any:
+    """Return an argument that the reference may change, without changing what the student gets."""
+    value = as_argument(value)
     if type(value) in (list, tuple):
         return type(value)(map(_copied, value))
     if type(value) is dict:

@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.complexity.gpu_speed import as_timing
@@ -23,6 +24,7 @@ from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
 from grader.grading.review_items import review_items
 from grader.grading.suite import Judge
+from grader.grading.tell import Tell
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
@@ -54,6 +56,7 @@ class GradingContext:
     diagnoser: Diagnoser | None
     workers: Workers
     limits: Limits
+    tell: Tell = lambda *_: None
 
     @property
     def max_score(self) -> float:
@@ -96,6 +99,7 @@ class SubmissionGrading:
         started = time.monotonic()
         program = program_of(self.submission, self.context.module, self.context.api)
         session = self._open(spawner, program)
+        session.tell = partial(self.context.tell, plain_name(self.submission.student))
         if self.context.workers.gpu_spawner is not None:
             session.gpu = Session(self.context.workers.gpu_spawner, program, GPU_LIMITS)
         try:
@@ -165,7 +169,7 @@ class SubmissionGrading:
             return
         from grader.complexity.audit import audit  # a student's own checks do not wait for it
 
-        found = next(iter(audit(session.program.files)), None)
+        found = next(iter(audit(session.program.own_files)), None)
         for one in filter(None, (session, session.gpu)):
             one.uncertified = f"line {found.line}: {found.reason}: an instructor must check" if found else ""
         session.recorded = [] if measurer.forbidden and not session.named else None
@@ -184,7 +188,7 @@ class SubmissionGrading:
         )
         calls = measurer.calls_in_checks(session, recorded)
         self._renew(session, "plain")
-        files = session.program.files
+        files = session.program.own_files
         return tuple(measurer.with_calls(one, calls, files) for one in measured)
 
     @staticmethod
@@ -251,6 +255,7 @@ class SubmissionGrading:
             costs=result.costs,
             forbidden=result.forbidden,
             reviews=result.reviews,
+            builds_on=self.submission.builds_on,
             endings=result.endings,
             diagnoses=result.explained.diagnoses,
             sandbox=self.context.workers.tier,

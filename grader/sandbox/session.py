@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +35,11 @@ class Program:
     files: Mapping[str, Mapping[str, Any]]
     main: str
     names: tuple[str, ...]
+
+    @property
+    def own_files(self) -> Mapping[str, Mapping[str, Any]]:
+        """The sources that the student wrote: all but the course's fallbacks."""
+        return {slug: one for slug, one in self.files.items() if not one.get("given")}
 
     @property
     def lines(self) -> Mapping[str, int]:
@@ -108,12 +114,13 @@ class Session:
         self.uncertified = ""  # why what the worker observes of itself is in doubt, if it is
         self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
         self.traced: TracedCalls | None = None  # on the simulated GPU; None means all
+        self.tell: Callable[[str], None] = lambda _: None  # called before something that takes long
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
         self._serial = 0
         self._earlier: list[dict[str, Any]] = []
         self._handles = FIRST_HANDLE
-        self._seconds = 0.0  # of all requests so far
+        self._seconds: Counter[Limits] = Counter()  # of all requests so far, by their limits
         self._owners: set[str] = set()  # whose code has run in the current worker
         self._called: set[str] = set()  # whose code the current check has called
         self._check = _CheckStart("", frozenset(), Counter(), "", CallRecord())
@@ -152,6 +159,15 @@ class Session:
         self._called = set()
         self._earlier = []  # requests that the previous check made and never needed
         self.device_calls = []
+
+    @contextmanager
+    def limited(self, cpu_s: float | None) -> Iterator[None]:
+        """Allow another CPU time inside a `with` block, if one is given."""
+        usual, self.limits = self.limits, self.limits.with_cpu(cpu_s)
+        try:
+            yield
+        finally:
+            self.limits = usual
 
     def start_afresh(self) -> bool:
         """Undo the check and end its worker, if other functions ran in that worker before; False if none did.
@@ -208,7 +224,7 @@ class Session:
         for name in (owner, IMPORT):
             if self._endings[name] >= self.limits.endings:
                 raise StudentGoneError(f"not run: {name} has ended its process {self.limits.endings} times")
-        if self._seconds > self.limits.session_s:
+        if self._seconds[self.limits] > self.limits.session_s:
             raise StudentGoneError(f"not run: the submission has taken more than {self.limits.session_s:g} s in total")
         if self._worker is None:
             self.load()
@@ -276,7 +292,7 @@ class Session:
             ending = Ending("deadline", str(error), self._place())
             raise self._ended(call, owner, ending, waited=error.waited) from None
         finally:
-            self._seconds += time.monotonic() - started
+            self._seconds[self.limits] += time.monotonic() - started  # type: ignore[assignment] # not whole numbers
         self.printed = (self.printed + reply.printed)[:MAX_PRINTED]
         if not reply.ok:
             raise self.student_error(reply.content, call, owner)

@@ -17,6 +17,7 @@ from grader.sandbox.protocol.device_findings import (
     read_device_call,
     read_gpu_cost,
 )
+from grader.sandbox.protocol.generator import Generator
 from grader.sandbox.protocol.recipe import NOTHING, Recipe
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Ref, Session
@@ -282,6 +283,8 @@ class Student:
 
 
 def _remote(arg: Any) -> Any:
+    if type(arg) is Generator:
+        return arg.sent
     if type(arg) is not Handle:
         return arg
     handle, path = arg._ref

@@ -18,6 +18,7 @@ NBGRADER, EXACT, SIMILAR, FOLDER, CONTENT, REQUESTED = 5, 4, 3, 2, 1, 0
 USE = "Use --module, or --map"
 UNKNOWN_MODULE = f"cannot tell which module it is for. {USE}"
 NO_FUNCTION = "defines no function of any module"
+GIVEN = "is a fallback that the course gives to students, not their work"
 CONTAINERS = ("modules", "submitted")  # folders that contain modules or submissions
 
 # What a browser, a file manager or a platform adds: `softmax (1)`, `softmax-1`, `softmax - Copy`, `Copy of softmax`.
@@ -74,7 +75,10 @@ class ModuleNames:
         module, fit = self.by_name(path)
         if fit >= SIMILAR:
             return ModuleGuess(module, fit)
-        defined = _defined(path, read())
+        data = read()
+        if data.replace(b"\r\n", b"\n") in self._fallbacks:
+            return ModuleGuess(None, problem=GIVEN, is_helper=True)
+        defined = _defined(path, data)
         inside = self._by_content(defined)
         if module is not None:
             if inside and all(one is not module for one in inside) and not self._defines(module, defined):
@@ -99,6 +103,11 @@ class ModuleNames:
         wanted = {name.casefold(), _ADDED.sub("", _COPY_OF.sub("", name.casefold()))}
         plain = {re.sub(r"[\s_-]+", "_", one).strip("_") for one in wanted}
         return next((one for one in self.course.modules if plain & {one.name, one.slug}), None)
+
+    @cached_property
+    def _fallbacks(self) -> frozenset[bytes]:
+        """The course's own files with the functions of a module: they are nobody's work."""
+        return frozenset(path.read_bytes() for one in self.course.modules for path in one.fallbacks.values())
 
     @cached_property
     def _names(self) -> dict[str, frozenset[str]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from grader.core.report import EarlierModule
 from grader.course.course import Course
 from grader.course.module import CourseError, Module
 from grader.course.notebook import NotebookError, read_cells
@@ -28,6 +29,7 @@ class Source:
     file: str
     cells: tuple[str, ...]
     notebook: bool
+    given: bool = False  # whether the course gave it, as a fallback
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Submission:
     sources: Mapping[str, Source]
     problem: str = ""
     lost: str = ""
+    builds_on: tuple[EarlierModule, ...] = ()
 
 
 @dataclass(frozen=True)

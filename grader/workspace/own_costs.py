@@ -22,7 +22,7 @@ from grader.grading.load_student import load, program_of, require_backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
-from grader.submission.submission import own_submission
+from grader.submission.fallbacks import own_with_fallbacks
 
 _LINE_END = re.compile(r"\r\n?|\n")  # as Python counts lines: a form feed ends none
 
@@ -54,7 +54,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
         file = module.folder / "module.toml"
         problem = f"there is no contract for {function!r}" if function else "there are no contracts"
         raise CourseError(file, "complexity", problem, f"There are contracts for: {known}", usage=True)
-    submission = own_submission(course, module)
+    submission = own_with_fallbacks(course, module)
     if submission.problem:
         raise StudentError(submission.problem)
     sources = {
@@ -65,7 +65,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
     golden = read_golden(module)
     api = course.api(module)
     with open_spawner(module.backend) as spawner:
-        session = Session(spawner, program_of(submission, module, api), Limits())
+        session = Session(spawner, program_of(submission, module, api), Limits().with_cpu(module.cpu_s))
         try:
             load(session, module)
             for contract in wanted:

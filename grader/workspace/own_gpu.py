@@ -21,7 +21,7 @@ from grader.sandbox.jail.view import gpu_devices
 from grader.sandbox.protocol.device_findings import GpuCost
 from grader.sandbox.session import Session
 from grader.sandbox.student import Student
-from grader.submission.submission import own_submission
+from grader.submission.fallbacks import own_with_fallbacks
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 BUILT_IN = "the built-in"
@@ -51,7 +51,7 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
         file = module.folder / "module.toml"
         known = ", ".join(module.gpu) or "none in this module"
         raise CourseError(file, "gpu", "has nothing to measure", f"There are GPU contracts for: {known}", usage=True)
-    submission = own_submission(course, module)
+    submission = own_with_fallbacks(course, module)
     if submission.problem:
         raise StudentError(submission.problem)
     try:

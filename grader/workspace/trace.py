@@ -17,7 +17,7 @@ from grader.course.module import Module
 from grader.course.sentence import CAUSAL, TOKENS, K, Q, V
 from grader.grading.load_student import open_student
 from grader.sandbox.student import Handle, Student
-from grader.submission.submission import own_submission
+from grader.submission.fallbacks import own_with_fallbacks
 from grader.testing import array_like
 
 SQUARE = (len(TOKENS), len(TOKENS))
@@ -86,7 +86,7 @@ def remarks(weights: np.ndarray, queries: Sequence[int], *, causal: bool = False
 
 
 def _trace(course: Course, module: Module, steps: Steps) -> Trace:
-    submission = own_submission(course, module)
+    submission = own_with_fallbacks(course, module)
     if submission.problem:
         raise StudentError(submission.problem)
     stages: list[Stage] = []

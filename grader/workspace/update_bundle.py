@@ -14,7 +14,7 @@ from grader.core.atomic_file import write_bytes_atomically
 from grader.course.course import Course, read_course
 from grader.course.golden import SCHEMA, read_golden
 from grader.course.hints import read_hints
-from grader.course.module import FOLDER, CourseError, Module, read_text
+from grader.course.module import FALLBACK, FOLDER, CourseError, Module, read_text
 from grader.course.reference import PUBLISHED, is_published_name
 from grader.submission import archive
 from grader.submission.archive import ARCHIVE, UnreadableError
@@ -153,7 +153,8 @@ def _without_outer_folder(files: dict[str, bytes]) -> dict[str, bytes]:
 def _is_wanted(name: str) -> bool:
     match name.split("/"):
         case ["modules", folder, file]:
-            return FOLDER.fullmatch(folder) is not None and file in COURSE_FILES
+            known = file in COURSE_FILES or FALLBACK.fullmatch(file) is not None
+            return FOLDER.fullmatch(folder) is not None and known
         case ["published", _]:
             return is_published_name(name)
         case [file]:
@@ -172,7 +173,7 @@ def _check_module(module: Module, bundle: NewerBundle) -> None:
         raise UpdateError(f"modules/{module.name}/golden.json has {age} format than this attn can read")
     read_hints(module)
     read_text(module.lesson)
-    for path in (module.checks, module.probes):
+    for path in (module.checks, module.probes, *module.fallbacks.values()):
         ast.parse(read_text(path), str(path))
 
 

@@ -54,9 +54,10 @@ def plan_module(course: Course, newer: Module, bundle: NewerBundle) -> tuple[Mod
     folder = course.root / "modules" / newer.name
     here = next((module for module in course.modules if module.name == newer.name), None)
     own = _plan_own_files(newer.slug, folder, _old_stub(here), read_golden(newer).stub)
-    given = {name: bundle.files[f"modules/{newer.name}/{name}"] for name in COURSE_FILES}
+    words = dict.fromkeys(newer.fallback.values(), "fallback") | COURSE_FILES
+    given = {name: bundle.files[f"modules/{newer.name}/{name}"] for name in words}
     changed = [name for name, data in given.items() if here is None or _content(here.folder / name) != data]
-    updated = tuple(COURSE_FILES[name] for name in changed)
+    updated = tuple(words[name] for name in changed)
     plan = ModuleUpdate(newer.name, here is None, updated, own.renewed, own.kept, own.beside)
     return plan, [*own.writes, *(FileWrite(folder / name, given[name]) for name in changed)]
 

@@ -70,75 +70,54 @@ def softmax(x, axis=-1):
 # %% subtracts_mean
 LIKELY = "the mean is subtracted instead of the largest score, so a score far above the others still overflows"
 HINT = "Try softmax(np.array([2000.0, 0.0, 0.0])). How large is the largest exponent after your subtraction?"
-
-
-def softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    exps = np.exp(x - x.mean(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "exps = np.exp(x - x.mean(axis=axis, keepdims=True))"
+    ),
+}
 
 # %% subtracts_minimum
 LIKELY = "the smallest score is subtracted instead of the largest, so every exponent is 0 or above"
 HINT = "Try softmax(np.array([0.0, 1000.0])). Which scores are dangerous for np.exp: the smallest or the largest?"
-
-
-def softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    exps = np.exp(x - x.min(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "exps = np.exp(x - x.min(axis=axis, keepdims=True))"
+    ),
+}
 
 # %% largest_magnitude
 LIKELY = "the largest magnitude is subtracted, so a row of low scores underflows to 0/0"
 HINT = "Try softmax(np.array([-1000.0, -1001.0])). Which number do you subtract, and what is left?"
-
-
-def softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "exps = np.exp(x - np.abs(x).max(axis=axis, keepdims=True))"
+    ),
+}
 
 # %% clips_scores
 LIKELY = "large scores are cut off to keep np.exp finite; this makes different scores equal"
 HINT = "Try softmax(np.array([1000.0, 1001.0])). The two weights should be different. Are yours?"
-
-
-def softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    exps = np.exp(np.clip(x, -80, 80))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": "exps = np.exp(np.clip(x, -80, 80))",
+}
 
 # %% clips_exponents
 LIKELY = "exponents below -30 are cut off, so all small weights are the same"
 HINT = "What should softmax([0, -40]) and softmax([0, -300]) give? Can np.exp overflow for very negative numbers?"
-
-
-def softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    exps = np.exp(np.clip(x - x.max(axis=axis, keepdims=True), -30, 0))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "exps = np.exp(np.clip(x - x.max(axis=axis, keepdims=True), -30, 0))"
+    ),
+}
 
 # %% shifts_only_beyond_700
 LIKELY = "the maximum is subtracted only where float64 would overflow, but float32 overflows much earlier"
 HINT = "What is np.exp(np.float32(90))? Is there any case in which you must not subtract the maximum?"
-
-
-def softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    largest = x.max(axis=axis, keepdims=True)
-    exps = np.exp(np.where(np.abs(x).max() > 700, x - largest, x))
-    return exps / exps.sum(axis=axis, keepdims=True)
-
+REPLACE = {
+    "shifted = x - x.max(axis=axis, keepdims=True)\nexps = np.exp(shifted)": (
+        "largest = x.max(axis=axis, keepdims=True)\nexps = np.exp(np.where(np.abs(x).max() > 700, x - largest, x))"
+    ),
+}
 
 # %% epsilon_in_the_sum
 LIKELY = "a small number is added to the sum to avoid a division by 0, so the weights do not sum to 1"
@@ -273,14 +252,8 @@ def log_softmax(x, axis=-1):
 # %% log_global_max
 LIKELY = "log_softmax subtracts the largest score of the whole array, so the sum of a low row underflows to 0"
 HINT = "Try one row near -900 and one near 5000. What is the logarithm of the low row's sum?"
-
-
-def log_softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    shifted = x - x.max()
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
-
+IN = "log_softmax"
+REPLACE = {"shifted = x - x.max(axis=axis, keepdims=True)": "shifted = x - x.max()"}
 
 # %% log_floor
 LIKELY = "1e-12 is added to the weights; the logarithm is finite, but log(1e-12) is not the answer"
@@ -294,14 +267,11 @@ def log_softmax(x, axis=-1):
 # %% log_of_base_two
 LIKELY = "the logarithm has base 2, but the exponentials have base e"
 HINT = "exp(log_softmax(x)) should sum to 1. Which logarithm undoes np.exp?"
-
-
-def log_softmax(x, axis=-1):
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    shifted = x - x.max(axis=axis, keepdims=True)
-    return shifted - np.log2(np.exp(shifted).sum(axis=axis, keepdims=True))
-
+REPLACE = {
+    "return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))": (
+        "return shifted - np.log2(np.exp(shifted).sum(axis=axis, keepdims=True))"
+    ),
+}
 
 # %% log_of_integers
 LIKELY = "the result is written into an array of the input's dtype; for integers, the decimals are cut off"
@@ -343,13 +313,10 @@ def log_softmax(x, axis=-1):
 LIKELY = "log_softmax returns float64 for float32 input"
 HINT = "Print log_softmax(x).dtype for a float32 x. Which of your operations makes a float64?"
 VALUES_RIGHT = True
-
-
-def log_softmax(x, axis=-1):
-    x = np.asarray(x, dtype=np.float64)
-    shifted = x - x.max(axis=axis, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
-
+IN = "log_softmax"
+REPLACE = {
+    'x = np.asarray(x)\nx = x if x.dtype.kind == "f" else x.astype(np.float64)': "x = np.asarray(x, dtype=np.float64)",
+}
 
 # %% multiplies_by_temperature
 LIKELY = "the scores are multiplied by the temperature instead of divided by it"
@@ -387,13 +354,7 @@ def softmax_with_temperature(x, temperature, axis=-1):
 LIKELY = "a temperature of 0 raises an error, but one below 0 does not; it reverses the order of the scores"
 HINT = "What does softmax_with_temperature(x, -1) give? The docstring says which temperatures must raise an error."
 VALUES_RIGHT = True
-
-
-def softmax_with_temperature(x, temperature, axis=-1):
-    if temperature == 0:
-        raise ValueError(f"temperature must be above 0, not {temperature}")
-    return softmax(np.asarray(x) / float(temperature), axis=axis)
-
+REPLACE = {"if temperature <= 0:": "if temperature == 0:"}
 
 # %% temperature_not_named
 LIKELY = "the error message does not say what the temperature was"

@@ -1,20 +1,17 @@
 """Misconceptions of 02_loop_attention. Each cell replaces part of the solution to make a wrong submission."""
 
 import numpy as np
+from loop_attention import scale_factor  # the solution: each cell replaces a part
 
 # %% zip_stops_early
 LIKELY = "vectors of different lengths do not raise an error: the loop stops at the end of the shorter one"
 HINT = (
     "What should dot_product(np.ones(3), np.ones(5)) do? The docstring says which error, and what its message contains."
 )
-
-
-def dot_product(a, b):
-    total = 0.0
-    for x, y in zip(a, b, strict=False):
-        total += x * y
-    return total
-
+REPLACE = {
+    'if len(a) != len(b):\nraise ValueError(f"a has {len(a)} entries but b has {len(b)}")': "",
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": "for x, y in zip(a, b, strict=False):\n    total += x * y",
+}
 
 # %% product_of_sums
 LIKELY = "the entries are added up first and multiplied afterwards"
@@ -44,30 +41,22 @@ def dot_product(a, b):
 # %% last_entry_missing
 LIKELY = "the loop ends one entry too early"
 HINT = "Try vectors of length 1. What does range(len(a) - 1) give?"
-
-
-def dot_product(a, b):
-    if len(a) != len(b):
-        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
-    total = 0.0
-    for i in range(len(a) - 1):
-        total += a[i] * b[i]
-    return total
-
+REPLACE = {
+    'raise ValueError(f"a has {len(a)} entries but b has {len(b)}")': (
+        'raise ValueError(f"a has length {len(a)}, b has length {len(b)}")'
+    ),
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": "for i in range(len(a) - 1):\n    total += a[i] * b[i]",
+}
 
 # %% overwritten_total
 LIKELY = "the total is overwritten in every step, so only the last product is left"
 HINT = "Print the total in each step of the loop. Does it grow?"
-
-
-def dot_product(a, b):
-    if len(a) != len(b):
-        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
-    total = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = x * y
-    return total
-
+REPLACE = {
+    'raise ValueError(f"a has {len(a)} entries but b has {len(b)}")': (
+        'raise ValueError(f"a has length {len(a)}, b has length {len(b)}")'
+    ),
+    "for i in range(len(a)):\ntotal = total + a[i] * b[i]": "for x, y in zip(a, b, strict=True):\n    total = x * y",
+}
 
 # %% dot_product_rounds
 LIKELY = "the total is kept as a whole number, which cuts off the fractions"
@@ -100,18 +89,14 @@ def dot_product(a, b):
 # %% dot_product_modifies_input
 LIKELY = "dot_product writes the products into the caller's vector"
 HINT = "Print a before and after the call. What does a *= b do to the caller's array?"
-
-
-def dot_product(a, b):
-    if len(a) != len(b):
-        raise ValueError(f"a has length {len(a)}, b has length {len(b)}")
-    total = 0.0
-    products = np.asarray(a)
-    for i in range(len(a)):
-        products[i] = products[i] * b[i]
-        total += products[i]
-    return total
-
+IN = "dot_product"
+REPLACE = {
+    'raise ValueError(f"a has {len(a)} entries but b has {len(b)}")': (
+        'raise ValueError(f"a has length {len(a)}, b has length {len(b)}")'
+    ),
+    "total = 0.0": "total = 0.0\nproducts = np.asarray(a)",
+    "total = total + a[i] * b[i]": "products[i] = products[i] * b[i]\ntotal += products[i]",
+}
 
 # %% dot_product_remembers
 LIKELY = "the total is stored outside the function and is never reset to 0"
@@ -286,58 +271,34 @@ def attention_scores(Q, K):
 # %% scale_without_root
 LIKELY = "the scale is d_k itself, not its square root"
 HINT = "scale_factor(64) should be 8. Variances add up. How do you get a standard deviation from a variance?"
-
-
-def scale_factor(d_k, variance=1.0):
-    return float(variance * d_k)
-
+REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(variance * d_k)"}
 
 # %% scale_ignores_variance
 LIKELY = "the argument `variance` is not used"
 HINT = "Compare scale_factor(4) with scale_factor(4, variance=3.0). Are they different?"
-
-
-def scale_factor(d_k, variance=1.0):
-    return float(np.sqrt(d_k))
-
+REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(np.sqrt(d_k))"}
 
 # %% variance_under_the_root
 LIKELY = "the square root is taken of the variance, too"
 HINT = (
     "The product of two entries has the variance v², and the sum of d_k products has v²·d_k. What is the root of that?"
 )
-
-
-def scale_factor(d_k, variance=1.0):
-    return float(np.sqrt(variance * d_k))
-
+REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(np.sqrt(variance * d_k))"}
 
 # %% variance_squared
 LIKELY = "this is variance² · √d_k, but the root of v²·d_k contains v only once"
 HINT = "Take variance = 3 and d_k = 1. The product of two entries of variance 3 has the variance 9. What is its root?"
-
-
-def scale_factor(d_k, variance=1.0):
-    return float(variance**2 * np.sqrt(d_k))
-
+REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(variance**2 * np.sqrt(d_k))"}
 
 # %% inverse_scale
 LIKELY = "this is 1 divided by the scale, but scores are divided by the scale itself"
 HINT = "scale_factor(4) should be 2. Do you get 0.5?"
-
-
-def scale_factor(d_k, variance=1.0):
-    return float(1 / (variance * np.sqrt(d_k)))
-
+REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(1 / (variance * np.sqrt(d_k)))"}
 
 # %% whole_root
 LIKELY = "the root is cut to a whole number"
 HINT = "What is your scale_factor(2)? It should be 1.4142."
-
-
-def scale_factor(d_k, variance=1.0):
-    return float(variance * int(np.sqrt(d_k)))
-
+REPLACE = {"return float(variance * np.sqrt(d_k))": "return float(variance * int(np.sqrt(d_k)))"}
 
 # %% no_scaling
 LIKELY = "the scores are not divided by the scale before the softmax"

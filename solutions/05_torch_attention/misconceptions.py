@@ -1415,12 +1415,7 @@ def softmax_backward(grad_weights, weights):
 # %% sum_over_everything
 LIKELY = "the sum is over the whole array, not over each row"
 HINT = "Try one row alone, then the same row together with another. Should its gradient change?"
-
-
-def softmax_backward(grad_weights, weights):
-    weighed = 1.0 * grad_weights * weights
-    return weighed - weights * weighed.sum()
-
+REPLACE = {"return weighed - weights * weighed.sum(axis=-1, keepdims=True)": "return weighed - weights * weighed.sum()"}
 
 # %% keepdims_forgotten
 LIKELY = "the sum of row i is used for column i: keepdims is missing"

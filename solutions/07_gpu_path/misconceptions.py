@@ -190,47 +190,31 @@ def pick_device(prefer="cuda"):
 # %% no_scaling
 LIKELY = "the scores are not divided by the square root of d_k"
 HINT = "Compare your scores for d_k = 4 and d_k = 400. Which softmax gives nearly all weight to one key?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2)
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": "scores = q @ k.transpose(-1, -2)",
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% divides_by_d_k
 LIKELY = "the scores are divided by d_k instead of its square root"
 HINT = "For d_k = 64, do you divide by 8 or by 64?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / q.shape[-1]
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": "scores = q @ k.transpose(-1, -2) / q.shape[-1]",
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% scaled_by_the_number_of_keys
 LIKELY = "the scores are divided by the square root of the number of keys"
 HINT = "Which axis of q has the size d_k? Try a number of keys that is not d_k."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(k.shape[-2])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "scores = q @ k.transpose(-1, -2) / math.sqrt(k.shape[-2])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% softmax_over_queries
 LIKELY = "the softmax is over the queries, not over the keys"
@@ -276,17 +260,8 @@ def attention_on_device(q, k, v, mask=None):
 # %% mask_inverted
 LIKELY = "the mask is read the wrong way round: 1 blocks"
 HINT = "In this course, 1 means that the query may look at the key. What does your == or ~ do to a 1?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) != 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) != 0"}
 
 # %% mask_after_softmax
 LIKELY = "blocked weights are set to 0 after the softmax, so the others no longer sum to 1"
@@ -316,17 +291,13 @@ def attention_on_device(q, k, v, mask=None):
 # %% fills_minus_1e9
 LIKELY = "blocked scores become -1e9, so all weights of a fully blocked row are equal, not 0"
 HINT = "What is the softmax of a row of equal numbers, even very small ones? And what if an allowed score is -2e10?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -1e9), dim=-1)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0\n"
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "blocked = mask.to(q.device) == 0\nweights = torch.softmax(scores.masked_fill(blocked, -1e9), dim=-1)"
+    ),
+}
 
 # %% adds_minus_1e9
 LIKELY = "-1e9 is added to blocked scores, so a fully blocked row keeps its weights"
@@ -344,17 +315,13 @@ def attention_on_device(q, k, v, mask=None):
 # %% blocked_row_nan
 LIKELY = "a fully blocked row gives NaN: the softmax of a row of minus infinities"
 HINT = "What is the softmax of [-inf, -inf]? After the softmax, put 0 where the mask is 0."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0\n"
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "blocked = mask.to(q.device) == 0\nweights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1)"
+    ),
+}
 
 # %% nan_gradient_of_added_infinity
 LIKELY = "minus infinity is added to the scores: the weights are fixed, but the gradient is NaN"
@@ -387,62 +354,38 @@ def attention_on_device(q, k, v, mask=None):
 # %% weights_returned_first
 LIKELY = "the pair is returned as (weights, output); it should be (output, weights)"
 HINT = "Which comes first in (output, weights)?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights, weights @ v
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return weights @ v, weights": "return weights, weights @ v",
+}
 
 # %% output_alone
 LIKELY = "only the output is returned; it should be the pair (output, weights)"
 HINT = "What does the docstring say about the result? Only fused_attention returns no weights."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return weights @ v, weights": "return weights @ v",
+}
 
 # %% a_list_of_two
 LIKELY = "output and weights are returned in a list; it should be a tuple"
 HINT = "Which type does the docstring name? Write `return output, weights`."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return [weights @ v, weights]
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return weights @ v, weights": "return [weights @ v, weights]",
+}
 
 # %% keys_for_values
 LIKELY = "the weights are applied to the keys instead of the values"
 HINT = "Which of q, k and v has the width d_v?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ k, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return weights @ v, weights": "return weights @ k, weights",
+}
 
 # %% graph_cut
 LIKELY = "the graph is cut: no gradient reaches q and k"
@@ -483,51 +426,31 @@ def _right(q, k, v, mask):
 # %% scaled_in_place
 LIKELY = "q is divided in place, so the caller's tensor is changed"
 HINT = "Print q before and after the call. What does /= do to the caller's tensor?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    with torch.no_grad():
-        q /= math.sqrt(q.shape[-1])
-    scores = q @ k.transpose(-1, -2)
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "with torch.no_grad():\n    q /= math.sqrt(q.shape[-1])\nscores = q @ k.transpose(-1, -2)"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% always_float32
 LIKELY = "everything is computed and returned in float32"
 HINT = "Print the dtype of the result for a float64 q. Which of your lines names float32?"
 VALUES_RIGHT = True
-
-
-def attention_on_device(q, k, v, mask=None):
-    q, k, v = q.float(), k.float(), v.float()
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "q, k, v = q.float(), k.float(), v.float()\nscores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% mask_left_on_the_cpu
 LIKELY = "a mask on the CPU is used with scores on the GPU"
 HINT = "A data loader makes masks on the CPU. To which device should you move the mask, and when?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask == 0"}
 
 # %% mask_made_on_the_cpu
 LIKELY = "without a mask, a mask of ones is created on the CPU"
@@ -546,33 +469,26 @@ def attention_on_device(q, k, v, mask=None):
 # %% scale_made_on_the_cpu
 LIKELY = "the scale is a tensor with an axis, created on the CPU"
 HINT = "On which device is torch.tensor([...])? Do you need a tensor for one number?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / torch.tensor([math.sqrt(q.shape[-1])], dtype=q.dtype)
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "scores = q @ k.transpose(-1, -2) / torch.tensor([math.sqrt(q.shape[-1])], dtype=q.dtype)"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% infinities_made_on_the_cpu
 LIKELY = "the tensor of infinities that replaces blocked scores is created on the CPU"
 HINT = "torch.where needs all its tensors on one device. Which function creates a tensor like another, on its device?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        allowed = (mask.to(q.device) != 0).expand(scores.shape)
-        lowest = torch.full(scores.shape, -math.inf, dtype=q.dtype)
-        weights = torch.softmax(torch.where(allowed, scores, lowest), dim=-1).masked_fill(~allowed, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0\n"
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "allowed = (mask.to(q.device) != 0).expand(scores.shape)\n"
+        "lowest = torch.full(scores.shape, -math.inf, dtype=q.dtype)\n"
+        "weights = torch.softmax(torch.where(allowed, scores, lowest), dim=-1).masked_fill(~allowed, 0.0)"
+    ),
+}
 
 # %% made_on_the_cpu_then_moved
 LIKELY = "a tensor is created on the CPU and then copied to the GPU"
@@ -591,86 +507,59 @@ def attention_on_device(q, k, v, mask=None):
 # %% hard_coded_cuda
 LIKELY = 'everything is moved to "cuda", even if the input is on the CPU'
 HINT = "What happens with CPU tensors, on a machine with a GPU and on one without? Use q.device."
-
-
-def attention_on_device(q, k, v, mask=None):
-    q, k, v = q.to("cuda"), k.to("cuda"), v.to("cuda")
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to("cuda") == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        'q, k, v = q.to("cuda"), k.to("cuda"), v.to("cuda")\nscores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])'
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": 'blocked = mask.to("cuda") == 0',
+}
 
 # %% mask_to_hard_coded_cuda
 LIKELY = 'the mask is moved to "cuda", even if q is on the CPU'
 HINT = "Which device should the mask go to? See q.device."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to("cuda") == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {"blocked = mask.to(q.device, non_blocking=True) == 0": 'blocked = mask.to("cuda") == 0'}
 
 # %% moves_to_the_best_device
 LIKELY = "the input is moved to the best device of the machine"
 HINT = "The caller has already chosen a device: that of q. pick_device is for the start of a program."
-
-
-def attention_on_device(q, k, v, mask=None):
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    q, k, v = q.to(device), k.to(device), v.to(device)
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+        "q, k, v = q.to(device), k.to(device), v.to(device)\n"
+        "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% largest_score_read
 LIKELY = "a number is read from a tensor, for example by .item(), `if` or `assert`: the CPU waits for it"
 HINT = "What must happen before the CPU knows the number? You can subtract a tensor from a tensor instead."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    largest = scores.max().item()
-    if largest > 1e30:
-        raise ValueError("such scores are not asked for")
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])\n"
+        "largest = scores.max().item()\n"
+        "if largest > 1e30:\n"
+        '    raise ValueError("such scores are not asked for")'
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% asks_the_mask
 LIKELY = "an `if` asks whether anything is blocked: the CPU waits for the answer"
 HINT = "`if` needs the answer now. What happens if you fill even when nothing is blocked?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        if not blocked.any():
-            weights = torch.softmax(scores, dim=-1)
-            return weights @ v, weights
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0": (
+        "blocked = mask.to(q.device) == 0\n"
+        "if not blocked.any():\n"
+        "    weights = torch.softmax(scores, dim=-1)\n"
+        "    return weights @ v, weights"
+    ),
+}
 
 # %% softmax_on_the_cpu
 LIKELY = "the scores are copied to the CPU for the softmax, and back"
@@ -692,64 +581,48 @@ def attention_on_device(q, k, v, mask=None):
 # %% results_on_the_cpu
 LIKELY = "the results are copied to the CPU"
 HINT = "The next step may need them on the GPU. On which device should the results be?"
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return (weights @ v).cpu(), weights.cpu()
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return weights @ v, weights": "return (weights @ v).cpu(), weights.cpu()",
+}
 
 # %% through_numpy
 LIKELY = "the numbers go through NumPy, which cannot use a GPU"
 HINT = "NumPy cannot read the memory of a GPU, and .cpu() waits and copies. Use tensors for every step."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = torch.from_numpy(q.detach().numpy() @ k.detach().transpose(-1, -2).numpy()) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "scores = torch.from_numpy(q.detach().numpy() @ k.detach().transpose(-1, -2).numpy()) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask == 0",
+}
 
 # %% mask_moved_twice
 LIKELY = "the mask is moved again for each use"
 HINT = "Every .to(q.device) of a CPU tensor is a copy. Keep the first copy in a variable."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1)
-        weights = weights.masked_fill(mask.to(q.device) == 0, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0\n"
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "blocked = mask.to(q.device) == 0\n"
+        "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1)\n"
+        "weights = weights.masked_fill(mask.to(q.device) == 0, 0.0)"
+    ),
+}
 
 # %% numbers_at_a_mask
 LIKELY = "scores are indexed with a boolean mask: the CPU waits to know how many there are"
 HINT = "The size of scores[mask] depends on the numbers in the mask. masked_fill and torch.where keep the shape."
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        allowed = (mask.to(q.device) != 0).expand(scores.shape)
-        kept = torch.full_like(scores, -math.inf).masked_scatter(allowed, scores[allowed])
-        weights = torch.softmax(kept, dim=-1).masked_fill(~allowed, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "blocked = mask.to(q.device, non_blocking=True) == 0\n"
+    "weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)": (
+        "allowed = (mask.to(q.device) != 0).expand(scores.shape)\n"
+        "kept = torch.full_like(scores, -math.inf).masked_scatter(allowed, scores[allowed])\n"
+        "weights = torch.softmax(kept, dim=-1).masked_fill(~allowed, 0.0)"
+    ),
+}
 
 # %% waits_before_it_returns
 LIKELY = "torch.cuda.synchronize() makes the CPU wait for the result"
@@ -790,17 +663,13 @@ def attention_on_device(q, k, v, mask=None):
 LIKELY = "all single products are stored before they are added up"
 HINT = "How large is (n_q, 1, d) * (1, n_k, d)? A matrix product does not store these products."
 COSTLY = True
-
-
-def attention_on_device(q, k, v, mask=None):
-    scores = (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    return weights @ v, weights
-
+IN = "attention_on_device"
+REPLACE = {
+    "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])": (
+        "scores = (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(dim=-1) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% built_in_in_the_manual_way
 LIKELY = "the output comes from the built-in attention"
@@ -1456,19 +1325,13 @@ def _fused(q, k, v, mask, is_causal):
 # %% scaled_after_the_product
 LIKELY = "the scale comes after the product, when float16 has already overflowed"
 HINT = "The largest number of float16 is 65504. What is q @ k for 64 features of 40? Scale before you multiply."
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    scores = q.to(dtype) @ k.to(dtype).transpose(-1, -2) / math.sqrt(q.shape[-1])
-    scores = scores.float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "low = (q / math.sqrt(q.shape[-1])).to(dtype)\nscores = low @ k.to(dtype).transpose(-1, -2)": (
+        "scores = q.to(dtype) @ k.to(dtype).transpose(-1, -2) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% never_scaled_in_half
 LIKELY = "the scores are not scaled at all"
@@ -1518,37 +1381,26 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 LIKELY = "the second product is computed in the precision of the input"
 HINT = "There are two products. Which dtype do weights and v have in the second?"
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(v.dtype) @ v
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "output = weights.to(dtype) @ v.to(dtype)": "output = weights.to(v.dtype) @ v",
+}
 
 # %% scores_in_full_precision
 LIKELY = "the first product is computed in the precision of the input"
 HINT = "There are two products. Which dtype do q and k have in the first?"
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    scores = scores.float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "low = (q / math.sqrt(q.shape[-1])).to(dtype)\nscores = low @ k.to(dtype).transpose(-1, -2)": (
+        "scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% rounded_at_the_end
 LIKELY = "only the results are rounded to 16 bits"
@@ -1564,92 +1416,69 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 # %% output_left_in_half
 LIKELY = "output and weights are returned in 16 bits"
 HINT = "Print the dtype of the results for a float32 q. Which dtype should they have?"
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output, weights.to(dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return output.to(q.dtype), weights.to(q.dtype)": "return output, weights.to(dtype)",
+}
 
 # %% only_the_output_left_in_half
 LIKELY = "the output is returned in 16 bits"
 HINT = "Print the dtype of both results. Both should have the dtype of q."
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output, weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return output.to(q.dtype), weights.to(q.dtype)": "return output, weights.to(q.dtype)",
+}
 
 # %% half_returns_float32
 LIKELY = "float32 is returned for every input"
 HINT = "What should the dtype of the result be for a bfloat16 q? Use q.dtype."
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.float(), weights.float()
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return output.to(q.dtype), weights.to(q.dtype)": "return output.float(), weights.float()",
+}
 
 # %% always_bfloat16
 LIKELY = "bfloat16 is always used; the argument `dtype` is ignored"
 HINT = "What does dtype=torch.float16 change in your code?"
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    dtype = torch.bfloat16
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "low = (q / math.sqrt(q.shape[-1])).to(dtype)": (
+        "dtype = torch.bfloat16\nlow = (q / math.sqrt(q.shape[-1])).to(dtype)"
+    ),
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% always_float16
 LIKELY = "float16 is always used; the argument `dtype` is ignored"
 HINT = "Which dtype does `.half()` give? Where do you use the argument `dtype`?"
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    dtype = torch.float16
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "low = (q / math.sqrt(q.shape[-1])).to(dtype)": (
+        "dtype = torch.float16\nlow = (q / math.sqrt(q.shape[-1])).to(dtype)"
+    ),
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% half_ignores_the_mask
 LIKELY = "the mask is not used"
@@ -1671,19 +1500,13 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 # %% half_inverts_the_mask
 LIKELY = "the mask is read the wrong way round: 1 blocks"
 HINT = "In this course, 1 means that the query may look at the key. What does your code do with a 1?"
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) != 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) != 0",
+}
 
 # %% half_blocked_row_nan
 LIKELY = "a fully blocked row gives NaN: the softmax of a row of minus infinities"
@@ -1755,56 +1578,41 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 # %% half_returns_weights_first
 LIKELY = "the pair is returned as (weights, output); it should be (output, weights)"
 HINT = "Which comes first in (output, weights)?"
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return weights.to(q.dtype), output.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+    "return output.to(q.dtype), weights.to(q.dtype)": "return weights.to(q.dtype), output.to(q.dtype)",
+}
 
 # %% half_cuts_the_graph
 LIKELY = "the graph is cut where the dtype changes"
 HINT = ".to(dtype) keeps the graph. What do .data, .detach() and torch.tensor(...) do?"
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    q, k, v = q.detach(), k.detach(), v.detach()
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "low = (q / math.sqrt(q.shape[-1])).to(dtype)": (
+        "q, k, v = q.detach(), k.detach(), v.detach()\nlow = (q / math.sqrt(q.shape[-1])).to(dtype)"
+    ),
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% half_leaves_the_mask_on_the_cpu
 LIKELY = "a mask on the CPU is used with scores on the GPU"
 HINT = "To which device should you move the mask?"
 VALUES_RIGHT = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask == 0",
+}
 
 # %% half_scale_made_on_the_cpu
 LIKELY = "the scale is a tensor with an axis, created on the CPU"
@@ -1826,21 +1634,15 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 # %% overflow_is_looked_for
 LIKELY = "an `if` asks whether a score has overflowed: the CPU waits for the answer"
 HINT = "Scale so that nothing can overflow. Do you need the `if` then?"
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if torch.isinf(scores).any():
-        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()\n"
+        "if torch.isinf(scores).any():\n"
+        "    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% half_softmax_on_the_cpu
 LIKELY = "the scores are copied to the CPU for the softmax, and back"
@@ -1864,20 +1666,16 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 # %% half_on_hard_coded_cuda
 LIKELY = 'everything is moved to "cuda", even if the input is on the CPU'
 HINT = "The CPU can compute in bfloat16, too. Use q.device."
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    q, k, v = q.to("cuda"), k.to("cuda"), v.to("cuda")
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float()
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "low = (q / math.sqrt(q.shape[-1])).to(dtype)": (
+        'q, k, v = q.to("cuda"), k.to("cuda"), v.to("cuda")\nlow = (q / math.sqrt(q.shape[-1])).to(dtype)'
+    ),
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float()"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% scaled_in_the_callers_tensor
 LIKELY = "q is divided in place, so the caller's tensor is changed"
@@ -1920,20 +1718,14 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 LIKELY = "the first product is computed twice, once to look at it"
 HINT = "Count the products: two are enough. Keep the first result in a variable."
 COSTLY = True
-
-
-def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
-    low = (q / math.sqrt(q.shape[-1])).to(dtype)
-    top = (low @ k.to(dtype).transpose(-1, -2)).amax(dim=-1, keepdim=True)
-    scores = (low @ k.to(dtype).transpose(-1, -2)).float() - top
-    if mask is None:
-        weights = torch.softmax(scores, dim=-1)
-    else:
-        blocked = mask.to(q.device) == 0
-        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
-    output = weights.to(dtype) @ v.to(dtype)
-    return output.to(q.dtype), weights.to(q.dtype)
-
+IN = "half_precision_attention"
+REPLACE = {
+    "scores = low @ k.to(dtype).transpose(-1, -2)\nscores = scores.float()": (
+        "top = (low @ k.to(dtype).transpose(-1, -2)).amax(dim=-1, keepdim=True)\n"
+        "scores = (low @ k.to(dtype).transpose(-1, -2)).float() - top"
+    ),
+    "blocked = mask.to(q.device, non_blocking=True) == 0": "blocked = mask.to(q.device) == 0",
+}
 
 # %% only_the_upper_level
 LIKELY = "only the tensors at the top level are moved"
@@ -1953,17 +1745,13 @@ def move_batch(batch, device):
 # %% lists_forgotten
 LIKELY = "tensors in lists stay where they are"
 HINT = "Which containers does the docstring name? Does your code handle all of them?"
-
-
-def move_batch(batch, device):
-    if isinstance(batch, torch.Tensor):
-        return batch.to(device, non_blocking=True)
-    if isinstance(batch, dict):
-        return {key: move_batch(value, device) for key, value in batch.items()}
-    if isinstance(batch, tuple):
-        return type(batch)(move_batch(value, device) for value in batch)
-    return batch
-
+REPLACE = {
+    "if isinstance(batch, list):\nreturn [move_batch(value, device) for value in batch]": "",
+    "moved = [move_batch(value, device) for value in batch]\n"
+    'return type(batch)(*moved) if hasattr(batch, "_fields") else tuple(moved)': (
+        "return type(batch)(move_batch(value, device) for value in batch)"
+    ),
+}
 
 # %% tuples_forgotten
 LIKELY = "tensors in tuples stay where they are"

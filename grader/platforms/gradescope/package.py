@@ -14,7 +14,8 @@ from pathlib import Path
 import grader
 from grader.core.atomic_file import write_bytes_atomically
 from grader.course.course import Course
-from grader.course.module import CourseError, Module
+from grader.course.earlier import earlier_solutions
+from grader.course.module import CourseError, Module, read_text
 from grader.course.seeds import secret_salt
 from grader.platforms.gradescope.autograder import COURSE, SETTINGS, Settings
 
@@ -52,7 +53,14 @@ def _course_files(course: Course, module: Module) -> list[Path]:
     """Return the files that grading reads: all of the module, and what identifies the other modules."""
     others = [path for one in course.modules for path in (one.folder / "module.toml", one.golden) if path.is_file()]
     own = [module.folder / "module.toml", module.stub, module.checks, module.probes, module.golden]
-    return list(dict.fromkeys([*others, *own, course.solution(module), course.hidden_suite(module)]))
+    own += [*module.fallbacks.values(), course.solution(module), course.hidden_suite(module)]
+    imported = earlier_solutions(course, module, read_text(course.solution(module)))
+    for earlier in course.modules:
+        if earlier.slug in {*imported, *module.fallback}:
+            own.append(course.solution(earlier))
+        if earlier.slug in module.fallback:  # its own checks decide whether the fallback stands in
+            own += [earlier.stub, earlier.checks, earlier.probes, course.hidden_suite(earlier)]
+    return list(dict.fromkeys([*others, *own]))
 
 
 def write_autograder(data: bytes, path: Path) -> None:

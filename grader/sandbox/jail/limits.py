@@ -29,6 +29,16 @@ class Limits:
     # How often a function may end its worker. After that, its remaining checks are not run.
     endings: int = 2
 
+    def with_cpu(self, cpu_s: float | None) -> Limits:
+        """Return these limits with another CPU time, if one is given. Those that stop a worker that waits grow with it.
+
+        On a busy machine, a call that computes for 30 seconds may take minutes.
+        """
+        if cpu_s is None:
+            return self
+        factor = max(1.0, cpu_s / self.cpu_s)
+        return replace(self, cpu_s=cpu_s, wall_s=factor * self.wall_s, session_s=factor * self.session_s)
+
     @property
     def for_import(self) -> Limits:
         """The limits of loading a submission: a notebook also runs the lesson's own cells, which may train a model."""

@@ -25,6 +25,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self, files: Mapping[str, Mapping[str, Any]]) -> None:
         self.files = files
         self.filenames: set[str] = set()
+        self.given = {str(one["file"]) for one in files.values() if one.get("given")}  # the course's own files
         self.main = ModuleType(PACKAGE)
         for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
             del sys.modules[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.sandbox.protocol.generator import KIND, make_generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.worker.call_watch import CallWatch
 from grader.sandbox.worker.error_description import MissingError, describe, student_line, type_name
@@ -47,7 +48,9 @@ class StudentObjects:
         return self.made[handle] if handle > len(self.kept) else self.kept[handle - 1]
 
     def local(self, value: Any) -> Any:
-        """Replace a Remote argument by its object."""
+        """Replace a Remote argument by its object, or by a new random generator."""
+        if type(value) is Remote and value.type_name == KIND:
+            return make_generator(value.handle)
         return self.held(value.handle) if type(value) is Remote else value
 
     def describe(self, error: BaseException) -> dict[str, Any]:

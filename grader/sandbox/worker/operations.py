@@ -29,7 +29,7 @@ def load(objects: StudentObjects, request: Request) -> dict[str, Any]:
     """Run the student's module; return the names it defined and its first errors."""
     objects.modules = _modules(request)
     if request.get("named"):
-        objects.watch.name_calls()
+        objects.watch.name_calls(objects.modules.filenames, objects.modules.given)
     errors = [objects.describe(error) for error in objects.modules.load(request["main"])[:MAX_ERRORS]]
     return {"errors": errors, "defined": sorted(vars(objects.modules.main).keys() & set(request["names"]))}
 

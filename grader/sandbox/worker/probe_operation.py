@@ -29,13 +29,20 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
         except BaseException as error:  # noqa: BLE001
             owners.append(None)
             not_made[number] = {"error": objects.describe(error)}
-    for number, args, kwargs, cotangent, device in request["calls"]:
+    for number, args, kwargs, cotangent, device, before in request["calls"]:
         if method and number in not_made:
             results.append(not_made[number])
             continue
+        owner = owners[number] if method else None
+        if before and (raised := _error_in_steps(objects, owner, before)) is not None:
+            results.append({"error": objects.describe(raised), "step": True})
+            continue
         try:
-            owner = owners[number] if method else None
             function = getattr(owner, method[0]) if method else objects.find([0, [name]])
+            args, kwargs = (
+                [objects.local(arg) for arg in args],
+                {key: objects.local(arg) for key, arg in kwargs.items()},
+            )
             given = {str(position): arg for position, arg in enumerate(args, 1)} | kwargs
             before = {key: content_of(arg) for key, arg in given.items()}
             if "torch" in sys.modules:
@@ -51,10 +58,25 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
     return results
 
 
+def _error_in_steps(objects: StudentObjects, owner: Any, steps: list[Any]) -> BaseException | None:
+    """Make the calls of a script that come before its last one; return what one of them raised."""
+    for method, args, kwargs in steps:
+        try:
+            if "torch" in sys.modules:
+                seed_everything(0)
+            getattr(owner, method)(
+                *map(objects.local, args), **{key: objects.local(arg) for key, arg in kwargs.items()}
+            )
+        except BaseException as error:  # noqa: BLE001
+            return error
+    return None
+
+
 def _call(function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> Any:
     """Return the value of a call; with a cotangent, also its gradients."""
     if cotangent is None:
-        return snapshot(function(*args, **kwargs))
+        is_property = owner is not None and not callable(function) and not args and not kwargs
+        return snapshot(function if is_property else function(*args, **kwargs))
     pulled = vjp(function, owner, args, kwargs, cotangent)
     return {"value": pulled["value"], "grads": pulled["args"], "parameters": pulled["parameters"]}
 

@@ -31,6 +31,8 @@ class MeteredModules(StudentModules):
         if filename not in self.compiled:
             tree = compile_cell(cell, filename, flags | ast.PyCF_ONLY_AST, notebook=notebook)
             self.meter.files.append(filename)
+            if filename in self.given:
+                self.meter.given.add(len(self.meter.files) - 1)
             flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
             hooked = rewrite(tree, len(self.meter.files) - 1, annotations=not _are_texts(tree, flags))
             code = compile(hooked, filename, "exec", flags=flags, dont_inherit=True)

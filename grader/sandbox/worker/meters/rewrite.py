@@ -13,6 +13,7 @@ SLICE = "attn_slice"  # `slice`, even if the student reuses that name
 METER = "attn_meter"  # no leading underscores: Python would mangle the name inside a class
 # These look at their caller's frame, so the student's code must call them directly.
 _FRAME_BOUND = {"super", "locals", "globals", "vars", "dir"}
+PLACES = 1_000_000  # a place in the code is file · PLACES + line
 _CODE_RUNNERS = {"exec", "eval"}
 _OPERATORS = {
     ast.Add: "+",
@@ -53,7 +54,12 @@ def rewrite(tree: ast.Module, file: int, *, annotations: bool = True) -> ast.Mod
 
 def place(file: int, line: int) -> int:
     """Return the number for a line of a file."""
-    return file * 1_000_000 + line
+    return file * PLACES + line
+
+
+def file_of(at: int) -> int:
+    """Return the index of the file that a place is in."""
+    return at // PLACES
 
 
 class _Rewriter(ast.NodeTransformer):

@@ -1,0 +1,84 @@
+"""Probes that are scripts: several methods of one object, alike in the proof, in grading and in a bundle."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.authoring.bundle import released_files
+from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.diagnosis.probe import probe, read_probes, step
+from grader.diagnosis.rerun import rerun
+from grader.grading.grade import check_own_file, grade
+from tests.authoring.small_courses import built, edit, problems
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return built("script", tmp_path_factory.mktemp("courses"))
+
+
+def test_it_is_sound(script: Course) -> None:
+    assert problems(script, "log") == ""
+
+
+def test_every_wrong_way_gets_its_name_in_grading_and_in_a_bundle(script: Course, tmp_path: Path) -> None:
+    module = script.modules[0]
+    folder = tmp_path / "modules" / module.name
+    folder.mkdir(parents=True)
+    for path in released_files(module):
+        shutil.copy(path, folder)
+    bundle = read_course(tmp_path)
+    for way in read_misconceptions(script, module):
+        submission = as_submission(script, module, way)
+        reports: list[Report] = []
+        grade(script, module, [submission], reports.append, allow_unjailed=True)
+        bundle.modules[0].stub.write_text(submission.sources["log"].cells[0])
+        reports.append(check_own_file(bundle, bundle.modules[0]))
+        assert [[one.misconception for one in report.diagnoses] for report in reports] == [[way.name]] * 2
+        if way.name == "mean_of_the_numbers":  # the visible check fails, so the screen shows the script
+            assert "On one object, after `append`: Log(2).mean" in reports[1].diagnoses[0].message
+            assert reports[1].diagnoses[0].paste.endswith("rerun(PROBES[1], Log)")
+
+
+def test_a_wrong_way_that_only_a_script_shows(script: Course, tmp_path: Path) -> None:
+    course = read_course(shutil.copytree(script.root, tmp_path / "course"))
+    probes = course.modules[0].probes
+    edit(
+        probes,
+        'before=[step("append", FIRST), step("append", SECOND)]),\n    probe("Log.mean", init=(2,), before',
+        "before",
+    )
+    text = probes.read_text().replace('step("append", FIRST), step("append", SECOND)', 'step("append", FIRST)')
+    probes.write_text(text)
+    assert "the misconception forgets_earlier_rows is not diagnosed" in problems(course, "log")
+
+
+def test_a_script_is_made_again_in_the_students_own_python(script: Course) -> None:
+    class Log:
+        def __init__(self, width: int) -> None:
+            self.rows = [np.zeros(width)]
+
+        def append(self, row: np.ndarray) -> None:
+            self.rows.append(row)
+
+        def mean(self) -> np.ndarray:
+            return np.mean(self.rows, axis=0)
+
+        @property
+        def length(self) -> int:
+            return len(self.rows)
+
+    probes = read_probes(script.modules[0], script.api(script.modules[0]))
+    assert rerun(probes[0], Log) == 3
+    assert rerun(probes[2], Log, before=probes).tolist() == [2.0, 2.0 / 3]
+
+
+def test_a_script_needs_an_object() -> None:
+    with pytest.raises(TypeError, match="mean: a script needs a method"):
+        probe("mean", before=[step("append", 1)])
