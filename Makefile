@@ -59,7 +59,7 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python -m cli.author.command_reference > docs/commands.md
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
-	$(BIN)/python -m cli.author.authoring_reference
+	$(BIN)/python -m cli.author.reference_tables
 
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once.
 bench: $(READY)

@@ -12,6 +12,7 @@ from cli.ui.arguments import chosen
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
 from grader.authoring.build import build_module, build_modules
+from grader.authoring.lint import MISSING, has_ruff, is_linted
 from grader.authoring.new_module import new_module
 from grader.authoring.soundness import check_modules
 from grader.course.course import find_course, read_course
@@ -55,13 +56,17 @@ def build(modules: tuple[str, ...]) -> None:
     \b
     attn dev build              every module
     attn dev build 01_softmax   one module
+
+    Exit status: 0 built, 1 a mistake stopped it; what was written before is named.
     """
     course = find_course(Path.cwd())
     with ProofLine() as line:
         built = build_modules(course, chosen(course, modules), line.tell)
-    for name, changed in built.items():
-        names = ", ".join(path.name for path in changed)
-        click.echo(f"{name}: {'wrote ' + names if changed else 'up to date'}")
+    for name, one in built.items():
+        names = ", ".join(path.name for path in one.written)
+        failed = "" if one.error is None else f"{'; ' if names else ''}NOT BUILT: {one.error}"
+        click.echo(f"{name}: {('wrote ' + names if names else '') + failed or 'up to date'}")
+    sys.exit(1 if any(one.error for one in built.values()) else 0)
 
 
 @dev.command()
@@ -71,14 +76,18 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     """Prove that the course is sound, or say what is not and how to fix it.
 
     The stub is what the solution generates, and it scores 0. The solution gets full marks. Each misconception is caught
-    by two checks, one of them a property. Every check can fail. Strange results crash no check. Points are divided as
-    they should be. Golden files are up to date. What students receive leaks nothing.
+    by two checks, one of them a property. Every check and every limit can fail. Strange results crash no check. Points
+    are divided as they should be. Golden files are up to date. What students receive leaks nothing. The files keep the
+    settings of ruff in pyproject.toml, if there are any.
 
     Exit status: 0 sound, 1 not sound.
     """
     course = find_course(Path.cwd())
+    lint = is_linted(course) and has_ruff()
+    if is_linted(course) and not lint:
+        click.echo(f"attn: {MISSING}", err=True)
     with ProofLine() as line:
-        results = check_modules(course, chosen(course, modules), line.tell)
+        results = check_modules(course, chosen(course, modules), line.tell, lint=lint)
     for result in results if not as_json else ():
         click.echo("\n".join(soundness_lines(result)))
     if as_json:

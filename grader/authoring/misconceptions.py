@@ -22,7 +22,7 @@ from grader.submission.submission import Submission
 
 _CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool, "REPLACE": dict, "IN": str}
+FIELDS = {"LIKELY": str, "HINT": str, "VALUES_RIGHT": bool, "COSTLY": bool, "REPLACE": dict, "IN": str}
 _REQUIRED = ("LIKELY", "HINT")
 
 
@@ -72,9 +72,9 @@ def _read_cell(name: str, cell: str, solution: str) -> Misconception:
     nodes: list[ast.stmt] = []
     for node in ast.parse(cell).body:
         key = _assigned(node)
-        if key in _FIELDS and isinstance(node, ast.Assign):
+        if key in FIELDS and isinstance(node, ast.Assign):
             fields[key] = ast.literal_eval(node.value)
-        if key not in _FIELDS or key == "REPLACE":
+        if key not in FIELDS or key == "REPLACE":
             nodes.append(node)
     _check_fields(fields)
     code: list[str] = []
@@ -112,8 +112,8 @@ def _check_fields(fields: dict[str, object]) -> None:
         if not fields.get(key):
             raise ValueError(f"{key} is missing")
     for key, value in fields.items():
-        if type(value) is not _FIELDS[key]:
-            raise ValueError(f"{key} must be a {_FIELDS[key].__name__}")
+        if type(value) is not FIELDS[key]:
+            raise ValueError(f"{key} must be a {FIELDS[key].__name__}")
     if "IN" in fields and "REPLACE" not in fields:
         raise ValueError("IN is only for REPLACE")
 

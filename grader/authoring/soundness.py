@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from grader.authoring.build import is_current
 from grader.authoring.bundle import leaks
 from grader.authoring.golden_file import is_fresh
+from grader.authoring.lint import lint_problems
 from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
 from grader.authoring.soundness_rules import Problem
@@ -31,15 +32,18 @@ def check_module(course: Course, module: Module) -> Soundness:
     return check_modules(course, [module])[0]
 
 
-def check_modules(course: Course, modules: Sequence[Module], tell: TellModule = lambda *_: None) -> list[Soundness]:
-    """Check modules by every rule, using the proofs that were kept."""
+def check_modules(
+    course: Course, modules: Sequence[Module], tell: TellModule = lambda *_: None, *, lint: bool = False
+) -> list[Soundness]:
+    """Check modules by every rule, using the proofs that were kept; with `lint`, also by the settings of ruff."""
     proofs = prove(course, modules, tell)
-    return [_check(course, module, proofs[module.name]) for module in modules]
+    return [_check(course, module, proofs[module.name], lint=lint) for module in modules]
 
 
-def _check(course: Course, module: Module, proof: Proof) -> Soundness:
+def _check(course: Course, module: Module, proof: Proof, *, lint: bool) -> Soundness:
     try:
-        problems = (*_problems_with_files(course, module, proof), *proof.problems)
+        style = lint_problems(course, module) if lint else ()
+        problems = (*_problems_with_files(course, module, proof), *proof.problems, *style)
     except CourseError as error:
         problems = (Problem(str(error), ""),)
     return Soundness(module, tuple(dict.fromkeys(problems)), proof)

@@ -25,11 +25,11 @@ def require_expression(text: str, names: Collection[str]) -> None:
 
 def size_of(text: str, names: Mapping[str, int]) -> int:
     """Return the value of an expression. A SizeError names one that is negative or does not come out even."""
-    total, product, sign = 0, 1, 1
+    whole, product, sign = 0, 1, 1
     operator = "*"
     for token in _TOKEN.findall(text):
         if token in "+-":
-            total, product, sign, operator = total + sign * product, 1, 1 if token == "+" else -1, "*"
+            whole, product, sign, operator = whole + sign * product, 1, 1 if token == "+" else -1, "*"
         elif token in "*/":
             operator = token
         else:
@@ -37,10 +37,10 @@ def size_of(text: str, names: Mapping[str, int]) -> int:
             if operator == "/" and (value == 0 or product % value):
                 raise SizeError(f"{text} is not a whole number at {_written(text, names)}: choose other sizes")
             product = product // value if operator == "/" else product * value
-    total += sign * product
-    if total < 0:
+    whole += sign * product
+    if whole < 0:
         raise SizeError(f"{text} is negative at {_written(text, names)}: choose other sizes")
-    return total
+    return whole
 
 
 def _written(text: str, names: Mapping[str, int]) -> str:

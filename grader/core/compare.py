@@ -29,7 +29,7 @@ TOLERANCES = {
     4: Tolerance(2e-5, 1e-6),
     2: Tolerance(1e-2, 1e-3),
 }
-_BFLOAT16 = Tolerance(3e-2, 1e-2)
+BFLOAT16 = Tolerance(3e-2, 1e-2)
 EXACT = Tolerance(0.0, 0.0)
 
 
@@ -162,8 +162,8 @@ def tolerance_of(expected: Any) -> Tolerance:
         if not expected.is_floating_point():
             return EXACT
         if expected.dtype == torch.bfloat16:
-            return _BFLOAT16
-        return TOLERANCES.get(expected.element_size(), _BFLOAT16)
+            return BFLOAT16
+        return TOLERANCES.get(expected.element_size(), BFLOAT16)
     dtype = expected.dtype
     return TOLERANCES[min(8, dtype.itemsize)] if dtype.kind == "f" else EXACT
 

@@ -61,7 +61,9 @@ def _seen(value):
         "rescale is finite": finite,
     }
     if m.shape == rescale.shape:
-        same["rescale"] = [float(factor) for factor, top in zip(rescale.ravel(), m.ravel()) if np.isfinite(top)]
+        same["rescale"] = [
+            float(factor) for factor, top in zip(rescale.ravel(), m.ravel(), strict=True) if np.isfinite(top)
+        ]
     return same
 
 

@@ -20,7 +20,7 @@ def copied(name: str, to: Path) -> Course:
 def built(name: str, to: Path) -> Course:
     """Copy a small course and write its generated files."""
     course = copied(name, to)
-    build_modules(course, course.modules)
+    assert not any(one.error for one in build_modules(course, course.modules).values())
     return course
 
 

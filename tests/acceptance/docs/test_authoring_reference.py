@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.author.authoring_reference import PAGE
+from cli.author.reference_tables import PAGE
 from grader.complexity.contract_reader import read_contracts
+from tests.conftest import ROOT
 
-EXAMPLES = re.findall(r"```toml\n(\[complexity.*?)```", PAGE.read_text(), re.DOTALL)
+EXAMPLES = re.findall(r"```toml\n(\[complexity.*?)```", (ROOT / PAGE).read_text(), re.DOTALL)
 # What an example leaves out, because another one on the page has it.
 REST = {"sizes": {"n": [2, 1], "d": [2, 1]}, "large": [{"n": 50, "d": 3}], "points": 1, "steps": "1"}
 

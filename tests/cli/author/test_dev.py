@@ -48,6 +48,41 @@ def test_build_writes_what_is_missing_and_nothing_twice(attn: Attn, tiny: Course
     assert attn("dev", "build", "1", cwd=tiny.root).stdout == "01_tiny: up to date\n"
 
 
+def test_build_says_what_it_wrote_even_if_a_mistake_stops_it(attn: Attn, tiny: Course) -> None:
+    module = tiny.modules[0]
+    module.stub.unlink()
+    wrong = tiny.solution(module).with_name("misconceptions.py")
+    wrong.write_text(
+        wrong.read_text() + '\n\n# %% gone\nLIKELY = "a"\nHINT = "b"\nREPLACE = {"return 7": "return 8"}\n'
+    )
+    done = attn("dev", "build", cwd=tiny.root)
+    assert done.returncode == 1
+    assert done.stdout.startswith("01_tiny: wrote tiny.py; NOT BUILT: ")
+    assert "gone: no function of the solution has the line 'return 7'" in done.stdout
+    proof = tiny.root / ".attnlab" / "proofs" / "01_tiny.json"
+    made = proof.stat().st_mtime_ns
+    done = attn("dev", "check", cwd=tiny.root)  # from the proof that the build made
+    assert done.returncode == 1
+    assert "no function of the solution has the line 'return 7'" in " ".join(done.stdout.split())
+    assert proof.stat().st_mtime_ns == made
+
+
+def test_the_check_follows_the_settings_of_ruff(attn: Attn, tiny: Course) -> None:
+    checks = tiny.modules[0].checks
+    checks.write_text(checks.read_text() + "\n\nUNUSED = [1,2, nothing]\n")
+    assert attn("dev", "check", cwd=tiny.root).returncode == 1  # the file cannot be collected
+    checks.write_text(
+        checks.read_text().replace(", nothing]", " ]").replace("import numpy as np", "import json\nimport numpy as np")
+    )
+    assert attn("dev", "check", cwd=tiny.root).returncode == 0  # without settings, style is free
+    (tiny.root / "pyproject.toml").write_text('[tool.ruff.lint]\nselect = ["F"]\n')
+    done = attn("dev", "check", cwd=tiny.root)
+    told = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert "modules/01_tiny/checks.py, line 3: `json` imported but unused (F401) Fix that line." in told
+    assert "modules/01_tiny/checks.py is not formatted Run: ruff format modules/01_tiny/checks.py." in told
+
+
 def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, tiny: Course) -> None:
     done = attn("dev", "new", "kv_cache", "--title", "Key-value cache", cwd=tiny.root)
     assert done.returncode == 0
