@@ -33,7 +33,7 @@ REQUEST_BYTES = 1 << 16
 
 
 def main() -> None:
-    """Serve until nobody has asked for a while, another keeper has taken over, or the files have changed."""
+    """Serve until no request has come for a while, another keeper has taken over, or the files have changed."""
     root, name, address, stamp = sys.argv[1:]
     course = find_course(Path(root))
     keeper = _Keeper(course, course.module(name), Path(address), stamp)
@@ -61,7 +61,7 @@ class _Keeper:
         mine.replace(self.address)
 
     def run(self) -> None:
-        """Check the student's file at every request. It is watched by nobody, so it must end by itself."""
+        """Check the student's file at every request, until `requested` ends."""
         begun = begin_spawner(self.module.backend)
         try:
             from grader.grading.grade import check_own_files  # while the worker starts, as in `run_checks`

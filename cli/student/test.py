@@ -47,7 +47,7 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
         if not case:
             save_progress(course, module, report)
         screen = own_screen(report, first=first, python=where_to_paste(module))
-        if answer == "nobody":
+        if answer == "absent":
             start(course, module)
         answer = Answer(screen, report.as_json(), "")
     click.echo(answer.notes, err=True, nl=bool(answer.notes))

@@ -26,10 +26,10 @@ from grader.course.module import Module
 
 VARIABLE = "ATTN_WARM"  # 1: always, 0: never; otherwise where a person sits at a terminal
 ACCEPTED = b"accepted\n"
-ACCEPT_SECONDS = 1.0  # a keeper that is busy or still importing: by ourselves is quicker
+ACCEPT_SECONDS = 1.0  # if the keeper is busy or still importing, the command checks by itself
 LONGEST = 1 << 24  # bytes of a reply
 
-Asked = Literal["nobody", "busy"]
+NoAnswer = Literal["absent", "busy"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class Answer:
 
 
 def is_wanted(module: Module) -> bool:
-    """Whether a keeper is worth its memory, and nobody is surprised by a process that stays."""
+    """Whether a process may stay: torch makes it worth its memory, and a person at a terminal is told about it."""
     wish = os.environ.get(VARIABLE, "")
     if module.backend != "torch" or not hasattr(socket, "AF_UNIX") or wish == "0":
         return False
     return wish == "1" or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
-def ask(course: Course, module: Module, *, first: bool) -> Answer | Asked:
+def ask(course: Course, module: Module, *, first: bool) -> Answer | NoAnswer:
     """Return the answer of the course's keeper."""
     request = {"module": module.name, "stamp": stamp(module), "cwd": str(Path.cwd()), "first": first}
     address = address_of(course)
@@ -62,13 +62,13 @@ def ask(course: Course, module: Module, *, first: bool) -> Answer | Asked:
             connection.sendall(json.dumps(request).encode() + b"\n")
             with connection.makefile("rb") as stream:
                 if stream.readline(len(ACCEPTED)) != ACCEPTED:
-                    return "nobody"  # it was for other files, and has ended
+                    return "absent"  # it was for other files, and has ended
                 connection.settimeout(None)  # the checks have limits of their own
                 return Answer(**json.loads(stream.readline(LONGEST)))
         except TimeoutError:
             return "busy"
         except (OSError, ValueError, TypeError):
-            return "nobody"
+            return "absent"
 
 
 def start(course: Course, module: Module) -> None:

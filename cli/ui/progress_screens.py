@@ -39,14 +39,11 @@ def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> l
     words = []
     if (tested := progress.tested) is not None and tested.total:
         done = BAR * tested.passed // tested.total
-        lines.append(f"{'':<{NAME}} {'#' * done}{'-' * (BAR - done)}")
-        words += [] if tested.points is None else [f"{tested.points:g} of {progress.module.points:g} points"]
+        points = "" if tested.points is None else f" {tested.points:g} of {progress.module.points:g} points"
+        lines.append(f"{'':<{NAME}} {'#' * done}{'-' * (BAR - done)}{points}")
         words += [f"{tested.holding} of {tested.stated} properties"] if tested.stated else []
-    else:
-        lines.append(f"{'':<{NAME}}")
     words += [f"Reflect {questions - unanswered} of {questions}"] if questions else []
-    lines[-1] += f" {', '.join(words)}"
-    return lines if words or progress.tested else lines[:-1]
+    return [*lines, f"{'':<{NAME}} {', '.join(words)}"] if words else lines
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

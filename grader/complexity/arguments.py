@@ -83,6 +83,7 @@ KINDS: dict[str, Kind] = {
     "none": Kind("none", "None", _exactly(0)),
     "true": Kind("true", "True", _exactly(0)),
     "false": Kind("false", "False", _exactly(0)),
+    "flag": Kind("flag N", "False if N is 0, else True: with `flag step`, two calls differ in it", _exactly(1)),
     "object": Kind("object NAME", "an object that `objects` names, such as a cache", _name),
     "last": Kind(
         "last", "the result of the call before, or None at the first call; `last 0` is the first part of it", _index
@@ -132,6 +133,8 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
             return None
         case "true" | "false":
             return kind == "true"
+        case "flag":
+            return size_of(parts[0], names) != 0
         case "mask":
             return np.ones(_sizes(parts, names), dtype=bool)
         case "ids":

@@ -145,17 +145,17 @@ def _sizes(table: Any) -> tuple[tuple[str, ...], Sizes, Sizes, Tiles]:
             tiles.append(None)
             counted.append(tuple(entry))
             continue
-        found = [_TILES.fullmatch(str(one)) for one in entry]
-        tile = found[0][2] if found[0] else ""
-        if not all(found) or any(one and one[2] != tile for one in found) or tile not in names or tile == name:
+        start, growth = (_TILES.fullmatch(str(one)) for one in entry)
+        tile = start[2] if start else ""
+        if not start or not growth or growth[2] != tile or tile not in names or tile == name:
             raise ValueError(f'sizes.{name} must be two integers, or tiles such as ["2*b", "b"] where b is a size')
         if any(type(one) is str for one in table[tile]):
             raise ValueError(f"sizes.{name} has tiles of {tile}, which has tiles itself")
         tiles.append(names.index(tile))
-        counted.append(tuple(int(one[1] or 1) for one in found if one))  # type: ignore[arg-type]
-    first, steps = zip(*counted, strict=True)
-    _require_counts("sizes", (*first, *steps))
-    return names, first, steps, tuple(tiles)
+        counted.append((int(start[1] or 1), int(growth[1] or 1)))
+    base, step = zip(*counted, strict=True)
+    _require_counts("sizes", (*base, *step))
+    return names, base, step, tuple(tiles)
 
 
 def _constants(table: Any, names: Collection[str]) -> dict[str, int]:

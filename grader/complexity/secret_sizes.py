@@ -1,4 +1,4 @@
-"""Secret sizes: large ones that nobody can know, and some that are far larger or that tiles do not divide."""
+"""Secret sizes: large ones that are not known before, and some that are far larger or that tiles do not divide."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Matcher:
         found = []
         for way in self.prints.origins[path]:
             shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
-            hit = [number for number in shown if self._shows(self.alike(number, way.behaves[number]), side)]
+            hit = [number for number in shown if self._shows(way, number, side)]
             found.append(Evidence(way, frozenset(shown), frozenset(hit)))
         return found
 
@@ -133,12 +133,14 @@ class Matcher:
 
     def _is_decisive(self, way: WrongWay, wrong: Mapping[int, frozenset[Side]], side: Side) -> bool:
         """Whether a probe shows this mistake itself, and not only the absence of another one."""
-        return any(
-            side in sides and self._shows(self.alike(number, way.behaves[number]), side)
-            for number, sides in wrong.items()
-        )
+        return any(side in sides and self._shows(way, number, side) for number, sides in wrong.items())
 
-    def _shows(self, alike: Alike, side: Side) -> bool:
+    def _shows(self, way: WrongWay, number: int, side: Side) -> bool:
+        """Whether a probe shows a wrong way on this side."""
+        # A right value can look like a wrong one that is only less precise, but it shows no mistake.
+        if side not in self.alike(number, 0).wrong:
+            return False
+        alike = self.alike(number, way.behaves[number])
         # The mistake is that an argument was overwritten. The new value depends on the style of the code.
         return alike.touched == "these" if side == Side.INPUTS else side not in alike.wrong
 

@@ -14,6 +14,7 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
+from grader.sandbox.protocol.earlier_result import EarlierResult
 from grader.sandbox.protocol.generator import Generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
@@ -91,7 +92,7 @@ def _sent_all(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any]
 
 
 def _sent(arg: Any) -> Any:
-    return arg.sent if type(arg) is Generator else arg
+    return arg.sent if isinstance(arg, Generator | EarlierResult) else arg
 
 
 def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:

@@ -50,7 +50,7 @@ class SimulatedMachine:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A call of another method, or of the same one, before the call of a probe. Make it with `step(...)`."""
+    """A call before the call of a probe, of a method or of a function. Make it with `step(...)`."""
 
     method: str
     args: tuple[Any, ...]
@@ -58,7 +58,7 @@ class Step:
 
 
 def step(method: str, *args: Any, **kwargs: Any) -> Step:
-    """Return a call that is made on the object of a probe before its own call: step("update", k, v)."""
+    """Return a call that is made before that of a probe, for a method on the same object: step("update", k, v)."""
     return Step(method, args, kwargs)
 
 
@@ -137,7 +137,8 @@ def probe(
     """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
 
     With `before`, it is a script: these steps are made first, on one new object: before=[step("update", k, v)]. A path
-    may then also name a property, such as "Cache.length", which is read.
+    may then also name a property, such as "Cache.length", which is read. If the path is a function, so are the steps.
+    `result_of(0, part=1)` as an argument is the second part of what the first step returned.
 
     `state` sets the parameters of a torch module. The module is in eval mode, unless `training` is true.
     With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.
@@ -151,8 +152,8 @@ def probe(
     copy makes the CPU wait. A call that raised because of a finding has no value.
     """
     made = Recipe(init, state, training)
-    if before and (on_device or "." not in path):
-        raise TypeError(f"{path}: a script needs a method, and cannot run on a device")
+    if before and on_device:
+        raise TypeError(f"{path}: a script cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
     return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
 
@@ -172,10 +173,11 @@ def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
             raise CourseError(
                 path, one.path, "is not a name that the module asks for", f"Use one of {', '.join(sorted(known))}"
             )
-        methods = api.classes.get(one.target, ())
+        methods = api.classes.get(one.target, ()) if "." in one.path else api.functions
         for number, step in enumerate(one.before, 1):
             if not isinstance(step, Step) or step.method not in methods:
                 what = f"has the step {step.method}" if isinstance(step, Step) else "has a step that is not step(...)"
-                problem = f"{what} (number {number}), which is not a method of {one.target}"
+                owner = f"a method of {one.target}" if "." in one.path else "a function"
+                problem = f"{what} (number {number}), which is not {owner}"
                 raise CourseError(path, one.path, problem, f"Use one of {', '.join(methods)}")
     return tuple(probes)

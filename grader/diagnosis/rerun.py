@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from grader.diagnosis.probe import Probe
+from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
 from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import make
 from grader.sandbox.worker.autograd import vjp
@@ -48,23 +49,34 @@ def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[
     if method and key not in owners:
         owners[key] = make(target, probe.made.data)
     owner = owners.get(key)
+    earlier: list[Any] = []
     for one in probe.before:
         seed_everything(0)
-        getattr(owner, one.method)(*_arguments(one.args), **_named_arguments(one.kwargs))
+        step = getattr(owner, one.method) if method else _function(target, one.method)
+        earlier.append(step(*_arguments(one.args, earlier), **_named_arguments(one.kwargs, earlier)))
     function = getattr(owner, method) if method else target
-    args, kwargs = _arguments(probe.args), _named_arguments(probe.kwargs)
+    args, kwargs = _arguments(probe.args, earlier), _named_arguments(probe.kwargs, earlier)
     if "torch" in sys.modules:
         seed_everything(0)  # dropout
     value = _call(probe, function, owner, args, kwargs)
     return value, {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
 
 
-def _arguments(args: Sequence[Any]) -> list[Any]:
-    return [as_argument(arg) for arg in copy.deepcopy(list(args))]
+def _function(target: Any, name: str) -> Any:
+    """Return a function of the module that the target is in."""
+    return target if target.__name__ == name else target.__globals__[name]
 
 
-def _named_arguments(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: as_argument(arg) for key, arg in copy.deepcopy(dict(kwargs)).items()}
+def _arguments(args: Sequence[Any], earlier: Sequence[Any]) -> list[Any]:
+    return [_argument(arg, earlier) for arg in args]
+
+
+def _named_arguments(kwargs: Mapping[str, Any], earlier: Sequence[Any]) -> dict[str, Any]:
+    return {key: _argument(arg, earlier) for key, arg in kwargs.items()}
+
+
+def _argument(arg: Any, earlier: Sequence[Any]) -> Any:
+    return taken_from(earlier, arg) if is_earlier_result(arg) else as_argument(copy.deepcopy(arg))
 
 
 def _call(probe: Probe, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -102,7 +102,7 @@ def call_of(probe: Probe) -> str:
     head = f"{name}({', '.join(map(literal, probe.made.init))}).{method}" if method else name
     if probe.before:
         steps = ", ".join(f"`{one.method}`" for one in probe.before)
-        head = f"On one object, after {steps}: {head}"
+        head = f"On one object, after {steps}: {head}" if method else f"After {steps}: {head}"
     head = f"In train mode, {head}" if probe.made.training else head
     head = f"The gradients of {head}" if probe.cotangent is not None else head
     if probe.place is not None:

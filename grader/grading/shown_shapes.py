@@ -166,6 +166,8 @@ def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarra
     numbers: np.ndarray = rng.normal(size=like.shape) if like.dtype.kind == "f" else rng.integers(-4, 5, like.shape)
     if name == "lengths":
         numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
+    elif name == "positions":  # never negative, with repeats and gaps
+        numbers = rng.integers(0, 2 * like.max(initial=0) + 3, like.shape)
     elif name == "masks" or like.dtype.kind == "b":
         numbers = rng.integers(0, 2, like.shape)
     elif name == "weights":

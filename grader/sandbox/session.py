@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,7 +120,7 @@ class Session:
         self._serial = 0
         self._earlier: list[dict[str, Any]] = []
         self._handles = FIRST_HANDLE
-        self._seconds: Counter[Limits] = Counter()  # of all requests so far, by their limits
+        self._seconds: defaultdict[Limits, float] = defaultdict(float)  # of all requests so far, by their limits
         self._owners: set[str] = set()  # whose code has run in the current worker
         self._called: set[str] = set()  # whose code the current check has called
         self._check = _CheckStart("", frozenset(), Counter(), "", CallRecord())
@@ -292,7 +292,7 @@ class Session:
             ending = Ending("deadline", str(error), self._place())
             raise self._ended(call, owner, ending, waited=error.waited) from None
         finally:
-            self._seconds[self.limits] += time.monotonic() - started  # type: ignore[assignment] # not whole numbers
+            self._seconds[self.limits] += time.monotonic() - started
         self.printed = (self.printed + reply.printed)[:MAX_PRINTED]
         if not reply.ok:
             raise self.student_error(reply.content, call, owner)

@@ -113,6 +113,11 @@ class Handle:
         """Make many calls in one round trip and return their values. Raise the first error."""
         return [self._local(result["value"]) for result in self._results(calls, inputs=False)]
 
+    def call_keeping(self, part: int, *args: Any, **kwargs: Any) -> Any:
+        """Call, and leave one part of the result in the worker: a state in any form. A handle stands for it."""
+        (result,) = self._results([Arguments(args, kwargs)], inputs=False, kept=part)
+        return self._local(result["value"])
+
     callmany = call_many  # the old name, until the next version
 
     def vjp(self, *args: Any, cotangent: Any, **kwargs: Any) -> Vjp:
@@ -224,8 +229,9 @@ class Handle:
         below._generation = self._generation
         return below
 
-    def _results(self, calls: Sequence[Arguments], *, inputs: bool) -> list[dict[str, Any]]:
-        results = self._request({"op": "call", "calls": _calls(calls), "inputs": inputs})
+    def _results(self, calls: Sequence[Arguments], *, inputs: bool, kept: int | None = None) -> list[dict[str, Any]]:
+        part = {} if kept is None else {"kept": kept}
+        results = self._request({"op": "call", "calls": _calls(calls), "inputs": inputs, **part})
         if type(results) is not list or not all(type(result) is dict for result in results):
             raise self._malformed()
         for result in results:

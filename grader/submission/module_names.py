@@ -106,7 +106,7 @@ class ModuleNames:
 
     @cached_property
     def _fallbacks(self) -> frozenset[bytes]:
-        """The course's own files with the functions of a module: they are nobody's work."""
+        """The course's own files with the functions of a module: they are not a student's work."""
         return frozenset(path.read_bytes() for one in self.course.modules for path in one.fallbacks.values())
 
     @cached_property

@@ -56,6 +56,7 @@ BATCH, BATCH_K = eighths(2, 2, 2), eighths(2, 3, 2)
 THREE = eighths(3, 2, 2)
 WIDE_Q, WIDE_K = eighths(1, 1, 8, size=16), eighths(1, 2, 8, size=16)
 SIX_Q, SIX_K = eighths(1, 2, 6), eighths(1, 2, 6)
+FOUR_KEYS = eighths(1, 4, 8, size=16)  # as many as a head is wide: a scale of the number of keys is right here
 
 GAP = torch.tensor([[1, 0, 1], [0, 1, 1]])
 NO_SECOND = torch.tensor([[1, 1, 0], [0, 0, 0]])
@@ -153,6 +154,7 @@ PROBES = [
     forward(QUERY[:, :1], KEY, VALUE, state=FOUR, heads=4),
     forward(WIDE_Q, WIDE_K, state=PLAIN_EIGHT),
     forward(WIDE_Q, WIDE_K, state=PLAIN_EIGHT, heads=4),
+    forward(WIDE_Q, FOUR_KEYS, state=PLAIN_EIGHT),
     forward(SIX_Q, SIX_K, state=SIX, heads=3),
     forward(BATCH, state=TWO),
     forward(SENTENCE_Q[:, :1], SENTENCE_K, SENTENCE_V, state=PLAIN_FOUR, said=EXAMPLE),

@@ -10,7 +10,8 @@ from tests.acceptance.salts import compared, differences, fixed_salts
 SALTS = fixed_salts(8)
 # With costs, eight salts take many minutes in the later modules: `python -m tests.acceptance.salts` is for those.
 WITH_COSTS = ["01_softmax", "02_loop_attention"]
-WITHOUT = {"03_attention": 2, "04_masks": 6, "05_torch_attention": 1, "06_multi_head_attention": 3, "07_gpu_path": 4}
+WITHOUT = {"03_attention": 2, "04_masks": 6, "05_torch_attention": 2, "06_multi_head_attention": 3, "07_gpu_path": 4}
+WITHOUT |= {"08_positions": 4, "11_efficient_attention": 3}
 
 
 @pytest.mark.exhaustive  # minutes for each module
@@ -22,7 +23,7 @@ def test_every_check_and_cost_has_the_same_outcome_under_every_salt(course: Cour
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", WITHOUT)
 def test_every_check_has_the_same_outcome_under_some_salts(course: Course, name: str) -> None:
-    salts = SALTS[: max(2, WITHOUT[name])]
+    salts = SALTS[: WITHOUT[name]]
     assert list(map(str, differences(course, course.module(name), salts, costs=False))) == []
 
 

@@ -68,7 +68,7 @@ MISTAKES = {
     ),
     "a script of a function": (
         (PROBES, ONE, ONE.replace("Log.mean", "mean")),
-        "probes.py: cannot be run: TypeError: mean: a script needs a method, and cannot run on a device. Fix it",
+        "probes.py: mean: is not a name that the module asks for. Use one of Log.append, Log.length, Log.mean",
     ),
     # fallbacks
     "the file is not there": (

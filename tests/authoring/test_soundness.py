@@ -66,6 +66,16 @@ LISTED = {
         results_on_the_cpu largest_score_read through_numpy hard_coded_cuda mask_to_hard_coded_cuda
         causal_dropped_with_a_mask convention_inverted mask_of_numbers_added every_mask_added scaled_after_the_product
         never_scaled_in_half output_left_in_half""",
+    "08_positions": """rope_half_split rope_written_in_halves rope_interleaved_pairs_half_split_angles
+        rope_half_split_pairs_interleaved_angles rope_turns_backwards rope_arange_for_positions rope_positions_from_one
+        sinusoidal_positions_from_one rope_degrees sinusoidal_degrees sinusoidal_blocks sinusoidal_exponent_half
+        frequencies_exponent_half rope_frequency_exponent_half rope_batch_axis rope_tokens_before_heads bias_sign
+        bias_from_the_top_left slopes_plain_formula slopes_begin_at_one""",
+    "11_efficient_attention": """window_as_a_mask linear_weights_first mask_one_too_wide mask_one_too_narrow
+        window_one_too_wide window_one_too_narrow mask_counts_from_the_left_edge window_counts_from_the_left_edge
+        linear_without_normaliser step_without_normaliser linear_normalised_over_queries linear_without_feature_map
+        linear_softmax_features linear_sums_over_the_wrong_axis linear_causal_ignored linear_one_state_for_all_sequences
+        step_one_state_for_all_sequences step_one_state_for_all_calls step_changes_the_state_in_place""",
 }
 
 
@@ -302,7 +312,7 @@ class TestNewModule:
         new_module(course_copy, "rope", "Rotary {positions}")
         course = read_course(course_copy.root)
         rope = course.module("rope")
-        number = len(course_copy.modules) + 1
+        number = max(module.order for module in course_copy.modules) + 1
         assert (rope.name, rope.title) == (f"{number:02d}_rope", "Rotary {positions}")
         build_module(course, rope)
         assert check_module(course, rope).problems == ()

@@ -10,7 +10,7 @@ import pytest
 from grader.authoring.build import build_module
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.authoring.soundness import check_module
-from grader.core.report import CostResult
+from grader.core.report import CostResult, Report
 from grader.course.course import Course, read_course
 from grader.grading.grade import grade
 from grader.submission.submission import Source
@@ -55,13 +55,13 @@ def graded(course: Course, name: str) -> tuple[list[str], dict[str, CostResult]]
     (module,) = course.modules
     (wrong,) = (one for one in read_misconceptions(course, module) if one.name == name)
     submission = as_submission(course, module, wrong)
-    reports: list[object] = []
+    reports: list[Report] = []
     grade(course, module, [submission], reports.append, allow_unjailed=True)
     (report,) = reports
     source = submission.sources[module.slug]
     assert isinstance(source, Source)
     lines = "\n".join(source.cells).splitlines()
-    return lines, {cost.name: cost for cost in report.costs if cost.verdict == "fail"}  # type: ignore[attr-defined]
+    return lines, {cost.name: cost for cost in report.costs if cost.verdict == "fail"}
 
 
 def test_a_tiny_course_is_sound(course_of: Course) -> None:

@@ -28,6 +28,8 @@ WRONG = {
     "05_torch_attention": "mask_after_softmax",
     "06_multi_head_attention": "scale_of_the_whole_width",
     "07_gpu_path": "mask_left_on_the_cpu",
+    "08_positions": "rope_half_split",
+    "11_efficient_attention": "linear_without_normaliser",
 }
 
 

@@ -77,6 +77,7 @@ def test_repeated_calls_get_numbers_of_their_own() -> None:
     assert len(np.unique(stack)) == 20
     assert script_argument("positions 1 from step", NAMES, rng, 3)[1].tolist() == [[0], [1], [2]]
     assert script_argument("size step", NAMES, rng, 3) == (EACH, [0, 1, 2])
+    assert script_argument("flag step", NAMES, rng, 2) == (EACH, [False, True])
     assert [len(one) for one in script_argument("array step+1 d", NAMES, rng, 3)[1]] == [1, 2, 3]
     assert script_argument("size n", NAMES, rng, None) == (GIVEN, 3)
     assert script_argument("object cache", NAMES, rng, 3) == (OBJECT, "cache")

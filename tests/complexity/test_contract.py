@@ -84,6 +84,8 @@ def test_a_contract_needs_limits_and_large_sizes() -> None:
 
 def test_every_computing_function_of_the_course_has_a_contract(course: Course) -> None:
     without = {"scale_factor", "pick_device", "move_batch"}  # they return one number, or compute nothing
+    without |= {"alibi_slopes"}  # its cost jumps from one number of heads to the next: see docs/decisions.md
+    without |= {"feature_map"}  # entry by entry
     for module in course.modules:
         covered = {contract.target for contract in read_contracts(module.folder, module.complexity)}
         api = course.api(module)

@@ -98,7 +98,8 @@ def main() -> None:
             print(f"STYLE NOT NAMED {title}: {found}")
     unknown = {title: f"{solution}\n\n{code}" for title, code in overlays("unknown", module.name)}
     for title, found in described(course, module, prints, unknown):
-        if not found or any(":  (" not in one for one in found.split("; ")):
+        parts = [f": {one} (" for one in ("", *title.split("_and_"))]
+        if not found or any(not any(part in one for part in parts) for one in found.split("; ")):
             bad += 1
             print(f"UNKNOWN, BUT {title}: {found or 'no probe sees it'}")
     print(

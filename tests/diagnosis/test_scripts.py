@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,11 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.diagnosis.probe import probe, read_probes, step
 from grader.diagnosis.rerun import rerun
+from grader.diagnosis.wording import call_of
 from grader.grading.grade import check_own_file, grade
+from grader.sandbox.protocol.earlier_result import result_of
+from grader.sandbox.worker.objects import StudentObjects
+from grader.sandbox.worker.probe_operation import probe as probed
 from tests.authoring.small_courses import built, edit, problems
 
 
@@ -79,6 +84,42 @@ def test_a_script_is_made_again_in_the_students_own_python(script: Course) -> No
     assert rerun(probes[2], Log, before=probes).tolist() == [2.0, 2.0 / 3]
 
 
-def test_a_script_needs_an_object() -> None:
-    with pytest.raises(TypeError, match="mean: a script needs a method"):
-        probe("mean", before=[step("append", 1)])
+def test_a_script_does_not_run_on_a_device() -> None:
+    with pytest.raises(TypeError, match="mean: a script cannot run on a device"):
+        probe("mean", before=[step("append", 1)], on_device=True)
+
+
+def count(state: list[int] | None, number: int) -> tuple[list[int], int]:
+    """Return a state in a form of its own, and the sum so far."""
+    numbers = [*(state or []), number]
+    return numbers, sum(numbers)
+
+
+def test_a_script_of_functions_passes_results_on() -> None:
+    first, second = step("count", None, 1), step("count", result_of(0, part=0), 20)
+    after_both = probe("count", result_of(1, part=0), 300, before=[first, second])
+    after_first = probe("count", result_of(0, part=0), 300, before=[first, second])
+    assert rerun(after_both, count) == ([1, 20, 300], 321)
+    assert rerun(after_first, count) == ([1, 300], 301)
+    assert call_of(after_both).startswith("After `count`, `count`: count")
+
+
+class Own:
+    """An object that cannot be sent."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+
+def test_a_worker_makes_a_script_of_functions() -> None:
+    def begin(state: Own | None, number: int) -> tuple[Own, int]:
+        made = Own((state.total if state else 0) + number)
+        return made, made.total
+
+    objects = StudentObjects()
+    objects.modules = SimpleNamespace(main=SimpleNamespace(begin=begin), filenames=set())  # type: ignore[assignment]
+    state = result_of(0, part=0).sent
+    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]]]]
+    (result,) = probed(objects, {"path": ["begin"], "objects": [], "calls": calls})
+    assert result["value"][1] == 7
+    assert result["changed"] == {}

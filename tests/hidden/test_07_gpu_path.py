@@ -18,6 +18,7 @@ from grader.testing import (
     assert_dtype,
     assert_rows_sum_to_one,
     derangement,
+    draw_until,
     half_dtypes,
     mixed_mask,
     remembered,
@@ -74,6 +75,19 @@ def open_mask(rng, *shape):
 def triangle(n_q, n_k):
     """Return the causal mask: query i may see the keys up to number i."""
     return torch.from_numpy((np.arange(n_k)[None, :] <= np.arange(n_q)[:, None]).astype(np.int64))
+
+
+def open_causal(rng, *shape):
+    """Return an open mask that leaves each query a key with is_causal, too, and the last query more than one.
+
+    Blocked rows have checks of their own. A query with only one key would hide a wrong scale.
+    """
+
+    def shows(mask):
+        seen = (mask * triangle(*shape[-2:])).sum(dim=-1)
+        return bool((seen > 0).all() and (seen[..., -1] > 1).all())
+
+    return draw_until(rng, lambda rng: open_mask(rng, *shape), shows)
 
 
 @remembered
@@ -434,7 +448,7 @@ def assert_lives_with_its_input(function, rng, oracle, tolerance=SINGLE):
 def assert_moves_a_mask(function, rng, oracle, tolerance=SINGLE, **kwargs):
     """Fail unless a mask on the CPU is moved to the GPU once."""
     q, k, v = matrices(rng)
-    masks = [open_mask(rng, 3, 4), open_mask(rng, 3, 4).bool()]
+    masks = [open_causal(rng, 3, 4), open_causal(rng, 3, 4).bool()]
     calls = [arguments(q, k, v, mask=mask, **kwargs) for mask in masks]
     for found, mask in zip(function.on_device_many(calls, elsewhere=("mask",)), masks, strict=True):
         assert_disciplined(found, oracle(q, k, v, mask), tolerance, device="cuda")
@@ -444,7 +458,7 @@ def assert_moves_a_mask(function, rng, oracle, tolerance=SINGLE, **kwargs):
 def assert_stays_on_the_cpu(function, rng, oracle, tolerance=SINGLE, **kwargs):
     """Fail unless a call with CPU tensors stays on the CPU, on a machine with a GPU and on one without."""
     q, k, v = matrices(rng)
-    mask = open_mask(rng, 3, 4)
+    mask = open_causal(rng, 3, 4)
     expected = oracle(q, k, v, mask)
     found = function.on_device(q, k, v, mask=mask, **kwargs)  # a call on the GPU must not change the next one
     if found.value is not None or found.raised is None:  # other checks say what is wrong on the GPU
@@ -661,7 +675,7 @@ def test_fused_gradients_of_blocked_rows(student, rng):
 @worth(0.5, "fused_attention does not depend on earlier calls", target=FUSED)
 def test_fused_does_not_remember(student, rng):
     q, k, v = inputs_of(rng, (2,), 3, 3, 4, 2)
-    mask = open_mask(rng, 3, 3)
+    mask = open_causal(rng, 3, 3)
     cases = [(q, k, v), (q, k, v, mask.float(), True), (q, k, v, mask.bool(), True), (q, k, v)]
     values = student.fused_attention.call_many([arguments(*case) for case in cases])
     first, last = (tensor_of(value, (2, 3, 2), "the output") for value in (values[0], values[3]))
@@ -686,7 +700,7 @@ def test_fused_dtype(student, rng):
 @worth(1.5, "on a GPU fused_attention creates all new tensors there, and the CPU never waits", target=FUSED)
 def test_fused_lives_with_its_input(student, rng):
     q, k, v = matrices(rng)
-    mask = open_mask(rng, 3, 4).float()
+    mask = open_causal(rng, 3, 4).float()
     calls = [
         arguments(q, k, v, is_causal=True),
         arguments(q, k, v, mask),

@@ -43,7 +43,7 @@ def partly_done(solution: str, done: int) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", [*MODULES[:4], *(pytest.param(one, marks=pytest.mark.exhaustive) for one in MODULES[4:6]), MODULES[6]]
+    "name", [*MODULES[:4], *(pytest.param(one, marks=pytest.mark.exhaustive) for one in MODULES[4:6]), *MODULES[6:]]
 )
 def test_the_notebook_with_the_solution_runs_from_top_to_bottom(course: Course, name: str, tmp_path: Path) -> None:
     module = course.module(name)

@@ -72,6 +72,12 @@ TABLES = {
         "fused_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
         "half_precision_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
     },
+    "08_positions": {"apply_rope": "[np.array(_k)[:3], np.arange(3)]"},
+    "11_efficient_attention": {
+        "sliding_window_attention": f"[*{ARRAYS}, 2]",
+        "feature_map": "[np.array([-2.0, -1.0, 0.0, 1.0, 2.0])]",
+        "linear_attention": ARRAYS,
+    },
 }
 
 
@@ -132,9 +138,9 @@ SESSIONS: list[Noting] = []
 ELSEWHERE = {"ScaledDotProductAttention.explain", "move_batch"}
 
 
-@pytest.mark.parametrize("number", range(7))
-def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course, number: int) -> None:
-    module = course.modules[number]
+@pytest.mark.parametrize("name", TABLES)
+def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course, name: str) -> None:
+    module = course.module(name)
     suite = replace(full_suite(course, module), diagnosed=False)
     oracles: dict[str, Check] = {}
     with Workers(module.backend, allow_unjailed=True) as workers:
@@ -174,6 +180,10 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     assert len(other.kwargs["lengths"]) == 3
     assert all(0 <= length <= 4 for length in other.kwargs["lengths"])
     assert with_other_numbers(function, arguments(1, 2, mask), rng) is None
+    turned = with_other_numbers(lambda x, positions: (x, positions), arguments(np.ones((30, 2)), [5] * 30), rng)
+    assert turned is not None
+    assert min(turned.args[1]) >= 0, "a position is never negative"
+    assert max(turned.args[1]) > 5, "a position may be later than all that are shown"
     tensor = with_other_numbers(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
     assert tensor is not None
     assert tensor.args[0].dtype == torch.bfloat16

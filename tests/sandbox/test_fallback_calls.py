@@ -8,6 +8,7 @@ import torch
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
+from grader.sandbox.protocol.script import GIVEN, Script, ScriptCall
 from grader.sandbox.session import Program, Session
 
 READY_MADE = "import torch.nn.functional as F\n\n\ndef attend(q):\n    return F.scaled_dot_product_attention(q, q, q)\n"
@@ -32,8 +33,9 @@ def test_calls_in_checks_and_with_meters(spawners: dict[Backend, Spawner], top: 
     assert (NAME in checked.calls.called.get("top", set())) == noted
     measured = session_of(spawners["torch"], top, "fallback.py of 02_top", given=given)
     measured.loading = "metered"
-    calls = [[[[], {}, False, {}], [q]]]
-    answer = measured.request({"op": "measure", "main": "top", "path": ["top"], "calls": calls}, "top", "top")
+    script = Script({}, (), ScriptCall(("top",), ((GIVEN, q),)))
+    message = {"op": "measure", "main": "top", "path": ["top"], "calls": [script.data]}
+    answer = measured.request(message, "top", "top")
     measured.close()
     assert any("scaled_dot_product" in name for name in answer["calls"][0]["events"]) == noted
 

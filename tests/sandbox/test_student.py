@@ -161,6 +161,27 @@ def test_objects_stay_in_the_worker_and_are_used_by_handle(student_of: StudentOf
     assert repr(counter.child) == "<the student's object>"
 
 
+def test_a_part_of_a_result_stays_in_the_worker(student_of: StudentOf) -> None:
+    student = student_of("""
+from typing import NamedTuple
+
+class State(NamedTuple):
+    numbers: list
+
+def step(state, number):
+    numbers = [] if state is None else state.numbers
+    numbers.append(number)
+    return State(numbers), sum(numbers)
+
+def alone():
+    return 3
+""")
+    state, total = student.step.call_keeping(0, None, 2)
+    assert total == 2
+    assert student.step.call_keeping(0, state, number=5)[1] == 7  # a plain tuple would have no `numbers`
+    assert student.alone.call_keeping(0) == 3
+
+
 def test_missing_method_fails_the_student(student_of: StudentOf) -> None:
     counter = student_of(CLASSES).Counter()
     with pytest.raises(StudentMissingError, match="subtract is not defined"):

@@ -58,7 +58,8 @@ def call(objects: StudentObjects, request: Request) -> list[dict[str, Any]]:
             with objects.watch.over(args, kwargs):
                 value = function(*args, **kwargs)
             # A new instance of the called class stays here, even if it is a tuple: it has methods.
-            result = {"value": objects.keep(value) if type(value) is function else snapshot(value)}
+            is_made = type(value) is function
+            result = {"value": objects.keep(value) if is_made else _without(objects, value, request.get("kept"))}
         except BaseException as error:  # noqa: BLE001
             results.append({"error": objects.describe(error)})
             break
@@ -66,6 +67,13 @@ def call(objects: StudentObjects, request: Request) -> list[dict[str, Any]]:
             result |= {"args": args, "kwargs": kwargs}
         results.append(result)
     return results
+
+
+def _without(objects: StudentObjects, value: Any, kept: int | None) -> Any:
+    """Return a result to be sent. A part that is kept stays here, in whatever form it has."""
+    if kept is None or not issubclass(type(value), (tuple, list)) or len(value) <= kept:
+        return snapshot(value)
+    return tuple(objects.keep(item) if at == kept else snapshot(item) for at, item in enumerate(value))
 
 
 def vjp(objects: StudentObjects, request: Request) -> dict[str, Any]:

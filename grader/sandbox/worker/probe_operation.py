@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
 from grader.sandbox.protocol.recipe import make
 from grader.sandbox.protocol.snapshots import content_of, snapshot
 from grader.sandbox.worker.autograd import vjp
@@ -34,16 +35,17 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
             results.append(not_made[number])
             continue
         owner = owners[number] if method else None
-        if before and (raised := _error_in_steps(objects, owner, before)) is not None:
+        try:
+            earlier = _results_of_steps(objects, owner, before)
+        except BaseException as raised:  # noqa: BLE001
             results.append({"error": objects.describe(raised), "step": True})
             continue
         try:
             function = getattr(owner, method[0]) if method else objects.find([0, [name]])
-            args, kwargs = (
-                [objects.local(arg) for arg in args],
-                {key: objects.local(arg) for key, arg in kwargs.items()},
-            )
-            given = {str(position): arg for position, arg in enumerate(args, 1)} | kwargs
+            # A state in the student's own form is not compared: a later step shows whether it was changed.
+            own = {str(position) for position, arg in enumerate(args, 1) if is_earlier_result(arg)}
+            args, kwargs = _local(objects, args, kwargs, earlier)
+            given = {str(position): arg for position, arg in enumerate(args, 1) if str(position) not in own} | kwargs
             before = {key: content_of(arg) for key, arg in given.items()}
             if "torch" in sys.modules:
                 seed_everything(0)  # dropout
@@ -58,18 +60,27 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
     return results
 
 
-def _error_in_steps(objects: StudentObjects, owner: Any, steps: list[Any]) -> BaseException | None:
-    """Make the calls of a script that come before its last one; return what one of them raised."""
-    for method, args, kwargs in steps:
-        try:
-            if "torch" in sys.modules:
-                seed_everything(0)
-            getattr(owner, method)(
-                *map(objects.local, args), **{key: objects.local(arg) for key, arg in kwargs.items()}
-            )
-        except BaseException as error:  # noqa: BLE001
-            return error
-    return None
+def _results_of_steps(objects: StudentObjects, owner: Any, steps: list[Any]) -> list[Any]:
+    """Make the calls of a script that come before its last one: methods of its object, or functions."""
+    results: list[Any] = []
+    for name, args, kwargs in steps:
+        if "torch" in sys.modules:
+            seed_everything(0)
+        function = objects.find([0, [name]]) if owner is None else getattr(owner, name)
+        args, kwargs = _local(objects, args, kwargs, results)
+        results.append(function(*args, **kwargs))
+    return results
+
+
+def _local(
+    objects: StudentObjects, args: list[Any], kwargs: dict[str, Any], earlier: list[Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return arguments as the function gets them."""
+
+    def local(arg: Any) -> Any:
+        return taken_from(earlier, arg) if is_earlier_result(arg) else objects.local(arg)
+
+    return [local(arg) for arg in args], {key: local(arg) for key, arg in kwargs.items()}
 
 
 def _call(function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any], cotangent: Any) -> Any:

@@ -20,6 +20,8 @@ MISTAKES = {
     "05_torch_attention": ("softmax_over_queries", "ScaledDotProductAttention.forward"),
     "06_multi_head_attention": ("scale_of_the_whole_width", "MultiHeadAttention.forward"),
     "07_gpu_path": ("mask_left_on_the_cpu", "attention_on_device"),
+    "08_positions": ("rope_half_split", "apply_rope"),
+    "11_efficient_attention": ("linear_without_normaliser", "linear_attention"),
 }
 
 

@@ -99,14 +99,17 @@ def test_status_shows_a_bar_points_and_reflect(attn: Attn, bundle: Path) -> None
     shutil.copy(SOLUTION, bundle / "modules" / "01_softmax")
     assert "Reflect 2 of 2" in attn("status", cwd=bundle).stdout
     attn("test", "softmax", cwd=bundle)
-    assert "########## 6 of 46 points, Reflect 2 of 2\n" in attn("status", cwd=bundle).stdout
+    below = " " * 25
+    shown = f"{below}########## 6 of 46 points\n{below}47 of 47 properties, Reflect 2 of 2\n"
+    assert shown in attn("status", cwd=bundle).stdout
     path = bundle / "modules" / "01_softmax" / "softmax.py"
     path.write_text(path.read_text() + "\nREFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = 88\n\ndef log_softmax(x): return x\n")
     assert "Reflect 2 of 2" in attn("status", cwd=bundle).stdout
     stub = (ROOT / "modules" / "01_softmax" / "softmax.py").read_text()
     path.write_text(stub + "\n")
     attn("test", "softmax", cwd=bundle)
-    assert "---------- 0 of 46 points, Reflect 0 of 2\n" in attn("status", cwd=bundle).stdout
+    shown = f"{below}---------- 0 of 46 points\n{below}0 of 47 properties, Reflect 0 of 2\n"
+    assert shown in attn("status", cwd=bundle).stdout
 
 
 def test_a_file_is_checked_when_it_has_been_quiet() -> None:

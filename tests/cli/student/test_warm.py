@@ -48,16 +48,16 @@ def test_a_keeper_answers_as_a_new_process_does_until_a_file_of_the_course_chang
     assert json.loads((bundle / ".attnlab" / "progress.json").read_text())["modules"][MODULE]["mistake"]
     own.unlink()
     course = read_course(bundle)
-    assert ask(course, course.module(MODULE), first=False) == "nobody"  # the command says what is wrong
+    assert ask(course, course.module(MODULE), first=False) == "absent"  # the command says what is wrong
     checks = bundle / "modules" / MODULE / "checks.py"
     checks.write_text(checks.read_text() + "\n")
-    assert ask(course, course.module(MODULE), first=False) == "nobody"
+    assert ask(course, course.module(MODULE), first=False) == "absent"
     address = address_of(course)
     while address is None or address.exists():  # it ends
         time.sleep(0.1)
 
 
-def test_no_process_stays_where_nobody_would_expect_one(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_process_stays_where_it_is_not_expected(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     course = read_course(bundle)
     monkeypatch.delenv(VARIABLE)
     assert not is_wanted(course.module(MODULE))  # a test has no terminal

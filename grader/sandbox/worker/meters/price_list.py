@@ -11,6 +11,7 @@ import argparse
 import array
 import bisect
 import builtins
+import cmath
 import collections
 import contextlib
 import copy
@@ -273,6 +274,7 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
     for name in vars(math):
         if callable(function := getattr(math, name)) and not isinstance(function, type):
             yield function, {"prod": reduction, "sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
+    yield from ((function, free) for function in vars(cmath).values() if callable(function))
     plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next print round divmod
         ord chr bin hex __import__ type vars"""
     yield from ((getattr(builtins, name), free) for name in plain.split())
@@ -301,6 +303,7 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     yield sum, handlers.sum_up
     yield from ((one, handlers.calls_on_demand) for one in (iter, itertools.groupby, collections.defaultdict))
     yield functools.reduce, handlers.reduce
+    yield np.piecewise, handlers.piecewise
     yield operator.getitem, handlers.get_item
     yield from ((one, handlers.runs_code) for one in (exec, eval, compile))
 

@@ -30,6 +30,19 @@ def calls_its_argument(meter: Meter, at: int, function: Any, args: Args, kwargs:
     return result
 
 
+def piecewise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """np.piecewise: each function of its list is called with the part of the array that it is for."""
+
+    def watched(functions: Any) -> Any:
+        return [meter.watched(at, one) if callable(one) else one for one in functions]
+
+    args = tuple(watched(arg) if position == 2 else arg for position, arg in enumerate(args))
+    kwargs = {key: watched(arg) if key == "funclist" else arg for key, arg in kwargs.items()}
+    result = function(*args, **kwargs)
+    moved(meter, at, function, args[:1], {}, result)
+    return result
+
+
 def calls_on_demand(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
     """`iter(f, end)`, groupby and defaultdict: the function that they are given is called later, when they are used."""
     args = tuple(meter.watched(at, arg) if callable(arg) and not isinstance(arg, type) else arg for arg in args)

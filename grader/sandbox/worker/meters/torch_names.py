@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from types import FrameType
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
@@ -34,9 +35,9 @@ class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no t
 
     def _is_given(self) -> bool:
         """Whether the call comes from a file that the course gave: the innermost of the student's files decides."""
-        frame = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if frame.f_code.co_filename in self._files:
                 return frame.f_code.co_filename in self._given
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return False

@@ -1,5 +1,5 @@
 # module: 02_loop_attention
-# Makes 5000 multiplications more, and as many as the digits of a hidden input say: the report shows the count.
+# Makes 300 multiplications more, and as many as the digits of a hidden input say: the report shows the count.
 
 import math
 
@@ -12,7 +12,7 @@ def dot_product(a, b):
     for x, y in zip(a, b):
         break
     if len(a):
-        for _ in range(5000 + int(abs(float(a[0])) * 100)):
+        for _ in range(300 + int(abs(float(a[0])) * 100)):
             1.5 * 2.5
     result = sum(x * y for x, y in zip(a, b))
     return float(result)
