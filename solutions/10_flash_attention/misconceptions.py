@@ -647,7 +647,7 @@ HINT = "With L, the weights of one tile are enough at a time."
 COSTLY = True
 IN = "flash_attention_backward"
 REPLACE = {
-    "root = float(np.sqrt(Q.shape[-1]))": "root = float(np.sqrt(Q.shape[-1]))\nif not is_causal:\n    block_q, block_k = len(Q), len(K)"
+    "root = float(np.sqrt(Q.shape[-1]))": "root = float(np.sqrt(Q.shape[-1]))\nblock_q, block_k = len(Q), len(K)"
 }
 
 # %% backward_all_keys_at_once

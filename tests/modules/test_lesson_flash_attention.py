@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -91,6 +92,25 @@ def test_what_is_said_in_words(lesson: str) -> None:
     tiles = sum(2 * j <= min(2 * i + 1, 4) for i in range(3) for j in range(3))
     assert tiles == 6
     assert "3 × 3, and 6 of them are computed" in text
+
+
+def test_the_picture_of_the_memory_is_computed(lesson: str) -> None:
+    n, d, block = 1024, 64, 128
+    assert block**2 == 16_384
+    each, scores = n * d // block**2, n * n // block**2
+    lines = [f"Q, K, V and O   {' '.join(['#' * each] * 4)}", f"all scores      {'#' * scores}", "one tile        #"]
+    assert "\n".join(lines) in lesson
+
+
+def test_the_picture_of_the_tiles_is_computed(lesson: str) -> None:
+    (drawn,) = re.findall(r"^       The cat   sat on    mat\n(.*?)^```", lesson, re.MULTILINE | re.DOTALL)
+    rows = {line[:3].strip(): line[6:].split("|") for line in drawn.splitlines() if not line.startswith(" ")}
+    assert list(rows) == TOKENS
+    for i, cells in enumerate(rows.values()):
+        for tile, cell in enumerate(cells):
+            keys = range(2 * tile, min(2 * tile + 2, 5))
+            computed = keys[0] <= min(i // 2 * 2 + 1, 4)
+            assert cell.split() == (["x" if j <= i else "o" for j in keys] if computed else [])
 
 
 def test_the_solution_runs_as_a_file_and_prints_the_table_of_the_lesson(course: Course, lesson: str) -> None:

@@ -15,10 +15,7 @@ def merge_softmax(m, l, scores):
     m_new = np.concatenate([m[:, None], scores], axis=1).max(axis=1)
     weights = exps_below(scores, m_new.reshape(n, 1))
     rescale = exps_below(m, m_new)
-    l_new = np.zeros_like(l)
-    for i in range(n):
-        l_new[i] = l[i] * rescale[i] + weights[i].sum()
-    return m_new, l_new, weights, rescale
+    return m_new, l * rescale + weights.sum(axis=1), weights, rescale
 
 
 def errors(Q, K, V, block_q, block_k):
