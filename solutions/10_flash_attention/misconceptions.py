@@ -433,14 +433,6 @@ REPLACE = {
     'if min(block_q, block_k) < 1:\n    raise ValueError(f"a block has at least 1 token: block_q is {block_q}, block_k is {block_k}")': "block_q, block_k = max(block_q, 1), max(block_k, 1)"
 }
 
-# %% blocks_must_divide
-LIKELY = "block sizes that do not divide the length raise an error"
-HINT = "The last tile may be smaller. What does a slice beyond the end of an array give?"
-IN = "flash_attention"
-REPLACE = {
-    "if Q.ndim > 2:": 'if Q.shape[-2] % block_q or K.shape[-2] % block_k:\n    raise ValueError(f"{block_q} or {block_k} does not divide")\nif Q.ndim > 2:'
-}
-
 # %% modifies_the_queries
 LIKELY = "the caller's queries are divided by the scale in place"
 HINT = "Print Q before and after the call."
