@@ -319,15 +319,6 @@ REPLACE = {
     "for i in range(0, len(Q), block_q):": "for i in range(0, max(len(Q) // block_q, 1) * block_q, block_q):",
 }
 
-# %% blocks_swapped
-LIKELY = "block_q and block_k are swapped"
-HINT = "Which of the two cuts the queries? With is_causal, and for the memory, it matters."
-IN = "flash_attention"
-COSTLY = True
-REPLACE = {
-    "if Q.ndim > 2:": "block_q, block_k = block_k, block_q\nif Q.ndim > 2:",
-}
-
 # %% causal_ignored
 LIKELY = "is_causal is ignored"
 HINT = "With is_causal, the first query sees one key. What should its output be?"
