@@ -35,12 +35,12 @@ demo: $(READY)
 	@$(BIN)/attn grade examples/class --allow-unjailed --to reports/demo || test $$? -eq 1  # 1: not all have full marks
 
 test: lint
-	@echo "==> everything a change needs (about fourteen minutes on two cores)"
+	@echo "==> everything a change needs (about ten minutes on two cores)"
 	$(PYTEST) -m "not exhaustive"
 
 # What takes longer: every attack in every jail, every misconception graded and named, classes of hundreds.
 test-rest: $(READY)
-	@echo "==> the exhaustive runs (about three quarters of an hour on two cores)"
+	@echo "==> the exhaustive runs (about fifty minutes on two cores)"
 	$(PYTEST) -m exhaustive
 
 test-all: test test-rest

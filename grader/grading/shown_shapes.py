@@ -67,6 +67,8 @@ class ShownShapes:
         """
         if path not in self._known:
             self._known[path] = [case for case in self._cases(path, also, Recipe(init, state)) if where(case.call)]
+        if not self._known[path]:  # such a check could not fail
+            raise LookupError(f"shown makes no call of {path}: no probe of it has numbers to change, and none is given")
         target, _, method = path.partition(".")
         by_object: dict[Hashable, list[_Case]] = {}
         for case in self._known[path]:

@@ -43,6 +43,7 @@ def test_it_is_sound(trained: Course) -> None:
     assert problems(trained, "regression") == ""
 
 
+@pytest.mark.exhaustive  # trains six times
 def test_a_training_run_is_graded_alike_and_announced_once(trained: Course) -> None:
     right = trained.solution(trained.modules[0]).read_text()
     first, told = graded(trained, right)
@@ -56,6 +57,7 @@ def test_a_training_run_is_graded_alike_and_announced_once(trained: Course) -> N
     assert again == [replace(first, timing={}), replace(failed, timing={})]
 
 
+@pytest.mark.exhaustive
 def test_an_unseeded_solution_is_not_sound(tmp_path: Path) -> None:
     course = copied("trained", tmp_path)
     solution = course.solution(course.modules[0])

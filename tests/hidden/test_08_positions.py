@@ -496,11 +496,11 @@ def test_rope_of_far_positions(student, rng):
 
 @worth(1, "twice x gives twice the result, and nothing is added to x", target=ROPE)
 def test_rope_is_linear(student, rng):
-    x, y = full_pairs(rng, (3, 6)), full_pairs(rng, (3, 6))
-    positions = [4, 1, 9]
+    x, y = full_pairs(rng, (8, 12)), full_pairs(rng, (8, 12))  # a shape that no other check has
+    positions = [4, 1, 9, 2, 7, 7, 30, 3]
     of_x, of_y, of_sum, of_zero = ropes(student, [(one, positions) for one in (x, y, 2 * x - y, 0 * x)])
     assert_close(of_sum, 2 * of_x - of_y, ROUGH, of="2x - y")
-    assert_close(of_zero, np.zeros((3, 6)), of="a vector of zeros")
+    assert_close(of_zero, np.zeros((8, 12)), of="a vector of zeros")
     assert np.abs(of_x - x).max(axis=-1).min() > 1e-3, "a token at another position than 0 was not turned"
 
 
@@ -556,7 +556,9 @@ def test_rope_does_not_remember(student, rng):
     values = [array_like(value, (3, 4)) for value in student.apply_rope.call_many(calls)]
     for place, of in enumerate(("the first call", "the second call", "the third call")):
         assert_close(values[3 + place], values[place], ROUGH, of=f"{of} again, with keyword arguments")
-    assert_close(values[0][0, 0], one[0, 0] * math.cos(1) - one[0, 1] * math.sin(1), ROUGH, of="feature 0 of token 0")
+    for value, x, place, of in ((values[0], one, 1, "first"), (values[1], other, 3, "second")):
+        turned = x[0, 0] * math.cos(place) - x[0, 1] * math.sin(place)
+        assert_close(value[0, 0], turned, ROUGH, of=f"feature 0 of token 0, {of} call")
     slow = one[0, 2] * math.cos(3 / math.sqrt(10)) - one[0, 3] * math.sin(3 / math.sqrt(10))
     assert_close(values[2][0, 2], slow, ROUGH, of="feature 2 of token 0, with base 10")
 

@@ -16,6 +16,7 @@ from grader.sandbox.session import Session
 from grader.submission.submission import Source, Submission
 from grader.testing.gradients import half_dtypes
 from tests.conftest import ROOT
+from tests.quick import quick_or_exhaustive
 
 TORCH = [module.name for module in read_course(ROOT).modules if module.backend == "torch"]
 MOST_ENTRIES, MOST_IN_ALL = 256, 10_000
@@ -32,7 +33,7 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
             yield from tensors(item)
 
 
-@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("name", quick_or_exhaustive(TORCH))
 def test_what_is_sent_in_half_precision_is_tiny(course: Course, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[torch.Tensor] = []
     exchange = Session._exchange

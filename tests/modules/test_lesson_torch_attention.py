@@ -148,6 +148,7 @@ def test_what_is_said_in_words(lesson: str) -> None:
     assert np.float32(gaps[1]) == 0  # a score 200 below the best
 
 
+@pytest.mark.exhaustive  # it learns
 def test_the_solution_runs_as_a_file_and_learns_as_the_lesson_says(course: Course, lesson: str) -> None:
     done = run(course.solution(course.module(NAME)))
     assert (done.returncode, done.stderr) == (0, "")

@@ -18,7 +18,7 @@ from grader.course.module import Module
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.run_suite import run_suite
-from grader.grading.shown_shapes import with_other_numbers
+from grader.grading.shown_shapes import ShownShapes, with_other_numbers
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge
 from grader.grading.workers import Workers
@@ -27,6 +27,7 @@ from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import arguments
 from grader.submission.submission import Source, Submission
+from tests.quick import quick_or_exhaustive
 
 SENTENCE = """
 _q = [[1., 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]
@@ -91,7 +92,7 @@ def submission_of(course: Course, module: Module, more: str = "") -> Submission:
     return Submission("ana", module.name, source.file, {module.slug: source})
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", quick_or_exhaustive(TABLES))
 def test_a_table_of_the_shown_answers_fails(course: Course, name: str) -> None:
     module = course.module(name)
     tables = [TABLE.format(sentence=SENTENCE, name=function, shown=shown) for function, shown in TABLES[name].items()]
@@ -143,7 +144,7 @@ SESSIONS: list[Noting] = []
 ELSEWHERE = {"ScaledDotProductAttention.explain", "move_batch"}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", quick_or_exhaustive(TABLES))
 def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course, name: str) -> None:
     module = course.module(name)
     suite = replace(full_suite(course, module), diagnosed=False)
@@ -192,3 +193,10 @@ def test_other_numbers_keep_what_a_call_means() -> None:
     tensor = with_other_numbers(lambda x: x, arguments(torch.ones(3, dtype=torch.bfloat16)), rng)
     assert tensor is not None
     assert tensor.args[0].dtype == torch.bfloat16
+
+
+def test_a_name_that_no_probe_has_is_the_author_s_mistake() -> None:
+    nobody: Any = None  # no call is made
+    shown = ShownShapes([], None, np.random.default_rng)
+    with pytest.raises(LookupError, match="shown makes no call of sofmax: no probe of it"):
+        shown(nobody, "sofmax")

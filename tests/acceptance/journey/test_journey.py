@@ -107,6 +107,7 @@ def test_the_journey_without_fork_resource_and_fcntl(course: Course, bundle: Cou
     journey(course, student)
 
 
+@pytest.mark.exhaustive
 def test_a_module_in_a_notebook(course: Course, bundle: Course) -> None:
     student = StudentAtWork(bundle, [EXECUTABLE])
     module = bundle.modules[0]

@@ -12,6 +12,7 @@ from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 
 
+@pytest.mark.exhaustive  # it proves every module
 def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn) -> None:
     done = attn("dev", "check")
     assert done.returncode == 0
