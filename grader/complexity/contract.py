@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from grader.complexity.cost import path_of
 from grader.complexity.polynomial import NO_CONSTANTS, Lattice, Polynomial
 from grader.complexity.tiling import Sizes, from_tiles, in_tiles
 from grader.core.compare import Tolerance
@@ -77,7 +78,7 @@ class CallSpec:
 class Contract:
     """The limits on the cost of one function or method, and the sizes at which it is measured."""
 
-    function: str  # `softmax`, or `ScaledDotProductAttention.forward`
+    function: str  # `softmax`, `ScaledDotProductAttention.forward`, or `attend (causal)` for a second contract
     init: tuple[str, ...]
     args: tuple[str, ...]
     also: tuple[tuple[str, ...], ...]  # further calls: what they call matters, not their cost
@@ -98,9 +99,14 @@ class Contract:
     unguarded: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # limits that no wrong way breaks, and why
 
     @property
+    def path(self) -> str:
+        """The function or method that is measured."""
+        return path_of(self.function)
+
+    @property
     def target(self) -> str:
         """The function or class that gets the points."""
-        return self.function.partition(".")[0]
+        return self.path.partition(".")[0]
 
     @property
     def quick(self) -> Lattice:
@@ -124,7 +130,7 @@ class Contract:
     def reaches(self) -> list[str]:
         """The names in the student's module that a measurement calls."""
         before = [part for call in self.before for part in call.name.split(".")]
-        return [*self.function.split("."), *(one.kind for one in self.objects.values()), *before]
+        return [*self.path.split("."), *(one.kind for one in self.objects.values()), *before]
 
     def named(self, sizes: Sizes) -> dict[str, int]:
         """Return sizes and constants by name."""
@@ -152,7 +158,7 @@ class Contract:
 
     @property
     def is_method(self) -> bool:
-        return "." in self.function
+        return "." in self.path
 
     @property
     def points(self) -> float:

@@ -43,6 +43,7 @@ _TIMES = re.compile(r"(\S+) times")
 _RULE = re.compile(r"([a-z]\w*) *<= *([a-z]\w*)")
 _TILES = re.compile(r"(?:(\d+)\*)?([a-z]\w*)")
 _NAME = re.compile(r"[a-z]\w*")
+_KEY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?( \(\w[^()]*\))?")
 
 
 def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ...]:
@@ -52,6 +53,9 @@ def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ..
 
 def _read(folder: Path, name: str, table: Any) -> Contract:
     where = f"complexity.{name}"
+    if not _KEY.fullmatch(name):
+        fix = 'Write `softmax`, `Cache.update`, or for a further contract of a function `"softmax (float32)"`'
+        raise module_error(folder, where, f"{name!r} is not the name of a function or a method", fix)
     if type(table) is not dict:
         raise module_error(folder, where, "must be a table", _REFERENCE)
     for key in table:

@@ -17,6 +17,11 @@ class CodeLine:
     line: int
 
 
+def path_of(contract: str) -> str:
+    """Return the function or method that the name of a contract begins with: `attend` for `attend (causal)`."""
+    return contract.partition(" (")[0]
+
+
 @dataclass(frozen=True)
 class Cost:
     """The verdict on one meter. `law` is its limit; `measured` is its polynomial, or says how it grows."""
@@ -33,7 +38,7 @@ class Cost:
 
     @property
     def target(self) -> str:
-        return self.function.partition(".")[0]
+        return path_of(self.function).partition(".")[0]
 
     @property
     def breaks_limit(self) -> bool:
@@ -57,4 +62,4 @@ class Event:
 
     @property
     def target(self) -> str:
-        return self.function.partition(".")[0]
+        return path_of(self.function).partition(".")[0]

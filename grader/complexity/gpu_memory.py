@@ -75,7 +75,7 @@ class GpuMeasurer:
     def _cost(self, student: Student, contract: Contract) -> Cost:
         (limit,) = contract.limits
         hidden = at_secret_sizes(contract, seed_of(self.salt, self.module.name, f"gpu.{contract.function}"))
-        function = getattr(student, contract.function)
+        function = getattr(student, contract.path)
         try:
             counts = {sizes: self._peak(function, contract, sizes) for sizes in contract.lattice.points().values()}
             points = contract.lattice.points()
@@ -97,7 +97,7 @@ class GpuMeasurer:
         args = arguments_at(contract, sizes)
         cost = function.gpu_cost(*args, keep=True)
         if self.reference is not None:
-            expected = getattr(self.reference, contract.function)(*args)
+            expected = getattr(self.reference, contract.path)(*args)
             if difference(cost.value, expected, NEAR) is not None:
                 raise WrongError("wrong result on the GPU")
         return cost.peak_bytes
@@ -107,7 +107,7 @@ class GpuMeasurer:
         name = contract.function
         if name not in self._built_in:
             self._built_in[name] = built_in_cost(student, args).ms
-        return Speed(name, getattr(student, name).gpu_cost(*args, repeats=REPEATS).ms, self._built_in[name])
+        return Speed(name, getattr(student, contract.path).gpu_cost(*args, repeats=REPEATS).ms, self._built_in[name])
 
 
 class WrongError(Exception):

@@ -67,7 +67,7 @@ class CostMeasurer:
     def of(self, session: Session, contract: Contract) -> FunctionCosts:
         """Measure one function. A worker that has measured before may be used: it loads everything again each time."""
         seed = seed_of(self.salt, self.module, f"complexity.{contract.function}")
-        expected = None if self.reference is None else ReferenceAnswers(self.reference, contract.function, self.known)
+        expected = None if self.reference is None else ReferenceAnswers(self.reference, contract.path, self.known)
         secret = at_secret_sizes(contract, seed)
         found = profile(session, secret, seed, expected)
         forbidden = tuple(

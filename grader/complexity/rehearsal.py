@@ -28,7 +28,7 @@ def rehearse(folder: Path, measurer: CostMeasurer) -> None:
     for contract in measurer.contracts:
         _require_names(folder, measurer.reference, contract)
         seed = seed_of(measurer.salt, measurer.module, f"complexity.{contract.function}")
-        answers = ReferenceAnswers(measurer.reference, contract.function)
+        answers = ReferenceAnswers(measurer.reference, contract.path)
         for specs, sizes in _calls(contract, seed):
             try:
                 answers.value(script_at(contract, specs, sizes, seed, answers.state))
@@ -38,7 +38,7 @@ def rehearse(folder: Path, measurer: CostMeasurer) -> None:
 
 def _require_names(folder: Path, reference: ModuleType, contract: Contract) -> None:
     """Refuse a contract that names something the solution does not define."""
-    owner, _, method = contract.function.partition(".")
+    owner, _, method = contract.path.partition(".")
     wanted = [(owner, method), *((one.kind, "") for one in contract.objects.values())]
     for call in contract.before:
         name, _, called = call.name.rpartition(".")

@@ -96,7 +96,8 @@ class Sampler:
             return []
         function = self.contract.function
         calls = [script.data for script in scripts]
-        message = {"op": "measure", "main": self.session.program.main, "path": function.split("."), "calls": calls}
+        path = self.contract.path.split(".")
+        message = {"op": "measure", "main": self.session.program.main, "path": path, "calls": calls}
         answer = self.session.request(message, function, self.contract.target)
         try:
             self._files, samples = read_samples(answer)

@@ -54,8 +54,8 @@ class _ScriptMaker:
         return ScriptCall(path, args, {name: value for name, value in made if name}, count)
 
     def _own_path(self) -> tuple[str, ...]:
-        method = self.contract.function.partition(".")[2]
-        return (OWN, method) if method else (self.contract.function,)
+        method = self.contract.path.partition(".")[2]
+        return (OWN, method) if method else (self.contract.path,)
 
     def _path(self, name: str) -> tuple[str, ...]:
         """Return what a call of `before` names: in the contract of a method, a plain name is a method, too."""

@@ -48,7 +48,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
     """Measure the functions of a student's own file, one by one."""
     require_backend(module)
     measurer = cost_measurer(module, PUBLIC_SALT, None)
-    wanted = [one for one in measurer.contracts if function in (None, one.function, one.target)]
+    wanted = [one for one in measurer.contracts if function in (None, one.function, one.path, one.target)]
     if not wanted:
         known = ", ".join(contract.function for contract in measurer.contracts) or "none yet"
         file = module.folder / "module.toml"
@@ -84,7 +84,7 @@ def own_costs(course: Course, module: Module, function: str | None = None) -> It
 
 def _sizes(contract: Contract, api: Api) -> str:
     """Return the arguments in the sizes of the limits, such as `Q is n_q × d_k`, and the calls that come first."""
-    parameters = api.parameters.get(contract.function, ())
+    parameters = api.parameters.get(contract.path, ())
     places = iter([name.lstrip("*") for name in parameters] + [parameters[-1].lstrip("*") if parameters else ""] * 9)
     words = []
     for keyword, spec in map(named_spec, contract.args):

@@ -46,7 +46,7 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
     if not gpu_devices():
         raise NoGpuError("there is no NVIDIA device")
     require_backend(module)
-    contracts = [one for one in read_contracts(module.folder, module.gpu) if function in (None, one.function)]
+    contracts = [one for one in read_contracts(module.folder, module.gpu) if function in (None, one.function, one.path)]
     if not contracts:
         file = module.folder / "module.toml"
         known = ", ".join(module.gpu) or "none in this module"
@@ -74,7 +74,7 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
 
 def _measure(student: Student, contract: Contract, n: int) -> GpuMeasurement:
     try:
-        found = getattr(student, contract.function).gpu_cost(*arguments_at(contract, (n,)), repeats=REPEATS)
+        found = getattr(student, contract.path).gpu_cost(*arguments_at(contract, (n,)), repeats=REPEATS)
     except StudentError as error:
         short = "out of memory" if "out of memory" in str(error) else str(error)
         return GpuMeasurement(contract.function, n, problem=short)

@@ -36,6 +36,29 @@ def test_a_contract_is_read_completely() -> None:
     assert contract.large == ((50, 5),)
 
 
+def test_a_function_may_have_several_contracts() -> None:
+    names = ["attend", "attend (causal)", "Head.forward", "Head.forward (with a mask)"]
+    contracts = read_contracts(Path("m"), dict.fromkeys(names, GOOD))
+    assert [contract.function for contract in contracts] == names
+    assert [contract.path for contract in contracts] == ["attend", "attend", "Head.forward", "Head.forward"]
+    assert [contract.target for contract in contracts] == ["attend", "attend", "Head", "Head"]
+    assert [contract.is_method for contract in contracts] == [False, False, True, True]
+    assert contracts[3].reaches == ["Head", "forward"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "attend(causal)", "attend (causal", "attend ()", "attend causal", " (causal)", "attend (a) (b)", "Head.f.g"],
+)
+def test_a_mistake_in_the_name_of_a_contract_is_one_clear_sentence(name: str) -> None:
+    with pytest.raises(CourseError) as raised:
+        read_contracts(Path("m"), {name: GOOD})
+    _, key, problem, fix, _ = raised.value.parts
+    assert key == f"complexity.{name}"
+    assert problem == f"{name!r} is not the name of a function or a method"
+    assert fix.endswith('for a further contract of a function `"softmax (float32)"`')
+
+
 def test_large_tensors_may_differ_by_more_than_the_rounding_of_a_few_numbers() -> None:
     of_tensors = GOOD | {"args": ["tensor n d"]}
     contracts = read_contracts(Path("m"), {"f": GOOD, "g": of_tensors, "h": of_tensors | {"tolerance": 0.1}})

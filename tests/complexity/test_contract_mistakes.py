@@ -96,6 +96,7 @@ def problem_of(function: str, change: dict[str, Any]) -> str:
 @pytest.mark.parametrize("function", GOOD)
 def test_a_contract_without_a_mistake_is_rehearsed(function: str) -> None:
     assert problem_of(function, {}) == ""
+    assert problem_of(f"{function} (again)", GOOD[function] | {"steps": "1"}) == ""
 
 
 @pytest.mark.parametrize(
@@ -212,6 +213,9 @@ def test_a_contract_without_a_mistake_is_rehearsed(function: str) -> None:
         ("attend", {"unguarded": {"steps": "why"}}, "unguarded.steps must say why no misconception breaks this limit"),
         ("tiled", {}, "the solution has no tiled"),
         ("Cache.append", GOOD["Cache.update"] | {"steps": "1"}, "the solution has no Cache.append"),
+        ("Cache.append (full)", GOOD["Cache.update"] | {"steps": "1"}, "the solution has no Cache.append"),
+        ("tiled(causal)", {}, "'tiled(causal)' is not the name of a function or a method"),
+        ("attend (short)", GOOD["attend"] | {"steps": "1", "where": []}, "the solution raises ValueError:"),
     ],
 )
 def test_a_mistake_in_a_contract_is_one_clear_sentence(function: str, change: dict[str, Any], sentence: str) -> None:

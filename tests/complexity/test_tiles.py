@@ -193,3 +193,48 @@ def test_tiles_of_two_sizes_are_counted_together(spawners: dict[Backend, Spawner
         "mem": "n*d + b^2 + b*d",
     }
     assert verdicts(measure(spawners["numpy"], {"pairs": table}, TWO_BLOCKS)["pairs"]) == {}
+
+
+BOTH = """
+import numpy as np
+
+def pairs(Q, K, block, causal=False):
+    sums = np.zeros(len(Q))
+    for i in range(0, len(Q), block):
+        for j in range(0, i + 1 if causal else len(K), block):
+            scores = Q[i : i + block] @ K[j : j + block].T
+            sums[i : i + block] += np.sum(np.tril(scores, i - j) if causal else scores, axis=1)
+    return sums
+"""
+NOT_SKIPPED = """
+def pairs(Q, K, block, causal=False):
+    sums = np.zeros(len(Q))
+    for i in range(0, len(Q), block):
+        for j in range(0, len(K), block):
+            scores = Q[i : i + block] @ K[j : j + block].T  # <-- here
+            sums[i : i + block] += np.sum(np.tril(scores, i - j) if causal else scores, axis=1)
+    return sums
+"""
+PAIRS: dict[str, Any] = {
+    "args": ["array n d", "array n d", "size b"],
+    "sizes": {"n": ["2*b", "b"], "b": [2, 1], "d": [2, 1]},
+    "large": [{"n": 96, "b": 8, "d": 3}, {"n": 12, "b": 4, "d": 40}],
+    "points": 1,
+    "mul": {"law": "n^2*d", "exact": 1},
+}
+CAUSAL_PAIRS = PAIRS | {
+    "args": ["array n d", "array n d", "size b", "true"],
+    "mul": {"law": "n^2*d/2 + n*b*d/2", "exact": 1},
+}
+
+
+def test_each_contract_of_a_function_is_measured_with_its_own_arguments(spawners: dict[Backend, Spawner]) -> None:
+    table = {"pairs": PAIRS, "pairs (causal)": CAUSAL_PAIRS}
+    right = measure(spawners["numpy"], table, BOTH)
+    assert {name: verdicts(found) for name, found in right.items()} == {"pairs": {}, "pairs (causal)": {}}
+    wrong = measure(spawners["numpy"], table, BOTH, NOT_SKIPPED)
+    assert verdicts(wrong["pairs"]) == {}
+    cost = failed(wrong["pairs (causal)"])["mul"]
+    assert (cost.function, cost.target) == ("pairs (causal)", "pairs")
+    assert cost.place is not None
+    assert cost.place.line == line_of("# <-- here", BOTH, NOT_SKIPPED)

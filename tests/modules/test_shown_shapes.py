@@ -74,6 +74,11 @@ TABLES = {
         "half_precision_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
     },
     "08_positions": {"apply_rope": "[np.array(_k)[:3], np.arange(3)]"},
+    "10_flash_attention": {
+        "merge_softmax": "[np.array([0.5]), np.array([2.0]), np.array([[0.0, 1.0]])]",
+        "flash_attention": f"[*{ARRAYS}, 2, 2]",
+        "flash_attention_backward": f"[*{ARRAYS}, np.ones((5, 4)), np.ones((5, 4)), np.ones(5), 2, 2]",
+    },
     "11_efficient_attention": {
         "sliding_window_attention": f"[*{ARRAYS}, 2]",
         "feature_map": "[np.array([-2.0, -1.0, 0.0, 1.0, 2.0])]",
