@@ -61,7 +61,7 @@ class KVCache:
           refused update changes nothing: neither the length nor what is kept.
         - It costs as much as the new tokens, however many are there already: no work, no memory and no loop grows with
           the length or with max_len. So the results are views of the cache, not copies, and the cache never grows.
-        - k and v are not modified. What is kept does not change if the caller changes k or v later.
+        - k and v are not modified.
         """
         ### BEGIN SOLUTION
         if k.shape[2] != v.shape[2]:
