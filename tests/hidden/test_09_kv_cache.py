@@ -742,7 +742,7 @@ def test_decode_continues(student, rng):
 def test_decode_leaves_its_tokens(student, rng):
     sizes = (2, 5, 8, 4, 2)
     state, x = setting(rng, *sizes)
-    layer, cache = layer_of(student, sizes, state), cache_of(student, sizes)
+    layer, cache = layer_of(student, sizes, state), cache_of(student, sizes, max_len=20)
     decoded(student, layer, x[:, :4].clone(), cache)
     assert_close(cache.length, 4, of="length of the cache after decode")
     last = attended(layer(x[:, 4:].clone(), cache), x[:, 4:], 4, 5)
@@ -811,7 +811,7 @@ def test_bytes_double(student):
         assert_close(student.kv_cache_bytes(*twice), 2 * once, of=f"twice as many {name}")
 
 
-@worth(1, "keys and values count, and a number has 2 bytes unless another size is given", target=BYTES)
+@worth(1.25, "keys and values count, and a number has 2 bytes unless another size is given", target=BYTES)
 def test_bytes_of_one_number(student):
     assert_close(student.kv_cache_bytes(1, 1, 1, 1, 1), 4, of="one token of width 1")
     assert_close(student.kv_cache_bytes(1, 1, 1, 1, 1, bytes_per_value=4), 8, of="one token of width 1 in float32")
