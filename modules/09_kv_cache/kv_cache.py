@@ -10,7 +10,8 @@
 # `nn.MultiheadAttention` (and everything that calls them).
 #
 # After each step there is a cell that tries it. Run it in a notebook, or run all cells up to the first missing step
-# with `python kv_cache.py`. `attn test kv_cache` runs the visible checks. The lesson is in `README.md` next to this file.
+# with `python kv_cache.py`. `attn test kv_cache` runs the visible checks.
+# The lesson is in `README.md` next to this file.
 
 # %%
 import math
@@ -134,8 +135,8 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Build 3: attention with a cache
 #
-# This is module 06 with three changes: it is always causal, there may be fewer key-value heads than query heads, and the
-# tokens may stand behind others that are only in the cache.
+# This is module 06 with three changes: it is always causal, there may be fewer key-value heads than query heads, and
+# the tokens may stand behind others that are only in the cache.
 
 
 # %%
@@ -159,24 +160,24 @@ class GroupedQueryAttention(nn.Module):
     def forward(self, x, cache=None):
         """Return (output, weights), a tuple: output (B, n_new, E) and the weights of every head (B, H, n_new, total).
 
-        x: (B, n_new, E), the new tokens, one or several. cache: None, or a KVCache whose tokens stand before those of x.
-        total is the number of all tokens: those in the cache and the new ones. Afterwards the new tokens are in the
+        x: (B, n_new, E), the new tokens, one or several. cache: None, or a KVCache whose tokens stand before those of
+        x. total is the number of all tokens: those in the cache and the new ones. Afterwards the new tokens are in the
         cache, too.
 
         - Heads are cut as in module 06: head h has the features h * head_dim to (h + 1) * head_dim - 1 of its
           projection. Query head h uses key-value head h // (num_heads / num_kv_heads).
         - Scores are divided by the square root of head_dim. The softmax is over the tokens that a token may see.
-        - Always causal: new token i stands at position (length of the cache before the call) + i. It sees every token at
-          its own position or before, itself included. Later tokens have the weight 0.
+        - Always causal: new token i stands at position (length of the cache before the call) + i. It sees every token
+          at its own position or before, itself included. Later tokens have the weight 0.
         - Chunks do not matter: a text gives the same output and weights in one call, token by token, or in any pieces.
         - Without a cache nothing is kept from call to call, and no cache of an earlier call is read or changed. Then
           gradients flow to x and to all parameters. Gradients through a cache are not tested.
-        - With a cache, it uses nothing but `update`, `length` and `reset` of it, so that any cache fits. If the cache is
-          full, the ValueError of `update` reaches the caller, and the cache stays as it was.
-        - Scores of any size work, such as 5000. float32 in, float32 out; float64 after .double(), with a cache of float64.
-        - x is not modified.
-        - One new token costs as much as total * E + E * E: earlier tokens are not projected again, and there is no table
-          of total * total.
+        - With a cache, it uses nothing but `update`, `length` and `reset` of it, so that any cache fits. If the cache
+          is full, the ValueError of `update` reaches the caller, and the cache stays as it was.
+        - Scores of any size work, such as 5000. The result has the dtype of the layer: float32, or float64 after
+          .double(), with a cache of float64. x is not modified.
+        - One new token costs as much as total * E + E * E: earlier tokens are not projected again, and there is no
+          table of total * total.
         """
         raise NotImplementedError
 
@@ -278,13 +279,15 @@ def kv_cache_bytes(batch, num_layers, num_kv_heads, max_len, head_dim, bytes_per
 # Try it: the cache of the cells above, in float32
 if __name__ == "__main__":
     print("bytes:", kv_cache_bytes(batch=1, num_layers=1, num_kv_heads=1, max_len=4, head_dim=2, bytes_per_value=4))
-    assert kv_cache_bytes(1, 1, 1, 4, 2, bytes_per_value=4) == 64, "4 tokens of 2 numbers, keys and values, 4 bytes each"
+    assert kv_cache_bytes(1, 1, 1, 4, 2, bytes_per_value=4) == 64, (
+        "4 tokens, keys and values of 2 numbers, 4 bytes each"
+    )
 
 # %% [markdown]
 # ## Use: what is computed again and again
 #
-# A counter at `k_proj` shows how many tokens it gets while five tokens are written: without a cache, every step projects
-# all tokens so far. With one, each token is projected once.
+# A counter at `k_proj` shows how many tokens it gets while five tokens are written. Without a cache, every step
+# projects all tokens so far. With one, each token is projected once.
 
 # %%
 if __name__ == "__main__":

@@ -116,9 +116,9 @@ def pieces(sizes, *counts, room=8, x=None, said="", state=None, names=()):
     return probe(FORWARD, chunks[-1], cache, init=sizes, state=state, before=before, said=said, names=names)
 
 
-def in_turn(sizes, x, other):
-    """Return a probe of a text that is written in turn with another one."""
-    mine, theirs = cache_for(sizes, 6), cache_for(sizes, 6)
+def in_turn(sizes, x, other, room=6):
+    """Return a probe of a text that is written in turn with another one, whose cache may have another size."""
+    mine, theirs = cache_for(sizes, 6), cache_for(sizes, room)
     before = [step("forward", x[:, :2].clone(), mine), step("forward", other[:, :2].clone(), theirs)]
     said = "one token, after two of its own text and two of another text with another cache"
     return probe(FORWARD, x[:, 2:3].clone(), mine, init=sizes, state=STATES[sizes], before=before, said=said)
@@ -177,7 +177,8 @@ def evenness(result):
     return {"dropped": "some" if bool((result[1][..., -1, :] == 0).any()) else "none"}
 
 
-GROWING = updates(2, 5, 2, 2, 2, width=3)
+THIRDS = torch.ones(1, 1, 1, 2).double() / 3
+GROWING = updates(2, 7, 2, 2, 2, width=3)
 
 PROBES = [
     update(2, room=4, width=2),
@@ -189,7 +190,7 @@ PROBES = [
     update(1, 2, 1, room=6),
     update(2, 2, room=6, batch=2, heads=2),
     update(2, 2, room=4, first=7),
-    probe(UPDATE, torch.ones(1, 1, 1, 2).double() / 3, torch.ones(1, 1, 1, 2).double(), init=(1, 1, 2, 2, torch.float64)),
+    probe(UPDATE, THIRDS, 2 * THIRDS, init=(1, 1, 2, 2, torch.float64)),
     update(3, room=2, names=(3, 2)),
     update(3, 2, room=4, width=2, names=(5, 4)),
     update(3, 1, room=3, names=(4, 3)),
@@ -197,7 +198,7 @@ PROBES = [
     probe(UPDATE, counted(0, 1, 1, 4, 1), counted(9, 1, 1, 1, 1), init=(1, 1, 19, 1), names=(4, 1)),
     # These five are made on one cache, because they have no steps: what a refused update leaves can be seen.
     probe(UPDATE, *GROWING[0], init=(1, 1, 6, 3)),
-    probe(UPDATE, *GROWING[1], init=(1, 1, 6, 3), names=(7, 6)),
+    probe(UPDATE, *GROWING[1], init=(1, 1, 6, 3), names=(9, 6)),
     probe(UPDATE, *GROWING[2], init=(1, 1, 6, 3)),
     probe(UPDATE, GROWING[3][0], GROWING[3][1][:, :, :1].clone(), init=(1, 1, 6, 3), names=(2, 1)),
     probe(UPDATE, *GROWING[4], init=(1, 1, 6, 3)),
@@ -256,7 +257,9 @@ PROBES = [
     pieces(THREE, 1, 1),
     pieces((12, 3, 1), 3, 2, x=SENTENCE, state=CUTS, said="on mat, after The cat sat"),
     pieces(ONE, 2, 2, room=3, names=(4, 3)),
+    pieces(ONE, 4, room=3, names=(4, 3)),
     in_turn(FOUR, TEXT[FOUR], OTHER),
+    in_turn(FOUR, TEXT[FOUR], OTHER, room=5),
     around(FOUR, TEXT[FOUR], OTHER),
     after(FOUR, TEXT[FOUR], OTHER),
     # Gradients and modes

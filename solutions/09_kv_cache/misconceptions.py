@@ -1,7 +1,5 @@
 """Misconceptions of 09_kv_cache. Each cell replaces part of the solution to make a wrong submission."""
 
-import math
-
 import torch
 from kv_cache import GroupedQueryAttention, KVCache  # the solution: each cell replaces a part
 from torch import nn
@@ -43,8 +41,10 @@ REPLACE = {
 LIKELY = "new tokens are written one slot behind the free one"
 HINT = "The first token belongs into slot 0. Where does it go in a new cache?"
 REPLACE = {
-    "self.keys[:, :, self.used : end] = k": "self.keys[:, :, self.used + 1 : end + 1] = k[:, :, : self.keys.shape[2] - self.used - 1]",
-    "self.values[:, :, self.used : end] = v": "self.values[:, :, self.used + 1 : end + 1] = v[:, :, : self.keys.shape[2] - self.used - 1]",
+    "self.keys[:, :, self.used : end] = k": (
+        "free = self.keys.shape[2] - self.used - 1\nself.keys[:, :, self.used + 1 : end + 1] = k[:, :, :free]"
+    ),
+    "self.values[:, :, self.used : end] = v": "self.values[:, :, self.used + 1 : end + 1] = v[:, :, :free]",
 }
 
 # %% newest_first
@@ -117,9 +117,7 @@ REPLACE = {"self.values[:, :, self.used : end] = v": "self.values[:, :, self.use
 # %% one_memory_for_both
 LIKELY = "keys and values share one tensor, so the values overwrite the keys"
 HINT = "`self.keys = self.values = torch.zeros(...)` makes one tensor with two names."
-REPLACE = {
-    "self.values = torch.zeros(batch, num_kv_heads, max_len, head_dim, dtype=dtype)": "self.values = self.keys"
-}
+REPLACE = {"self.values = torch.zeros(batch, num_kv_heads, max_len, head_dim, dtype=dtype)": "self.values = self.keys"}
 
 # %% one_memory_for_all_caches
 LIKELY = "all caches of the same size share one memory"
@@ -381,14 +379,6 @@ HINT = "What is the length of an empty cache?"
 REPLACE = {"self.used = 0": "self.used = 1"}
 IN = "KVCache.reset"
 
-# %% reset_gives_the_room_away
-LIKELY = "reset gives back only the free slots, so the cache becomes smaller"
-HINT = "Fill half of a cache, reset it, and fill all of it. Does everything fit?"
-REPLACE = {
-    "self.used = 0": "self.keys, self.values = self.keys[:, :, self.used :], self.values[:, :, self.used :]\nself.used = 0"
-}
-IN = "KVCache.reset"
-
 # %% repeats_in_turn
 LIKELY = "the heads take turns, 0 1 0 1, but the copies of one head should stand side by side, 0 0 1 1"
 HINT = "Repeat the heads 0 and 1 twice. What is the difference between repeat and repeat_interleave?"
@@ -430,7 +420,9 @@ REPLACE = {
 LIKELY = "the key-value heads are averaged, and every query head gets the same"
 HINT = "Sharing is not mixing: with two key-value heads, the first half of the query heads uses head 0 as it is."
 REPLACE = {
-    "return x.repeat_interleave(n_rep, dim=1)": "return x.mean(dim=1, keepdim=True).repeat(1, x.shape[1] * n_rep, 1, 1)",
+    "return x.repeat_interleave(n_rep, dim=1)": (
+        "return x.mean(dim=1, keepdim=True).repeat(1, x.shape[1] * n_rep, 1, 1)"
+    )
 }
 
 # %% repeats_the_first_head
@@ -556,7 +548,7 @@ REPLACE = {
 
 # %% mask_from_the_top_left
 LIKELY = "the causal mask begins at the top left, as if the cache were empty: a chunk does not see the tokens before it"
-HINT = "3 tokens are in the cache and 2 are new. Write down the mask of (2, 5). Which key belongs to the first new token?"
+HINT = "3 tokens are in the cache and 2 are new. Write down the mask of (2, 5). Where is the first new token itself?"
 REPLACE = {
     "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril(total - n_new)": (
         "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril()"
@@ -616,15 +608,6 @@ REPLACE = {
     "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril(total - n_new)": (
         "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril(total - n_new)\n"
         "allowed[:, : total - n_new] = False"
-    )
-}
-
-# %% mask_counts_the_new_tokens_twice
-LIKELY = "the position of a new token counts from the length after the update, not before it"
-HINT = "3 tokens are in the cache and 2 are new. The first new one is at position 3. What is cache.length by then?"
-REPLACE = {
-    "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril(total - n_new)": (
-        "allowed = torch.ones(n_new, total, dtype=torch.bool, device=x.device).tril(cache.length if cache else 0)"
     )
 }
 
@@ -934,20 +917,11 @@ REPLACE = {
 }
 
 # %% decode_resets_the_cache
-LIKELY = "decode empties the cache first, so it does not continue a text"
+LIKELY = "decode empties the cache, before it begins or when it is done, so no text can be continued"
 HINT = "Fill a cache with three tokens, then decode two. How many tokens should the last one see?"
 REPLACE = {
     "outputs = [attention(token, cache)[0] for token in x.split(1, dim=1)]": (
         "cache.reset()\noutputs = [attention(token, cache)[0] for token in x.split(1, dim=1)]"
-    )
-}
-
-# %% decode_empties_the_cache_at_the_end
-LIKELY = "decode empties the cache when it is done, but its tokens should stay there"
-HINT = "What is cache.length after decode?"
-REPLACE = {
-    "outputs = [attention(token, cache)[0] for token in x.split(1, dim=1)]": (
-        "outputs = [attention(token, cache)[0] for token in x.split(1, dim=1)]\ncache.reset()"
     )
 }
 

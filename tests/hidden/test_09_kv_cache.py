@@ -620,7 +620,7 @@ def test_gradients_match_differences(student, rng):
     assert_gradients_match_differences(layer, [x.double()], cotangent, rng, of=("x",))
 
 
-@worth(1.25, "without a cache, gradients reach every parameter, through the output and through the weights", target=LAYER)
+@worth(1.25, "without a cache, gradients reach every parameter, through the output and the weights", target=LAYER)
 def test_gradients_reach_every_parameter(student, rng):
     sizes = (2, 4, 8, 4, 2)
     state, x = setting(rng, *sizes)
