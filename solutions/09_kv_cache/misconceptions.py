@@ -1093,22 +1093,20 @@ def kv_cache_bytes(batch, num_layers, num_kv_heads, max_len, head_dim, bytes_per
     return 2 * batch * num_layers * num_kv_heads * max_len * head_dim * bytes_per_value
 
 
-# %% grouped_bytes_of_the_keys
+# %% reflect_keys_only
 LIKELY = "only the keys are counted, not the values"
 HINT = "Check your formula with the table of other models in the lesson."
 REFLECT_KV_BYTES_70B_N4096_GQA8 = 671088640
+REFLECT_KV_BYTES_70B_N4096_MHA64 = 5368709120
 
-# %% grouped_bytes_of_one_layer
+# %% reflect_one_layer
 LIKELY = "only one layer is counted, but there are 80"
 HINT = "Check your formula with the table of other models in the lesson."
 REFLECT_KV_BYTES_70B_N4096_GQA8 = 16777216
-
-# %% plain_bytes_of_the_keys
-LIKELY = "only the keys are counted, not the values"
-HINT = "Check your formula with the table of other models in the lesson."
-REFLECT_KV_BYTES_70B_N4096_MHA64 = 5368709120
-
-# %% plain_bytes_of_one_layer
-LIKELY = "only one layer is counted, but there are 80"
-HINT = "Check your formula with the table of other models in the lesson."
 REFLECT_KV_BYTES_70B_N4096_MHA64 = 134217728
+
+# %% reflect_heads_ignored
+LIKELY = "only one key-value head is counted"
+HINT = "Every key-value head has keys and values of its own. Check your formula with the table of models in the lesson."
+REFLECT_KV_BYTES_70B_N4096_GQA8 = 167772160
+REFLECT_KV_BYTES_70B_N4096_MHA64 = 167772160

@@ -54,9 +54,10 @@ def setting(rng, batch, n, embed_dim, num_heads, num_kv_heads, scale=1.0):
 
 def cut_state(embed_dim, width):
     """Return parameters for a layer with one key-value head: K and V are the first features, out_proj keeps all."""
-    eye = torch.eye(embed_dim)
-    state = {"q_proj.weight": eye, "k_proj.weight": eye[:width], "v_proj.weight": eye[:width], "out_proj.weight": eye}
-    return state | {f"{name}.bias": torch.zeros(len(state[f"{name}.weight"])) for name in PROJECTIONS}
+    state = {}
+    for name, rows in zip(PROJECTIONS, (embed_dim, width, width, embed_dim), strict=True):
+        state |= {f"{name}.weight": torch.eye(rows, embed_dim), f"{name}.bias": torch.zeros(rows)}
+    return state
 
 
 def oracle_kept(pieces):
@@ -501,17 +502,26 @@ def test_scale(student):
         assert_close(weights[0, 0, 1], wanted, SINGLE, of=f"scores of 0 and 4, heads of width {width}")
 
 
-@worth(1, "scores of thousands work", target=LAYER)
+# A query of 1 against two keys that differ by the square root of 2, the scale: one weight is e times the other.
+LARGE = cut_state(2, 2) | {"k_proj.weight": torch.tensor([[0.0, 1], [0, 0]])}
+SHARES = single([1 / (1 + np.exp(-1.0)), 1 - 1 / (1 + np.exp(-1.0))])
+
+
+@worth(0.5, "scores of thousands work without a cache", target=LAYER)
 def test_large_scores(student):
-    share = 1 / (1 + np.exp(-1.0))
-    state = cut_state(2, 2) | {"k_proj.weight": torch.tensor([[0.0, 1], [0, 0]])}
-    for key in (5000.0, -5000.0):  # two tokens: a query of 1 against keys that differ by the square root of 2
+    for key in (5000.0, -5000.0):
         x = torch.tensor([[[1.0, key], [1.0, key - 2**0.5]]])
-        layer, cache = layer_of(student, (1, 2, 2, 1, 1), state), student.KVCache(1, 1, 2, 2)
-        _, plain = attended(layer(x), x, 1)
-        (_, _), (_, cached) = in_pieces(layer, cache, x, (1, 1), 1)
-        for of, rows in (("without a cache", plain[0, 0, 1]), ("with a cache", cached[0, 0, 0])):
-            assert_close(rows, single([share, 1 - share]), Tolerance(2e-3, 2e-4), of=f"{of}, scores near {key}")
+        _, weights = attended(layer_of(student, (1, 2, 2, 1, 1), LARGE)(x), x, 1)
+        assert_close(weights[0, 0, 1], SHARES, STEEP, of=f"scores near {key}")
+
+
+@worth(0.5, "scores of thousands work with a cache", target=LAYER)
+def test_large_scores_in_a_cache(student):
+    for key in (5000.0, -5000.0):
+        x = torch.tensor([[[1.0, key], [1.0, key - 2**0.5]]])
+        layer, cache = layer_of(student, (1, 2, 2, 1, 1), LARGE), student.KVCache(1, 1, 2, 2)
+        _, (_, weights) = in_pieces(layer, cache, x, (1, 1), 1)
+        assert_close(weights[0, 0, 0], SHARES, STEEP, of=f"scores near {key}")
 
 
 @worth(1.25, "each sentence of a batch is handled alone", target=LAYER)
@@ -644,13 +654,14 @@ def test_parameters(student):
     for embed_dim, num_heads, num_kv_heads in ((12, 4, 1), (12, 6, 3), (8, 2, 2)):
         layer = student.GroupedQueryAttention(embed_dim, num_heads, num_kv_heads)
         assert hasattr(layer, "call_many"), "GroupedQueryAttention(12, 4, 1) should be an nn.Module"
-        found, narrow = layer.parameters(), embed_dim // num_heads * num_kv_heads
-        widths = dict(zip(PROJECTIONS, (embed_dim, narrow, narrow, embed_dim), strict=True))
-        wanted = sorted(f"{name}.{part}" for name in widths for part in ("weight", "bias"))
-        assert sorted(found) == wanted, f"the parameters are {', '.join(sorted(found)) or 'none'}"
-        for name, width in widths.items():
-            array_like(found[f"{name}.weight"], (width, embed_dim), of=f"{name}.weight")
-            array_like(found[f"{name}.bias"], (width,), of=f"{name}.bias")
+        narrow = embed_dim // num_heads * num_kv_heads
+        rows = dict(zip(PROJECTIONS, (embed_dim, narrow, narrow, embed_dim), strict=True))
+        shapes = {f"{name}.weight": (count, embed_dim) for name, count in rows.items()}
+        shapes |= {f"{name}.bias": (count,) for name, count in rows.items()}
+        found = layer.parameters()
+        assert found.keys() == shapes.keys(), f"the parameters are {', '.join(sorted(found)) or 'none'}"
+        for name, shape in shapes.items():
+            array_like(found[name], shape, of=name)
 
 
 @worth(1, "an embed_dim that is not a multiple of num_heads raises a ValueError that names both numbers", target=LAYER)
@@ -743,8 +754,9 @@ def test_decode_leaves_its_tokens(student, rng):
     sizes = (2, 5, 8, 4, 2)
     state, x = setting(rng, *sizes)
     layer, cache = layer_of(student, sizes, state), cache_of(student, sizes, max_len=20)
-    decoded(student, layer, x[:, :4].clone(), cache)
-    assert_close(cache.length, 4, of="length of the cache after decode")
+    layer(x[:, :1].clone(), cache)
+    decoded(student, layer, x[:, 1:4].clone(), cache)
+    assert_close(cache.length, 4, of="length of the cache after one token and three in decode")
     last = attended(layer(x[:, 4:].clone(), cache), x[:, 4:], 4, 5)
     complete = attended(layer(x), x, 4)
     assert_attends(last, tuple(one[..., 4:, :] for one in complete), of="a token after decode:")
