@@ -71,6 +71,10 @@ LISTED = {
         sinusoidal_positions_from_one rope_degrees sinusoidal_degrees sinusoidal_blocks sinusoidal_exponent_half
         frequencies_exponent_half rope_frequency_exponent_half rope_batch_axis rope_tokens_before_heads bias_sign
         bias_from_the_top_left slopes_plain_formula slopes_begin_at_one""",
+    "09_kv_cache": """decode_recomputes decode_gives_all_tokens_so_far concatenates mask_from_the_top_left
+        does_not_see_itself returns_every_slot writes_at_slot_zero values_not_kept one_memory_for_all_caches
+        one_length_for_all_caches tokens_kept_in_the_layer repeats_in_turn repeats_the_average reset_does_nothing
+        scale_of_the_whole_width last_cache_is_used_again""",
     "11_efficient_attention": """window_as_a_mask linear_weights_first mask_one_too_wide mask_one_too_narrow
         window_one_too_wide window_one_too_narrow mask_counts_from_the_left_edge window_counts_from_the_left_edge
         linear_without_normaliser step_without_normaliser linear_normalised_over_queries linear_without_feature_map

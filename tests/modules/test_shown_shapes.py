@@ -73,6 +73,7 @@ TABLES = {
         "half_precision_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
     },
     "08_positions": {"apply_rope": "[np.array(_k)[:3], np.arange(3)]"},
+    "09_kv_cache": {"repeat_kv": "[torch.tensor([[[[0.0, 1]], [[10, 11]]]]), 2]"},
     "11_efficient_attention": {
         "sliding_window_attention": f"[*{ARRAYS}, 2]",
         "feature_map": "[np.array([-2.0, -1.0, 0.0, 1.0, 2.0])]",
