@@ -170,6 +170,18 @@ def arrived(result):
     return {name: "no gradient" if grad is None else "a gradient" for name, grad in named.items()}
 
 
+def gradients(result):
+    """Return the gradients, without the bias of the keys: the same number for all scores of a row changes nothing."""
+    named = {"x": result["grads"][0]} | result["parameters"]
+    return {name: "no gradient" if grad is None else grad for name, grad in named.items() if name != "k_proj.bias"}
+
+
+def reached(result):
+    """Return whether gradients from the weights alone reach the tokens, queries and keys."""
+    named = {"x": result["grads"][0]} | result["parameters"]
+    return {name: "cut" if named[name] is None else "there" for name in ("x", "q_proj.weight", "k_proj.weight")}
+
+
 def evenness(result):
     """Describe weights that should all be equal in the last row."""
     if type(result) is not tuple or len(result) != 2 or type(result[1]) is not torch.Tensor:
@@ -264,8 +276,8 @@ PROBES = [
     after(FOUR, TEXT[FOUR], OTHER),
     # Gradients and modes
     forward(PAIR, TEXT[PAIR][:, :2].clone(), cotangent=(counted(1, 1, 2, 4), None), look=arrived),
-    forward(PAIR, TEXT[PAIR][:, :3].clone(), cotangent=(counted(1, 1, 3, 4), None)),
-    forward(PAIR, TEXT[PAIR][:, :2].clone(), cotangent=(None, counted(1, 1, 2, 2, 2)), look=arrived),
+    forward(PAIR, TEXT[PAIR][:, :3].clone(), cotangent=(counted(1, 1, 3, 4), None), look=gradients),
+    forward(PAIR, TEXT[PAIR][:, :2].clone(), cotangent=(None, counted(1, 1, 2, 2, 2)), look=reached),
     forward(PAIR, TEXT[PAIR][:, :2].clone(), training=True, look=kinds),
     forward(PAIR, torch.zeros(1, 40, 4), training=True, look=evenness, said="40 equal tokens"),
     forward(PAIR, torch.zeros(1, 40, 4), look=evenness, said="40 equal tokens"),
