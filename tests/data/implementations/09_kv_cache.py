@@ -405,6 +405,25 @@ class GroupedQueryAttention(GroupedQueryAttention):
         return self.out_proj(mixed), weights.flatten(1, 2)
 
 
+# %% heads_by_floor_division
+FAILS = {}
+
+
+class GroupedQueryAttention(GroupedQueryAttention):
+    def forward(self, x, cache=None):
+        batch, n, _ = x.shape
+        q, k, v = (p(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        if cache is not None:
+            k, v = cache.update(k, v)
+        total = k.shape[2]
+        shared = torch.arange(q.shape[1]) // self.n_rep
+        k, v = k[:, shared], v.index_select(1, shared)
+        scores = q @ k.mT / self.head_dim**0.5
+        allowed = torch.ones(n, total).tril(total - n) == 1
+        weights = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
+        return self.out_proj((weights @ v).transpose(1, 2).reshape(batch, n, -1)), weights
+
+
 # %% broadcast_products
 FAILS = {}
 
