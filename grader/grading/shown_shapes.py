@@ -115,7 +115,8 @@ class ShownShapes:
 
     def _objects_of(self, call: Arguments, steps: Sequence[Step]) -> dict[ScriptObject, Any]:
         """Return the reference's objects for one script."""
-        given = [arg for one in (call, *steps) for arg in (*one.args, *one.kwargs.values())]
+        calls: list[Arguments | Step] = [call, *steps]
+        given = [arg for one in calls for arg in (*one.args, *one.kwargs.values())]
         return {one: make(getattr(self.reference, one.kind), one.made.data) for one in objects_in(given)}
 
     def _function(self, path: str, made: Recipe) -> Any:

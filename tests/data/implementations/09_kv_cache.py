@@ -137,7 +137,7 @@ class KVCache:
 
     def update(self, k, v):
         self.keys = torch.cat([self.keys, k], dim=2)  # <-- here
-        self.values = torch.cat([self.values, v], dim=2)  # <-- here
+        self.values = torch.cat([self.values, v], dim=2)
         return self.keys, self.values
 
 
@@ -178,7 +178,7 @@ class KVCache(KVCache):
     def update(self, k, v):
         end = self.used + k.shape[2]
         self.keys = torch.cat([self.keys[:, :, : self.used], k, self.keys[:, :, end:]], dim=2)  # <-- here
-        self.values = torch.cat([self.values[:, :, : self.used], v, self.values[:, :, end:]], dim=2)  # <-- here
+        self.values = torch.cat([self.values[:, :, : self.used], v, self.values[:, :, end:]], dim=2)
         self.used = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
@@ -192,7 +192,7 @@ class KVCache(KVCache):
         end = self.used + k.shape[2]
         after = self.keys.shape[2] - end
         self.keys = self.keys + nn.functional.pad(k, (0, 0, self.used, after))  # <-- here
-        self.values = self.values + nn.functional.pad(v, (0, 0, self.used, after))  # <-- here
+        self.values = self.values + nn.functional.pad(v, (0, 0, self.used, after))
         self.used = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
@@ -260,7 +260,7 @@ class KVCache(KVCache):
         slots = torch.arange(self.keys.shape[2])[:, None]
         at = (slots - self.used).clamp(0, k.shape[2] - 1).expand(*k.shape[:2], -1, k.shape[3])
         self.keys = torch.where(slots < self.used, self.keys, k.gather(2, at))  # <-- here
-        self.values = torch.where(slots < self.used, self.values, v.gather(2, at))  # <-- here
+        self.values = torch.where(slots < self.used, self.values, v.gather(2, at))
         self.used = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
@@ -274,7 +274,7 @@ class KVCache(KVCache):
         end = self.used + k.shape[2]
         n = k.shape[2]
         self.keys = self.keys.roll(-n, dims=2)  # <-- here
-        self.values = self.values.roll(-n, dims=2)  # <-- here
+        self.values = self.values.roll(-n, dims=2)
         self.keys[:, :, -n:] = k
         self.values[:, :, -n:] = v
         self.used = end
@@ -289,7 +289,7 @@ class KVCache(KVCache):
     def update(self, k, v):
         end = self.used + k.shape[2]
         self.keys = self.keys.slice_scatter(k, 2, self.used, end)  # <-- here
-        self.values = self.values.slice_scatter(v, 2, self.used, end)  # <-- here
+        self.values = self.values.slice_scatter(v, 2, self.used, end)
         self.used = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
@@ -362,8 +362,8 @@ FAILS = {"KVCache.update": "steps"}
 
 class KVCache(KVCache):
     def update(self, k, v):
-        self.lengths = [*getattr(self, "lengths", []), k.shape[2]]
-        end = sum(self.lengths)  # <-- here
+        self.lengths = [*getattr(self, "lengths", []), k.shape[2]]  # <-- here
+        end = sum(self.lengths)
         self.keys[:, :, end - k.shape[2] : end], self.values[:, :, end - k.shape[2] : end] = k, v
         return self.keys[:, :, :end], self.values[:, :, :end]
 
@@ -520,7 +520,7 @@ class GroupedQueryAttention(GroupedQueryAttention):
 
 
 # %% a_mask_for_max_len_made_by_eye
-FAILS = {"GroupedQueryAttention.forward": "work mem"}
+FAILS = {"GroupedQueryAttention.forward": "flops work mem"}
 
 
 class GroupedQueryAttention(GroupedQueryAttention):
@@ -532,8 +532,8 @@ class GroupedQueryAttention(GroupedQueryAttention):
         total = k.shape[2]
         k, v = repeat_kv(k, self.n_rep), repeat_kv(v, self.n_rep)
         scores = q @ k.mT / self.head_dim**0.5
-        allowed = torch.eye(total).flip(0).flip(1)  # <-- here
-        allowed = torch.ones(total, total).tril() + 0 * allowed
+        allowed = torch.eye(total).flip(0).flip(1)
+        allowed = torch.ones(total, total).tril() + 0 * allowed  # <-- here
         weights = scores.masked_fill(allowed[-n:] == 0, -math.inf).softmax(dim=-1)
         return self.out_proj((weights @ v).transpose(1, 2).reshape(batch, n, -1)), weights
 
@@ -578,7 +578,7 @@ class GroupedQueryAttention(GroupedQueryAttention):
 
 
 # %% projects_all_tokens_again
-FAILS = {"GroupedQueryAttention.forward": "flops work mem"}
+FAILS = {"GroupedQueryAttention.forward": "flops work"}
 
 
 class GroupedQueryAttention(GroupedQueryAttention):
@@ -610,7 +610,7 @@ class GroupedQueryAttention(GroupedQueryAttention):
         texts = self.__dict__.setdefault("texts", {})
         if cache is not None:
             texts[id(cache)] = torch.cat([texts[id(cache)], x], dim=1) if cache.length else x
-            output, weights = super().forward(texts[id(cache)])  # <-- here
+            output, weights = super().forward(texts[id(cache)])
             super().forward(x, cache)
             return output[:, -x.shape[1] :], weights[:, :, -x.shape[1] :]
         return super().forward(x)
@@ -671,7 +671,7 @@ FAILS = {"decode": "flops work"}
 
 
 def decode(attention, x, cache):
-    return torch.cat([attention(x[:, : at + 1])[0][:, -1:] for at in range(x.shape[1])], dim=1)  # <-- here
+    return torch.cat([attention(x[:, : at + 1])[0][:, -1:] for at in range(x.shape[1])], dim=1)
 
 
 # %% decode_the_complete_text_each_time
@@ -681,7 +681,7 @@ FAILS = {"decode": "flops work"}
 def decode(attention, x, cache):
     outputs = []
     for at in range(x.shape[1]):
-        complete, _ = attention(x)  # <-- here
+        complete, _ = attention(x)
         outputs.append(complete[:, at : at + 1])
     return torch.cat(outputs, dim=1)
 
@@ -694,7 +694,7 @@ def decode(attention, x, cache):
     outputs = []
     for at in range(x.shape[1]):
         cache.reset()
-        output, _ = attention(x[:, : at + 1], cache)  # <-- here
+        output, _ = attention(x[:, : at + 1], cache)
         outputs.append(output[:, -1:])
     return torch.cat(outputs, dim=1)
 
@@ -708,7 +708,7 @@ def decode(attention, x, cache):
     for at in range(x.shape[1]):
         cache.reset()
         for earlier in range(at + 1):
-            output, _ = attention(x[:, earlier : earlier + 1], cache)  # <-- here
+            output, _ = attention(x[:, earlier : earlier + 1], cache)
         outputs.append(output)
     return torch.cat(outputs, dim=1)
 
@@ -721,7 +721,7 @@ def decode(attention, x, cache):
     outputs = []
     for at in range(x.shape[1]):
         output, _ = attention(x[:, at : at + 1], cache)
-        expected = attention(x[:, : at + 1])[0][:, -1:]  # <-- here
+        expected = attention(x[:, : at + 1])[0][:, -1:]
         assert torch.allclose(output, expected, atol=1e-3)
         outputs.append(output)
     return torch.cat(outputs, dim=1)
