@@ -25,12 +25,15 @@ def expression(probe: Probe) -> str | None:
         return None
     values = [*made.init, *probe.args, *probe.kwargs.values()]
     name, _, method = probe.path.partition(".")
+    if method and not probe.args and not probe.kwargs:  # it may be a property, which is not called
+        return None
     try:
         init, args = ([literal(value) for value in given] for given in (made.init, probe.args))
         args += [f"{key}={literal(value)}" for key, value in probe.kwargs.items()]
     except ValueError:
         return None
-    mode = ".eval()" if any(_is_tensor(value) for value in values) else ""  # then it is a torch module
+    is_layer = method == "forward" and any(_is_tensor(value) for value in values)
+    mode = ".eval()" if is_layer else ""  # a cache of tensors is not a torch module
     owner = f"{name}({', '.join(init)}){mode}.{method}" if method else name
     text = f"{owner}({', '.join(args)})"
     return text if len(text) <= LONGEST else None

@@ -73,6 +73,10 @@ LISTED = {
         sinusoidal_positions_from_one rope_degrees sinusoidal_degrees sinusoidal_blocks sinusoidal_exponent_half
         frequencies_exponent_half rope_frequency_exponent_half rope_batch_axis rope_tokens_before_heads bias_sign
         bias_from_the_top_left slopes_plain_formula slopes_begin_at_one""",
+    "09_kv_cache": """decode_recomputes decode_gives_all_tokens_so_far concatenates mask_from_the_top_left
+        does_not_see_itself returns_every_slot writes_at_slot_zero values_not_kept one_memory_for_all_caches
+        one_length_for_all_caches tokens_kept_in_the_layer repeats_in_turn repeats_the_average reset_does_nothing
+        scale_of_the_whole_width last_cache_is_used_again""",
     "10_flash_attention": """accumulator_not_rescaled merge_old_sum_not_rescaled divided_in_every_tile
         merge_nan_of_a_blocked_row merge_nan_made_zero_for_the_row ragged_tile_dropped ragged_tile_padded_with_zeros
         causal_by_the_tile log_sum_without_the_maximum sum_without_the_logarithm whole_table all_keys_at_once

@@ -29,6 +29,7 @@ WRONG = {
     "06_multi_head_attention": "scale_of_the_whole_width",
     "07_gpu_path": "mask_left_on_the_cpu",
     "08_positions": "rope_half_split",
+    "09_kv_cache": "mask_from_the_top_left",
     "10_flash_attention": "accumulator_not_rescaled",
     "11_efficient_attention": "linear_without_normaliser",
 }

@@ -18,6 +18,7 @@ from grader.diagnosis.rerun import rerun
 from grader.diagnosis.wording import call_of
 from grader.grading.grade import check_own_file, grade
 from grader.sandbox.protocol.earlier_result import result_of
+from grader.sandbox.protocol.script_object import object_of, sent_in_place
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.probe_operation import probe as probed
 from tests.authoring.small_courses import built, edit, problems
@@ -104,6 +105,40 @@ def test_a_script_of_functions_passes_results_on() -> None:
     assert call_of(after_both).startswith("After `count`, `count`: count")
 
 
+class Tally:
+    """A class of the same file, for functions that get an object of it."""
+
+    def __init__(self, first: int) -> None:
+        self.total = first
+
+
+def add(tally: Tally, number: int) -> int:
+    tally.total += number
+    return tally.total
+
+
+def test_a_script_has_objects_of_its_own() -> None:
+    tally, other = object_of("Tally", 100), object_of("Tally", 0)
+    steps = [step("add", tally, 1), step("add", other, 50)]
+    after_both, alone = probe("add", tally, 20, before=steps), probe("add", tally, 20)
+    assert rerun(after_both, add) == 121
+    assert rerun(alone, add) == 120, "each script makes its objects again"
+    assert set(after_both.uses) == {"add", "Tally"}
+
+
+def test_a_worker_makes_the_objects_of_a_script() -> None:
+    objects = StudentObjects()
+    objects.modules = SimpleNamespace(main=SimpleNamespace(add=add, Tally=Tally), filenames=set())  # type: ignore[assignment]
+    tally = object_of("Tally", 100)
+    sent = sent_in_place(tally, [tally])
+    call = [0, [sent, 20], {}, None, None, [["add", [sent, 1], {}]], [tally.data]]
+    missing = [0, [sent, 20], {}, None, None, [], [["Missing", tally.data[1]]]]
+    result, again, failed = probed(objects, {"path": ["add"], "objects": [], "calls": [call, call, missing]})
+    assert (result["value"], again["value"]) == (121, 121)
+    assert result["changed"] == {}, "an object of the student's own may change"
+    assert failed["step"]
+
+
 class Own:
     """An object that cannot be sent."""
 
@@ -119,7 +154,7 @@ def test_a_worker_makes_a_script_of_functions() -> None:
     objects = StudentObjects()
     objects.modules = SimpleNamespace(main=SimpleNamespace(begin=begin), filenames=set())  # type: ignore[assignment]
     state = result_of(0, part=0).sent
-    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]]]]
+    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]], []]]
     (result,) = probed(objects, {"path": ["begin"], "objects": [], "calls": calls})
     assert result["value"][1] == 7
     assert result["changed"] == {}

@@ -74,6 +74,7 @@ TABLES = {
         "half_precision_attention": f"[*{TENSORS}, torch.ones(5, 5).tril()]",
     },
     "08_positions": {"apply_rope": "[np.array(_k)[:3], np.arange(3)]"},
+    "09_kv_cache": {"repeat_kv": "[torch.tensor([[[[0.0, 1]], [[10, 11]]]]), 2]"},
     "10_flash_attention": {
         "merge_softmax": "[np.array([0.5]), np.array([2.0]), np.array([[0.0, 1.0]])]",
         "flash_attention": f"[*{ARRAYS}, 2, 2]",

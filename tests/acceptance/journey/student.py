@@ -21,6 +21,7 @@ MISTAKES = {
     "06_multi_head_attention": ("scale_of_the_whole_width", "MultiHeadAttention.forward"),
     "07_gpu_path": ("mask_left_on_the_cpu", "attention_on_device"),
     "08_positions": ("rope_half_split", "apply_rope"),
+    "09_kv_cache": ("mask_from_the_top_left", "GroupedQueryAttention.forward"),
     "10_flash_attention": ("accumulator_not_rescaled", "flash_attention"),
     "11_efficient_attention": ("linear_without_normaliser", "linear_attention"),
 }

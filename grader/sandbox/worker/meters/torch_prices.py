@@ -140,7 +140,7 @@ _PRICES: dict[str, TorchPrice] = {
         elementwise: """softmax log_softmax safe_softmax softmax_backward_data log_softmax_backward_data native_dropout
             native_dropout_backward fused_dropout masked_softmax masked_scale addr ger outer threshold_backward
             nan_to_num embedding_renorm native_layer_norm cumsum cumprod logcumsumexp cummax cummin softmax_backward
-            addcmul addcdiv lerp bernoulli uniform normal exponential random dropout where""",
+            addcmul addcdiv lerp bernoulli uniform normal exponential random dropout where floor_divide""",
         reduction: """sum mean amax amin max min prod any all argmax argmin std var var_mean std_mean logsumexp norm
             linalg_vector_norm aminmax count_nonzero equal is_nonzero trace median nanmedian mode sum_to_size
             isin bincount histc""",
