@@ -16,6 +16,7 @@ from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
 from grader.sandbox.protocol.earlier_result import EarlierResult
 from grader.sandbox.protocol.generator import Generator
+from grader.sandbox.protocol.script_object import ScriptObject, objects_in, sent_in_place
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
 
@@ -69,16 +70,7 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     owner = path.partition(".")[0]
     ways = {probe.object_key: probe.made for probe in probes} if "." in path else {}
     numbers = {key: number for number, key in enumerate(ways)}
-    calls = [
-        [
-            numbers.get(probe.object_key, 0),
-            *_sent_all(probe.args, probe.kwargs),
-            probe.cotangent,
-            probe.place.data if probe.place else None,
-            [[one.method, *_sent_all(one.args, one.kwargs)] for one in probe.before],
-        ]
-        for probe in probes
-    ]
+    calls = [_sent_call(probe, numbers.get(probe.object_key, 0)) for probe in probes]
     objects = [made.data for made in ways.values()]
     message = {"op": "probe", "path": path.split("."), "objects": objects, "calls": calls}
     results = session.request(message, path, owner)
@@ -87,12 +79,26 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
 
 
-def _sent_all(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    return [_sent(arg) for arg in args], {key: _sent(arg) for key, arg in kwargs.items()}
+def _sent_call(probe: Probe, number: int) -> list[Any]:
+    objects = objects_in(probe.given)
+    return [
+        number,
+        *_sent_all(probe.args, probe.kwargs, objects),
+        probe.cotangent,
+        probe.place.data if probe.place else None,
+        [[one.method, *_sent_all(one.args, one.kwargs, objects)] for one in probe.before],
+        [one.data for one in objects],
+    ]
 
 
-def _sent(arg: Any) -> Any:
-    return arg.sent if isinstance(arg, Generator | EarlierResult) else arg
+def _sent_all(
+    args: Sequence[Any], kwargs: Mapping[str, Any], objects: list[ScriptObject]
+) -> tuple[list[Any], dict[str, Any]]:
+    return [_sent(arg, objects) for arg in args], {key: _sent(arg, objects) for key, arg in kwargs.items()}
+
+
+def _sent(arg: Any, objects: list[ScriptObject]) -> Any:
+    return arg.sent if isinstance(arg, Generator | EarlierResult) else sent_in_place(arg, objects)
 
 
 def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:

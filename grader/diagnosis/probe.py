@@ -17,6 +17,7 @@ from grader.course.api import Api
 from grader.course.load_python import load_python
 from grader.course.module import CourseError, Module
 from grader.sandbox.protocol.recipe import NOTHING, Recipe
+from grader.sandbox.protocol.script_object import objects_in
 
 LIST = "PROBES"
 
@@ -87,7 +88,8 @@ class Probe:
     @property
     def uses(self) -> tuple[str, ...]:
         """The names of the function, or of the class and all methods, that the probe calls."""
-        return (*self.path.split("."), *(one.method for one in self.before))
+        methods = (one.method for one in self.before)
+        return (*self.path.split("."), *methods, *(one.kind for one in objects_in(self.given)))
 
     @property
     def given(self) -> tuple[Any, ...]:
@@ -138,7 +140,8 @@ def probe(
 
     With `before`, it is a script: these steps are made first, on one new object: before=[step("update", k, v)]. A path
     may then also name a property, such as "Cache.length", which is read. If the path is a function, so are the steps.
-    `result_of(0, part=1)` as an argument is the second part of what the first step returned.
+    `result_of(0, part=1)` as an argument is the second part of what the first step returned. `object_of("Cache", 4)` is
+    a new object of another class of the student's; in one script it is always the same one.
 
     `state` sets the parameters of a torch module. The module is in eval mode, unless `training` is true.
     With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -16,6 +18,7 @@ from grader.diagnosis.probe import Probe
 from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
 from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import make
+from grader.sandbox.protocol.script_object import ScriptObject, objects_in, replaced
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.seeding import seed_everything
 
@@ -49,34 +52,43 @@ def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[
     if method and key not in owners:
         owners[key] = make(target, probe.made.data)
     owner = owners.get(key)
-    earlier: list[Any] = []
+    names = _names_beside(target, method)
+    given = _Given([], {one: make(names[one.kind], one.made.data) for one in objects_in(probe.given)})
     for one in probe.before:
         seed_everything(0)
-        step = getattr(owner, one.method) if method else _function(target, one.method)
-        earlier.append(step(*_arguments(one.args, earlier), **_named_arguments(one.kwargs, earlier)))
+        step = getattr(owner, one.method) if method else names[one.method]
+        given.earlier.append(step(*given.arguments(one.args), **given.named(one.kwargs)))
     function = getattr(owner, method) if method else target
-    args, kwargs = _arguments(probe.args, earlier), _named_arguments(probe.kwargs, earlier)
+    args, kwargs = given.arguments(probe.args), given.named(probe.kwargs)
     if "torch" in sys.modules:
         seed_everything(0)  # dropout
     value = _call(probe, function, owner, args, kwargs)
     return value, {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
 
 
-def _function(target: Any, name: str) -> Any:
-    """Return a function of the module that the target is in."""
-    return target if target.__name__ == name else target.__globals__[name]
+def _names_beside(target: Any, method: str) -> Mapping[str, Any]:
+    """Return the names of the module that a function or class is in; a decorator may be from another one."""
+    found = inspect.unwrap(getattr(target, method, target) if method else target)
+    return {**getattr(found, "__globals__", {}), target.__name__: target}
 
 
-def _arguments(args: Sequence[Any], earlier: Sequence[Any]) -> list[Any]:
-    return [_argument(arg, earlier) for arg in args]
+@dataclass(frozen=True)
+class _Given:
+    """What arguments may stand for: results of earlier steps, and the objects of a script."""
 
+    earlier: list[Any]
+    objects: Mapping[ScriptObject, Any]
 
-def _named_arguments(kwargs: Mapping[str, Any], earlier: Sequence[Any]) -> dict[str, Any]:
-    return {key: _argument(arg, earlier) for key, arg in kwargs.items()}
+    def arguments(self, args: Sequence[Any]) -> list[Any]:
+        return [self._argument(arg) for arg in args]
 
+    def named(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: self._argument(arg) for key, arg in kwargs.items()}
 
-def _argument(arg: Any, earlier: Sequence[Any]) -> Any:
-    return taken_from(earlier, arg) if is_earlier_result(arg) else as_argument(copy.deepcopy(arg))
+    def _argument(self, arg: Any) -> Any:
+        if type(arg) is ScriptObject:
+            return replaced(arg, self.objects.__getitem__)
+        return taken_from(self.earlier, arg) if is_earlier_result(arg) else as_argument(copy.deepcopy(arg))
 
 
 def _call(probe: Probe, function: Any, owner: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

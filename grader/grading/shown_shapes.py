@@ -18,6 +18,7 @@ from grader.core.compare import Tolerance, difference, shape_of
 from grader.diagnosis.probe import Probe, Step
 from grader.sandbox.protocol.generator import as_argument
 from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
+from grader.sandbox.protocol.script_object import ScriptObject, objects_in, replaced
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
@@ -31,6 +32,12 @@ class _Case:
     call: Arguments
     expected: Any
     before: tuple[tuple[str, Arguments], ...] = ()  # the steps of a script
+
+    @property
+    def objects(self) -> list[ScriptObject]:
+        """The objects that the calls get as arguments."""
+        calls = [self.call, *(step for _, step in self.before)]
+        return objects_in(arg for call in calls for arg in (*call.args, *call.kwargs.values()))
 
     @property
     def words(self) -> str:
@@ -74,14 +81,16 @@ class ShownShapes:
         for case in self._known[path]:
             by_object.setdefault(id(case) if case.before else case.made.key, []).append(case)
         for cases in by_object.values():
+            own = [{one: _own(student, one.kind, one.made) for one in case.objects} for case in cases]
             function = getattr(student, target)
             if method:
-                made = cases[0].made
-                owner = function.made(*made.init, state=made.state, **made.named)
+                owner = _own(student, target, cases[0].made)
                 for name, step in cases[0].before:
-                    getattr(owner, name)(*step.args, **step.kwargs)
+                    given = _with_objects(step, own[0])
+                    getattr(owner, name)(*given.args, **given.kwargs)
                 function = getattr(owner, method)
-            for case, value in zip(cases, function.call_many([case.call for case in cases]), strict=True):
+            calls = [_with_objects(case.call, objects) for case, objects in zip(cases, own, strict=True)]
+            for case, value in zip(cases, function.call_many(calls), strict=True):
                 found = difference(value, case.expected, tolerance)
                 assert found is None, f"{case.words}: {found}"
 
@@ -93,16 +102,23 @@ class ShownShapes:
         for made, call, steps in [*calls, *((recipe, one, ()) for one in also)]:
             with contextlib.suppress(ValueError):
                 function = self._function(path, made)
-                if not callable(function):  # random parameters, or a property
-                    continue
-                before = _stepped(function, steps, rng)
+                if not callable(function) or (steps and "." not in path):
+                    continue  # random parameters, a property, or a script of functions
+                own = self._objects_of(call, steps)
+                before = _stepped(function, steps, rng, own)
                 other = with_other_numbers(function, call, rng)
                 asked = [other, *(step for _, step in before)] if other else []
                 key = (made.key, *(_shape((one.args, dict(one.kwargs))) for one in asked if one is not None))
                 if other is not None and key not in found:
-                    expected = function(*_copied(other.args), **_copied(dict(other.kwargs)))
+                    given = _with_objects(other, own)
+                    expected = function(*_copied(given.args), **_copied(dict(given.kwargs)))
                     found[key] = _Case(made, other, expected, before)
         return list(found.values())
+
+    def _objects_of(self, call: Arguments, steps: Sequence[Step]) -> dict[ScriptObject, Any]:
+        """Return the reference's objects for one script."""
+        given = [arg for one in (call, *steps) for arg in (*one.args, *one.kwargs.values())]
+        return {one: make(getattr(self.reference, one.kind), one.made.data) for one in objects_in(given)}
 
     def _function(self, path: str, made: Recipe) -> Any:
         """Return the reference's function; None for a method of an object whose parameters are random."""
@@ -115,14 +131,28 @@ class ShownShapes:
         return None if random else getattr(owner, method)
 
 
-def _stepped(function: Any, steps: Sequence[Step], rng: np.random.Generator) -> tuple[tuple[str, Arguments], ...]:
+def _own(student: Student, kind: str, made: Recipe) -> Any:
+    """Return a new object of a student's class."""
+    return getattr(student, kind).made(*made.init, state=made.state, **made.named)
+
+
+def _with_objects(call: Arguments, own: Mapping[ScriptObject, Any]) -> Arguments:
+    """Return a call with objects in place of what stands for them."""
+    args = tuple(replaced(arg, own.__getitem__) for arg in call.args)
+    return Arguments(args, {name: replaced(arg, own.__getitem__) for name, arg in call.kwargs.items()})
+
+
+def _stepped(
+    function: Any, steps: Sequence[Step], rng: np.random.Generator, own: Mapping[ScriptObject, Any]
+) -> tuple[tuple[str, Arguments], ...]:
     """Make the steps of a script on the reference's object, with other numbers; return them for the student."""
     made: list[tuple[str, Arguments]] = []
     for step in steps:
         method = getattr(function.__self__, step.method)
         call = Arguments(step.args, step.kwargs)
         call = with_other_numbers(method, call, rng) or call
-        method(*_copied(call.args), **_copied(dict(call.kwargs)))
+        given = _with_objects(call, own)
+        method(*_copied(given.args), **_copied(dict(given.kwargs)))
         made.append((step.method, call))
     return tuple(made)
 

@@ -119,7 +119,7 @@ def test_a_worker_makes_a_script_of_functions() -> None:
     objects = StudentObjects()
     objects.modules = SimpleNamespace(main=SimpleNamespace(begin=begin), filenames=set())  # type: ignore[assignment]
     state = result_of(0, part=0).sent
-    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]]]]
+    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]], []]]
     (result,) = probed(objects, {"path": ["begin"], "objects": [], "calls": calls})
     assert result["value"][1] == 7
     assert result["changed"] == {}

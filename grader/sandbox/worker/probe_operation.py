@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
 from grader.sandbox.protocol.recipe import make
+from grader.sandbox.protocol.script_object import is_script_object
 from grader.sandbox.protocol.snapshots import content_of, snapshot
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.objects import StudentObjects
@@ -30,22 +31,25 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
         except BaseException as error:  # noqa: BLE001
             owners.append(None)
             not_made[number] = {"error": objects.describe(error)}
-    for number, args, kwargs, cotangent, device, before in request["calls"]:
+    for number, args, kwargs, cotangent, device, before, needed in request["calls"]:
         if method and number in not_made:
             results.append(not_made[number])
             continue
         owner = owners[number] if method else None
         try:
-            earlier = _results_of_steps(objects, owner, before)
+            made = [make(objects.find([0, [kind]]), recipe) for kind, recipe in needed]
+            earlier = _results_of_steps(objects, owner, before, made)
         except BaseException as raised:  # noqa: BLE001
             results.append({"error": objects.describe(raised), "step": True})
             continue
         try:
             function = getattr(owner, method[0]) if method else objects.find([0, [name]])
-            # A state in the student's own form is not compared: a later step shows whether it was changed.
-            own = {str(position) for position, arg in enumerate(args, 1) if is_earlier_result(arg)}
-            args, kwargs = _local(objects, args, kwargs, earlier)
-            given = {str(position): arg for position, arg in enumerate(args, 1) if str(position) not in own} | kwargs
+            # A state or an object of the student's own is not compared: a later step shows whether it was changed.
+            named = {**{str(position): arg for position, arg in enumerate(args, 1)}, **kwargs}
+            own = {key for key, arg in named.items() if is_earlier_result(arg) or is_script_object(arg)}
+            args, kwargs = _local(objects, args, kwargs, earlier, made)
+            given = {str(position): arg for position, arg in enumerate(args, 1)} | kwargs
+            given = {key: arg for key, arg in given.items() if key not in own}
             before = {key: content_of(arg) for key, arg in given.items()}
             if "torch" in sys.modules:
                 seed_everything(0)  # dropout
@@ -60,24 +64,26 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
     return results
 
 
-def _results_of_steps(objects: StudentObjects, owner: Any, steps: list[Any]) -> list[Any]:
+def _results_of_steps(objects: StudentObjects, owner: Any, steps: list[Any], made: list[Any]) -> list[Any]:
     """Make the calls of a script that come before its last one: methods of its object, or functions."""
     results: list[Any] = []
     for name, args, kwargs in steps:
         if "torch" in sys.modules:
             seed_everything(0)
         function = objects.find([0, [name]]) if owner is None else getattr(owner, name)
-        args, kwargs = _local(objects, args, kwargs, results)
+        args, kwargs = _local(objects, args, kwargs, results, made)
         results.append(function(*args, **kwargs))
     return results
 
 
 def _local(
-    objects: StudentObjects, args: list[Any], kwargs: dict[str, Any], earlier: list[Any]
+    objects: StudentObjects, args: list[Any], kwargs: dict[str, Any], earlier: list[Any], made: list[Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return arguments as the function gets them."""
 
     def local(arg: Any) -> Any:
+        if is_script_object(arg):
+            return made[arg.handle]
         return taken_from(earlier, arg) if is_earlier_result(arg) else objects.local(arg)
 
     return [local(arg) for arg in args], {key: local(arg) for key, arg in kwargs.items()}
