@@ -22,6 +22,7 @@ from grader.sandbox.protocol.script_object import ScriptObject, objects_in, repl
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
+TOKENS = ("ids", "targets", "data")  # arguments with numbers of tokens
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,9 @@ class ShownShapes:
 
 def _own(student: Student, kind: str, made: Recipe) -> Any:
     """Return a new object of a student's class."""
-    return getattr(student, kind).made(*made.init, state=made.state, **made.named)
+    return getattr(student, kind).made(
+        *made.init, state=made.state, training=made.training, parts=made.parts, **made.named
+    )
 
 
 def _with_objects(call: Arguments, own: Mapping[ScriptObject, Any]) -> Arguments:
@@ -187,9 +190,8 @@ def _other(name: str, value: Any, rng: np.random.Generator) -> Any:
         return _numbers(name, value, rng)
     import torch
 
-    like = np.zeros(
-        tuple(value.shape), "f8" if value.is_floating_point() else "?" if value.dtype == torch.bool else "i8"
-    )
+    kind = "f8" if value.is_floating_point() else "?" if value.dtype == torch.bool else "i8"
+    like = value.numpy().astype(kind) if kind == "i8" else np.zeros(tuple(value.shape), kind)
     return torch.from_numpy(_numbers(name, like, rng)).to(value.dtype)
 
 
@@ -197,6 +199,8 @@ def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarra
     """Return ordinary numbers for an argument: what is right for them does not depend on the style of the code."""
     numbers: np.ndarray = rng.normal(size=like.shape) if like.dtype.kind == "f" else rng.integers(-4, 5, like.shape)
     if name == "lengths":
+        numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
+    elif name in TOKENS:  # any number up to the largest is one
         numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
     elif name == "positions":  # never negative, with repeats and gaps
         numbers = rng.integers(0, 2 * like.max(initial=0) + 3, like.shape)
