@@ -22,7 +22,7 @@ from grader.sandbox.protocol.script_object import ScriptObject, objects_in, repl
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
-TOKENS = ("ids", "targets", "data")  # arguments with numbers of tokens
+COUNTED = ("lengths", "ids", "targets", "data")  # arguments that hold any numbers from 0 to a largest one
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,7 @@ def _other(name: str, value: Any, rng: np.random.Generator) -> Any:
 def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return ordinary numbers for an argument: what is right for them does not depend on the style of the code."""
     numbers: np.ndarray = rng.normal(size=like.shape) if like.dtype.kind == "f" else rng.integers(-4, 5, like.shape)
-    if name == "lengths":
-        numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
-    elif name in TOKENS:  # any number up to the largest is one
+    if name in COUNTED:
         numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
     elif name == "positions":  # never negative, with repeats and gaps
         numbers = rng.integers(0, 2 * like.max(initial=0) + 3, like.shape)
