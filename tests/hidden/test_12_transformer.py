@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional
 
 from grader import testing
+from grader.core.errors import StudentRaisedError
 from grader.testing import (
     Tolerance,
     arguments,
@@ -879,7 +880,10 @@ def test_text_is_cropped(student, rng):
     state, ids, text = clear_text(rng, SMALL, (1, 4), 4)
     longer = torch.cat([tokens(rng, 1, 7, below=5), ids], dim=1)
     model = model_of(student, state, SMALL)
-    whole, alone = (written(student, model, one, 4, 5, top_k=1) for one in (longer, ids))
+    try:
+        whole, alone = (written(student, model, one, 4, 5, top_k=1) for one in (longer, ids))
+    except StudentRaisedError as error:
+        raise AssertionError(f"no text longer than the context of 4: {error}") from error
     assert_close(whole[:, 7:], alone, of="the text after a longer prompt")
     assert_close(alone, text, of="the text")
 
