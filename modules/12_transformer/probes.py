@@ -159,7 +159,7 @@ PROBES = [
     forward(NORM, torch.tensor([[1.0, -1.0], [2.0, 0.0]]), init=(2, 3.0), state=WEIGHT_TWO),
     forward(NORM, torch.tensor([[0.0, 0.0], [0.0, 0.0]]), init=(2,), state=WEIGHT_TWO),
     forward(NORM, SQUARE, init=(3, 0.5), state=WEIGHT_THREE),
-    forward(NORM, SQUARE.double()[None], init=(3,), state=WEIGHT_THREE, any_dtype=True),
+    forward(NORM, SQUARE[None], init=(3,), state=WEIGHT_THREE),
     forward(
         NORM, SQUARE, init=(3, 0.5), state=WEIGHT_THREE, cotangent=torch.tensor([[1.0, 2, 0], [0, 1, -1], [3, 1, 1]])
     ),

@@ -804,6 +804,7 @@ REPLACE = {"for _ in range(max_new_tokens):": "for _ in range(max_new_tokens - 1
 # %% generate_in_train_mode
 LIKELY = "the model is not in eval mode while it writes"
 HINT = "Which line sets the mode? A model with dropout would write other texts each time."
+VALUES_RIGHT = True
 REPLACE = {"model.eval()": ""}
 
 # %% generate_stays_in_eval_mode
@@ -814,6 +815,7 @@ REPLACE = {"model.train(was_training)": ""}
 # %% generate_ends_in_train_mode
 LIKELY = "the model is always in train mode afterwards"
 HINT = "The model may have been in eval mode before. Keep its mode, and set it again."
+VALUES_RIGHT = True
 REPLACE = {"model.train(was_training)": "model.train()"}
 
 # %% generate_ignores_temperature
@@ -869,11 +871,13 @@ REPLACE = {"optimizer.zero_grad()": ""}
 # %% train_in_eval_mode
 LIKELY = "the model is in eval mode while it learns"
 HINT = "Which mode is for learning?"
+VALUES_RIGHT = True
 REPLACE = {"model.train()": "model.eval()"}
 
 # %% train_leaves_the_mode
 LIKELY = "the mode of the model is not set: one that was in eval mode stays there"
 HINT = "Call train on a model after model.eval(). Which mode does it learn in?"
+VALUES_RIGHT = True
 REPLACE = {"model.train()": ""}
 
 # %% train_with_sgd
@@ -890,15 +894,6 @@ LIKELY = "lr is not used: Adam has its default learning rate"
 HINT = "Train with lr=0. Should the loss change?"
 REPLACE = {
     "optimizer = torch.optim.Adam(model.parameters(), lr=lr)": "optimizer = torch.optim.Adam(model.parameters())"
-}
-
-# %% train_new_optimizer_each_step
-LIKELY = "every step has a new optimiser, which forgets all earlier ones"
-HINT = "What does Adam keep from step to step? Where do you make it?"
-REPLACE = {
-    "loss = cross_entropy(model(inputs), targets)": (
-        "loss = cross_entropy(model(inputs), targets)\noptimizer = torch.optim.Adam(model.parameters(), lr=lr)"
-    )
 }
 
 # %% train_only_the_head

@@ -149,6 +149,7 @@ def most_chi_square(freedom):
 
 def assert_follows(drawn, expected, of):
     """Fail unless the numbers of draws fit these probabilities, by a chi-square test."""
+    assert int(drawn.max()) < len(expected), f"{of}: {int(drawn.max())} was drawn, which is not possible"
     counts = np.bincount(drawn.numpy(), minlength=len(expected)).astype(float)
     possible = expected > 0
     assert not counts[~possible].any(), f"{of}: a token was drawn that is not possible"
@@ -220,6 +221,15 @@ def test_norm_learns(student, rng):
     wanted = torch.autograd.grad((oracle_norm(*leaves) * cotangent).sum(), leaves)
     testing.assert_gradients(found, wanted[:1], ("x",), STEEP)
     testing.assert_parameter_gradients(found, {"weight": wanted[1]}, STEEP)
+
+
+@worth(0.6, "a longer token gives the same result, so the gradient has no part along the token", target=NORM)
+def test_norm_gradients_are_across(student, rng):
+    x, cotangent = normal(rng, 3, 5), normal(rng, 3, 5)
+    found = norm_of(student, torch.ones(5), 0.0).vjp(x, cotangent=cotangent)
+    assert found.grads[0] is not None, "no gradient reaches x: the graph is cut"
+    along = (tensor_of(found.grads[0], (3, 5), "the gradient of x") * x).sum(dim=-1)
+    assert_close(along, torch.zeros(3), Tolerance(0.0, 1e-4), of="the gradients along the tokens")
 
 
 @worth(0.4, "float32 stays float32, and float64 stays float64", target=NORM)
@@ -465,12 +475,30 @@ def test_model_knows_positions(student, rng):
         assert torch.equal(moved, wanted), f"row {row} of the position embedding counts at the wrong places"
 
 
+@worth(1, "token and position embeddings are added", target=MODEL)
+def test_model_adds_its_embeddings(student, rng):
+    state, ids, shift = model_state(rng, SIZES), tokens(rng, 2, 5), normal(rng, 8)
+    token, place = state["token_embedding.weight"], state["position_embedding.weight"]
+    moved = state | {"token_embedding.weight": token + shift, "position_embedding.weight": place - shift}
+    plain, other = (tensor_of(model_of(student, one)(ids), (2, 5, 7), "the logits") for one in (state, moved))
+    assert_close(other, plain, STEEP, of="the logits, with a vector moved from one table to the other")
+
+
+@worth(1, "a token sees itself: in a text of one token, its value counts", target=MODEL)
+def test_model_sees_the_token_itself(student, rng):
+    state, ids = model_state(rng, SIZES), tokens(rng, 1, 1)
+    plain = tensor_of(model_of(student, state)(ids), (1, 1, 7), "the logits")
+    for layer in range(2):
+        other = tensor_of(model_of(student, without(state, f"blocks.{layer}.attention.v_proj.weight"))(ids), (1, 1, 7))
+        assert float((other - plain).abs().max()) > 1e-3, "the only token of a text does not look at itself"
+
+
 @worth(1.5, "the loss of a new model is near ln V", target=MODEL)
 def test_model_begins_near_ln_v(student, rng):
     sizes = (40, 16, 24, 2, 2, 48)
     ids = tokens(rng, 4, 17, below=40)
     logits = tensor_of(student.GPT(*sizes)(ids[:, :-1]), (4, 16, 40), "the logits")
-    found = float(oracle_loss(logits, ids[:, 1:]))
+    found = float(functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()))
     assert abs(found - math.log(40)) < 1, f"the loss of a new model is {found:.3f}, but ln 40 is {math.log(40):.3f}"
 
 
@@ -515,7 +543,6 @@ def test_model_has_layers(student, rng):
     sizes = (7, 6, 8, 3, 2, 12)
     state, ids = model_state(rng, sizes), tokens(rng, 1, 6)
     plain = tensor_of(model_of(student, state, sizes)(ids), (1, 6, 7), "the logits")
-    assert_close(plain, oracle_logits(state, sizes, ids), SINGLE, of="three layers")
     for layer in range(3):
         names = [f"blocks.{layer}.attention.out_proj.weight", f"blocks.{layer}.feed_forward.down.weight"]
         other = tensor_of(model_of(student, without(state, *names), sizes)(ids), (1, 6, 7))
@@ -540,6 +567,10 @@ def test_model_ends_with_norm_and_head(student, rng):
 def test_model_refuses(student, rng):
     made = model_of(student, model_state(rng, SIZES))
     assert_close(made.context_length, 6, of="context_length")
+    try:
+        tensor_of(made(torch.zeros(1, 6, dtype=torch.int64)), (1, 6, 7), "the logits")
+    except StudentRaisedError as error:
+        raise AssertionError(f"6 tokens fit into a context of 6: {error}") from error
     for length in (7, 19):
         assert_raises(ValueError, lambda n=length: made(torch.zeros(2, n, dtype=torch.int64)), length, 6)
 
@@ -547,7 +578,7 @@ def test_model_refuses(student, rng):
 @worth(1, "everything that forward makes lives where ids live", target=MODEL)
 def test_model_on_a_device(student, rng):
     state, ids = model_state(rng, SMALL), tokens(rng, 2, 3, below=5)
-    expected = oracle_logits(state, SMALL, ids)
+    expected = tensor_of(model_of(student, state, SMALL)(ids), (2, 3, 5), "the logits")
     made = model_of(student, state, SMALL).on_device(ids)
     # What the attention of module 06 makes is not judged here, so it is also called alone, with a mask on the device.
     attention = student.TransformerBlock(4, 1, 6).attention
@@ -645,7 +676,16 @@ def test_loss_gradients(student, rng):
     testing.assert_gradients(found, [wanted, None], ("logits", "targets"), STEEP)
 
 
-@worth(0.4, "the dtype of the logits is kept", target=LOSS)
+@worth(0.6, "the gradients of all logits of a place sum to 0", target=LOSS)
+def test_loss_gradients_sum_to_zero(student, rng):
+    logits, targets = normal(rng, 2, 3, 5), tokens(rng, 2, 3, below=5)
+    found = student.cross_entropy.vjp(logits, targets, cotangent=torch.tensor(1.0))
+    assert found.grads[0] is not None, "no gradient reaches the logits: the graph is cut"
+    sums = tensor_of(found.grads[0], (2, 3, 5), "the gradient of the logits").sum(dim=-1)
+    assert_close(sums, torch.zeros(2, 3), Tolerance(0.0, 1e-5), of="the sums of the gradients")
+
+
+@worth(0.2, "the dtype of the logits is kept", target=LOSS)
 def test_loss_dtype(student, rng):
     logits, targets = normal(rng, 2, 3, 5), tokens(rng, 2, 3, below=5)
     single_value, double_value = student.cross_entropy.call_many(
@@ -703,6 +743,15 @@ def test_batch_starts_are_uniform(student):
     for seed, starts, context in ((1, 6, 4), (2, 9, 1)):
         found = starts_of(student, seed, starts, context, DRAWS)
         assert_follows(found, np.full(starts, 1 / starts), f"{starts} starts")
+        counts = found.bincount()
+        assert int(counts.max() - counts.min()) > 2, "every start comes equally often: that is not chance"
+
+
+@worth(1, "a piece may begin at the first token, and end one before the last", target=BATCH)
+def test_batch_reaches_both_ends(student):
+    for starts, context in ((5, 3), (8, 2)):
+        found = starts_of(student, 6, starts, context, 400).unique().tolist()
+        assert found == list(range(starts)), f"pieces of {context} from {starts + context} tokens begin at {found}"
 
 
 @worth(1, "the rows are drawn independently: a start may come twice", target=BATCH)
@@ -737,6 +786,7 @@ SETTINGS = [
     ({"top_p": 0.8}, CHANCES * (CHANCES > 0.12)),
     ({"top_p": 0.6}, CHANCES * (CHANCES > 0.2)),
     ({"temperature": 0.5, "top_k": 4, "top_p": 0.95}, CHANCES**2 * (CHANCES > 0.12)),
+    ({"top_k": 2, "top_p": 0.55}, CHANCES * (CHANCES > 0.4)),  # of two, the first has 0.6
 ]
 
 
@@ -798,6 +848,12 @@ def test_sample_has_an_order(student):
     ):
         found = drawn_by(student, logits, 12, **settings).unique().tolist()
         assert found == wanted, f"{settings} draws {found}, not {wanted}"
+
+
+@worth(0.5, "of eight equal logits, top_k=4 and top_p=0.6 leave three", target=SAMPLE)
+def test_sample_of_equal_logits(student):
+    found = drawn_by(student, torch.zeros(600, 8), 13, top_k=4, top_p=0.6).unique()
+    assert len(found) == 3, f"{len(found)} different tokens are drawn"
 
 
 @worth(1.5, "each row is drawn from its own logits", target=SAMPLE)
@@ -905,6 +961,20 @@ def test_text_follows_the_distribution(student, rng):
             weights[order[ahead >= 0.3]] = 0
         text = written(student, model, many, 1, 5, **settings, generator=generator(number))
         assert_follows(text[:, -1], weights / weights.sum(), f"{settings or 'no settings'}")
+
+
+@worth(1.5, "a low temperature, top_k=1 and a tiny top_p all write the most likely text", target=WRITE)
+def test_settings_reach_the_draw(student, rng):
+    state, ids, _ = clear_text(rng, SMALL, (1, 3), 5)
+    many, model = ids.expand(60, 3).clone(), model_of(student, state, SMALL)
+    texts = []
+    for settings in ({"top_k": 1}, {"temperature": 0.002}, {"temperature": 9.0, "top_p": 1e-3}, {"top_p": 1e-3}):
+        text = written(student, model, many, 5, 5, **settings, generator=generator(3))
+        assert len(text.unique(dim=0)) == 1, f"{settings}: the texts are not all the same"
+        texts.append(text[0])
+        assert_close(text[0], texts[0], of=f"the text with {settings}")
+    hot = written(student, model, many, 5, 5, temperature=50.0, generator=generator(4))
+    assert len(hot.unique(dim=0)) > 20, "at a temperature of 50, most texts are the same"
 
 
 @worth(1.5, "the same seed gives the same text, other seeds others, and nothing else is random", target=WRITE)
