@@ -113,6 +113,11 @@ LIKELY = "the gate is a sigmoid, not silu"
 HINT = "silu(z) is z times sigmoid(z): a factor is missing."
 REPLACE = {"opened = F.silu(self.gate(x))": "opened = torch.sigmoid(self.gate(x))"}
 
+# %% network_softmax_over_tokens
+LIKELY = "the gate is a softmax over the tokens, so every token depends on the others"
+HINT = "The network works on each token alone. Compute one token with the others, and without them."
+REPLACE = {"opened = F.silu(self.gate(x))": "opened = torch.softmax(self.gate(x), dim=1)"}
+
 # %% network_silu_of_the_product
 LIKELY = "silu is applied after the product of gate and up"
 HINT = "What goes through silu: the gate alone, or the product?"

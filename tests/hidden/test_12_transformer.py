@@ -1078,16 +1078,16 @@ def test_training_overfits_one_batch(student, rng):
     assert torch.equal(logits.argmax(dim=-1), PIECE[None, 1:]), "the model does not predict the piece that it learnt"
 
 
-@worth(1.5, "a run is repeated exactly under its seed, and other seeds draw other batches", target=TRAIN)
+@worth(1.5, "a run is repeated exactly under its seed, and every step draws a new batch", target=TRAIN)
 def test_training_is_seeded(student, rng):
     state, runs = model_state(rng, SIZES), []
     data = torch.from_numpy(rng.integers(0, 7, size=300))
-    for seed, own in ((1, 7), (2, 7), (2, 8)):
+    for seed, own, lr in ((1, 7, 0.01), (2, 7, 0.01), (2, 8, 0.0)):
         student.seed(seed)
-        runs.append(floats(student.train(model_of(student, state), data, 6, 2, 0.01, generator(own)), 6))
+        runs.append(floats(student.train(model_of(student, state), data, 6, 2, lr, generator(own)), 6))
     assert_close(runs[1], runs[0], of="the losses with the same seed")
-    assert np.abs(runs[2] - runs[1]).max() > 1e-3, "the losses do not depend on the generator"
-    assert np.abs(np.diff(runs[0])).max() > 0.02, "the losses of all batches are alike"
+    assert abs(runs[2][0] - runs[0][0]) > 1e-4, "the first loss does not depend on the generator"
+    assert np.abs(np.diff(runs[2])).max() > 1e-3, "all steps have the same batch"
 
 
 @worth(1, "the model is in train mode meanwhile", target=TRAIN)
@@ -1131,8 +1131,13 @@ def test_training_beats_pairs(student, reference):
     data = torch.tensor([letters.index(one) for one in reference.TEXT])
     student.seed(0)
     model = student.GPT(len(letters), 16, 32, 1, 2, 64)
-    losses = floats(student.train(model, data, 220, 16, 0.01, generator(11)), 220)
-    found, pairs = losses[-20:].mean(), best_pairs(data)
+    floats(student.train(model, data, 220, 16, 0.01, generator(11)), 220)
+    # The loss of the trained model on the complete text, in pieces of 16
+    pieces = data[: 1 + 16 * ((len(data) - 1) // 16)]
+    inputs, targets = pieces[:-1].reshape(-1, 16), pieces[1:].reshape(-1, 16)
+    logits = tensor_of(model(inputs), (*inputs.shape, len(letters)), "the logits")
+    found = float(functional.cross_entropy(logits.flatten(0, 1), targets.flatten()))
+    pairs = best_pairs(data)
     assert found < pairs - 0.2, f"the loss is {found:.3f} in the end, and that of pairs {pairs:.3f}"
 
 
