@@ -40,10 +40,7 @@ class RMSNorm(nn.Module):
     def __init__(self, dim, eps=1e-5):
         """Make the weight, for tokens of dim features."""
         super().__init__()
-        ### BEGIN SOLUTION
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(dim))
-        ### END SOLUTION
+        raise NotImplementedError
 
     def forward(self, x):
         """Return weight * x / sqrt(mean(x²) + eps) for x of shape (..., dim): the mean is over the last axis.
@@ -52,10 +49,7 @@ class RMSNorm(nn.Module):
         - Each token is normalised alone. The result has the shape and the dtype of x: float32, or float64 after
           .double(). x is not modified.
         """
-        ### BEGIN SOLUTION
-        mean_square = x.square().mean(dim=-1, keepdim=True)  # (..., 1)
-        return x * torch.rsqrt(mean_square + self.eps) * self.weight
-        ### END SOLUTION
+        raise NotImplementedError
 
 
 # %%
@@ -84,11 +78,7 @@ class FeedForward(nn.Module):
     def __init__(self, embed_dim, hidden_dim):
         """Make the three projections."""
         super().__init__()
-        ### BEGIN SOLUTION
-        self.gate = nn.Linear(embed_dim, hidden_dim, bias=False)
-        self.up = nn.Linear(embed_dim, hidden_dim, bias=False)
-        self.down = nn.Linear(hidden_dim, embed_dim, bias=False)
-        ### END SOLUTION
+        raise NotImplementedError
 
     def forward(self, x):
         """Return down(silu(gate(x)) * up(x)) for x of shape (B, N, E): the result is (B, N, E), too.
@@ -96,10 +86,7 @@ class FeedForward(nn.Module):
         - silu(z) is z * sigmoid(z). It is applied to the gate, not to up.
         - Each token is computed alone. The dtype of x is kept, and x is not modified.
         """
-        ### BEGIN SOLUTION
-        opened = F.silu(self.gate(x))  # (B, N, hidden)
-        return self.down(opened * self.up(x))  # (B, N, E)
-        ### END SOLUTION
+        raise NotImplementedError
 
 
 # %%
@@ -129,12 +116,7 @@ class TransformerBlock(nn.Module):
     def __init__(self, embed_dim, num_heads, hidden_dim):
         """Make the four parts. A ValueError of the attention (embed_dim % num_heads) goes on to the caller."""
         super().__init__()
-        ### BEGIN SOLUTION
-        self.norm1 = RMSNorm(embed_dim)
-        self.attention = MultiHeadAttention(embed_dim, num_heads)
-        self.norm2 = RMSNorm(embed_dim)
-        self.feed_forward = FeedForward(embed_dim, hidden_dim)
-        ### END SOLUTION
+        raise NotImplementedError
 
     def forward(self, x, mask=None):
         """Return the tokens after both halves: (B, N, E) in, (B, N, E) out.
@@ -145,11 +127,7 @@ class TransformerBlock(nn.Module):
           mask, none is applied: every token sees every token.
         - Gradients flow to x and to all parameters. x and the mask are not modified.
         """
-        ### BEGIN SOLUTION
-        attended, _ = self.attention(self.norm1(x), mask=mask)  # (B, N, E)
-        x = x + attended
-        return x + self.feed_forward(self.norm2(x))
-        ### END SOLUTION
+        raise NotImplementedError
 
 
 # %%
@@ -184,14 +162,7 @@ class GPT(nn.Module):
     def __init__(self, vocab_size, context_length, embed_dim, num_layers, num_heads, hidden_dim):
         """Make the parts."""
         super().__init__()
-        ### BEGIN SOLUTION
-        self.context_length = context_length
-        self.token_embedding = nn.Embedding(vocab_size, embed_dim)
-        self.position_embedding = nn.Embedding(context_length, embed_dim)
-        self.blocks = nn.ModuleList(TransformerBlock(embed_dim, num_heads, hidden_dim) for _ in range(num_layers))
-        self.norm = RMSNorm(embed_dim)
-        self.head = nn.Linear(embed_dim, vocab_size, bias=False)
-        ### END SOLUTION
+        raise NotImplementedError
 
     def forward(self, ids):
         """Return the logits (B, N, V) for ids (B, N), int64: logits[:, i] are the scores of the token after token i.
@@ -202,17 +173,7 @@ class GPT(nn.Module):
         - Everything it makes (positions, mask) lives where ids live. The result has the dtype of the parameters:
           float32, or float64 after .double(). ids are not modified.
         """
-        ### BEGIN SOLUTION
-        length = ids.shape[1]
-        if length > self.context_length:
-            raise ValueError(f"{length} tokens do not fit into a context of {self.context_length}")
-        positions = torch.arange(length, device=ids.device)  # (N,)
-        x = self.token_embedding(ids) + self.position_embedding(positions)  # (B, N, E)
-        mask = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril()  # (N, N)
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.head(self.norm(x))  # (B, N, V)
-        ### END SOLUTION
+        raise NotImplementedError
 
 
 # %%
@@ -244,11 +205,7 @@ def cross_entropy(logits, targets):
     - Gradients flow to the logits. The dtype of the logits is kept. Nothing is modified.
     - `F.cross_entropy` is not allowed. No tensor is larger than the logits.
     """
-    ### BEGIN SOLUTION
-    log_sums = torch.logsumexp(logits, dim=-1)  # (B, N)
-    chosen = logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (B, N)
-    return (log_sums - chosen).mean()
-    ### END SOLUTION
+    raise NotImplementedError
 
 
 # %%
@@ -277,12 +234,7 @@ def get_batch(data, batch_size, context_length, generator):
     - The starts are drawn independently and uniformly from 0 to len(data) - context_length - 1, both included.
     - data is not modified.
     """
-    ### BEGIN SOLUTION
-    starts = torch.randint(len(data) - context_length, (batch_size,), generator=generator)  # (B,)
-    places = starts.unsqueeze(1) + torch.arange(context_length + 1)  # (B, N + 1)
-    pieces = data[places]
-    return pieces[:, :-1], pieces[:, 1:]
-    ### END SOLUTION
+    raise NotImplementedError
 
 
 # %%
@@ -315,21 +267,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
     - Raises ValueError naming the temperature if it is 0 or less.
     - All random numbers come from the generator; without one, from torch's own. logits are not modified.
     """
-    ### BEGIN SOLUTION
-    if temperature <= 0:
-        raise ValueError(f"the temperature must be above 0, not {temperature}")
-    logits = logits / temperature  # (B, V)
-    if top_k is not None:
-        best = logits.topk(min(top_k, logits.shape[-1]), dim=-1)
-        logits = torch.full_like(logits, -math.inf).scatter(-1, best.indices, best.values)
-    probabilities = torch.softmax(logits, dim=-1)
-    if top_p is not None:
-        ordered, places = probabilities.sort(dim=-1, descending=True)
-        before = ordered.cumsum(dim=-1) - ordered  # the sum of all more likely tokens
-        ordered = ordered.masked_fill(before >= top_p, 0.0)
-        probabilities = torch.zeros_like(probabilities).scatter(-1, places, ordered)
-    return torch.multinomial(probabilities, 1, generator=generator).squeeze(-1)
-    ### END SOLUTION
+    raise NotImplementedError
 
 
 # %%
@@ -358,17 +296,7 @@ def generate(model, ids, max_new_tokens, temperature=1.0, top_k=None, top_p=None
     - No gradients are kept. ids are not modified.
     - All random numbers come from the generator: the same seed gives the same text.
     """
-    ### BEGIN SOLUTION
-    was_training = model.training
-    model.eval()
-    with torch.no_grad():
-        for _ in range(max_new_tokens):
-            logits = model(ids[:, -model.context_length :])[:, -1]  # (B, V)
-            token = sample_next(logits, temperature, top_k, top_p, generator)  # (B,)
-            ids = torch.cat([ids, token.unsqueeze(1)], dim=1)
-    model.train(was_training)
-    return ids
-    ### END SOLUTION
+    raise NotImplementedError
 
 
 # %%
@@ -398,19 +326,7 @@ def train(model, data, steps, batch_size, lr, generator):
     - The model is in train mode meanwhile. It is changed in place. data is not modified.
     - All random numbers come from the generator. The learning rate stays the same, and gradients are not clipped.
     """
-    ### BEGIN SOLUTION
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
-    model.train()
-    losses = []
-    for _ in range(steps):
-        inputs, targets = get_batch(data, batch_size, model.context_length, generator)
-        loss = cross_entropy(model(inputs), targets)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-    ### END SOLUTION
+    raise NotImplementedError
 
 
 # %% [markdown]
@@ -479,7 +395,4 @@ if __name__ == "__main__":
 # %%
 REFLECT_INITIAL_LOSS_V65 = None
 REFLECT_PARAMETERS = None
-### BEGIN SOLUTION
-REFLECT_INITIAL_LOSS_V65 = 4.174
-REFLECT_PARAMETERS = 683392
-### END SOLUTION
+# Your answer goes here.

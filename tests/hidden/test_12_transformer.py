@@ -584,10 +584,12 @@ def test_model_on_a_device(student, rng):
     attention = student.TransformerBlock(4, 1, 6).attention
     alone = attention.on_device(normal(rng, 2, 3, 4), mask=torch.ones(3, 3).tril())
     assert alone.value is not None or alone.findings, "the attention returns nothing"
-    if alone.findings and made.findings:
-        assert made.value is None or array_like(made.value, tuple(expected.shape)) is not None
+    strays = [one for one in made.findings if one.kind in ("mixed_devices", "left_on_cpu")]
+    if strays and alone.findings:
+        assert made.value is None or array_like(made.value, (2, 3, 5)) is not None
         return
-    testing.assert_disciplined(made, expected, SINGLE)
+    assert not strays, strays[0].what
+    assert_close(made.value, expected, SINGLE, of="the logits on the device")
 
 
 @worth(0.7, "after .double(), the logits are float64", target=MODEL)
@@ -993,7 +995,7 @@ def test_text_is_seeded(student, rng):
 def test_text_in_eval_mode(student, rng):
     # This model has logits of 0 in train mode: its last norm is a dropout of everything.
     state, ids = model_state(rng, SMALL), torch.tensor([[1, 3, 2]]).repeat(40, 1)
-    state = without(state, "position_embedding.weight") | {"head.weight": 30 * torch.eye(5, 4)}
+    state = state | {"head.weight": 1e4 * state["head.weight"]}  # the most likely token is certain
     for training in (True, False):
         model = model_of(student, state, SMALL, training=training, parts=OFF)
         text = written(student, model, ids, 2, 5, generator=generator(2))
@@ -1107,7 +1109,7 @@ def test_training_changes_the_model(student, rng):
     for name, before in state.items():
         moved = (tensor_of(after[name], before.shape, name) - before).abs()
         assert float(moved.max()) > 0.004 or "k_proj.bias" in name, f"{name} does not learn"
-        assert float(moved.max()) < 0.013, f"{name} moves farther than one step of Adam"
+        assert float(moved.max()) < 0.03, f"{name} moves farther than one step of Adam"  # with any weight decay
 
 
 @remembered
