@@ -10,7 +10,7 @@ from tests.conftest import DATA, LIMITS
 
 FOLDERS = sorted((DATA / "right").iterdir())
 FEWEST = 6
-LONG = ("06_multi_head_attention", "07_gpu_path", "11_efficient_attention")
+LONG = ("06_multi_head_attention", "07_gpu_path", "11_efficient_attention", "12_transformer")
 MODULES = [pytest.param(folder.name, marks=pytest.mark.exhaustive if folder.name in LONG else ()) for folder in FOLDERS]
 
 

@@ -30,6 +30,7 @@ WRONG = {
     "07_gpu_path": "mask_left_on_the_cpu",
     "08_positions": "rope_half_split",
     "11_efficient_attention": "linear_without_normaliser",
+    "12_transformer": "model_without_mask",
 }
 
 

@@ -35,6 +35,7 @@ from tests.diagnosis.graded import MODULES
 
 QUICK = {"01_softmax": 4, "02_loop_attention": 3, "03_attention": 3, "04_masks": 3, "05_torch_attention": 3}
 QUICK |= {"06_multi_head_attention": 3, "07_gpu_path": 1, "08_positions": 3, "11_efficient_attention": 3}
+QUICK |= {"12_transformer": 1}
 MANY = 20  # of each module: more than a hundred in all
 
 

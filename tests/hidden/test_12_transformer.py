@@ -30,6 +30,7 @@ SINGLE = Tolerance(2e-4, 5e-5)
 STEEP = Tolerance(2e-3, 2e-4)  # gradients add up over many places
 SIZES = (7, 6, 8, 2, 2, 12)  # vocabulary, context, features, layers, heads, hidden features
 SMALL = (5, 4, 4, 1, 1, 6)
+LESSON = (5, 8, 4, 2, 2, 8)
 OFF = {"norm": ("Dropout", 1.0)}  # in train mode, such a model has logits of 0
 ALONE = 5.0  # standard deviations: a right submission is beyond this limit once in three million seeds
 DRAWS = 4000
@@ -169,10 +170,9 @@ def norm_of(student, weight, *eps):
 
 @worth(2, "it agrees with an independent formula, for any number of axes and any eps", target=NORM)
 def test_norm_agrees_with_the_oracle(student, rng, shown):
-    weight = normal(rng, 6)
     for eps in (1e-5, 0.5):
-        for shape in ((6,), (4, 6), (2, 3, 6), (6, 6)):
-            x = normal(rng, *shape, scale=2.0)
+        for shape in ((6,), (2,), (2, 4), (2, 3, 6), (6, 6)):
+            weight, x = normal(rng, shape[-1]), normal(rng, *shape, scale=2.0)
             expected = oracle_norm(x.double(), weight.double(), eps).float()
             assert_close(tensor_of(norm_of(student, weight, eps)(x), shape), expected, SINGLE, of=f"{shape}, eps {eps}")
     shown(student, "RMSNorm.forward", tolerance=SINGLE)
@@ -259,8 +259,8 @@ def network_of(student, state):
 
 @worth(2, "it agrees with an independent formula", target=NETWORK)
 def test_network_agrees_with_the_oracle(student, rng, shown):
-    for width, hidden in ((6, 10), (4, 4), (3, 2)):
-        state, x = network_state(rng, width, hidden), normal(rng, 2, 3, width)
+    for batch, length, width, hidden in ((2, 3, 6, 10), (4, 4, 4, 4), (1, 1, 1, 1), (1, 2, 1, 2)):
+        state, x = network_state(rng, width, hidden), normal(rng, batch, length, width)
         expected = oracle_network({name: one.double() for name, one in state.items()}, x.double()).float()
         assert_close(tensor_of(network_of(student, state)(x), x.shape), expected, SINGLE, of=f"{width} to {hidden}")
     shown(student, "FeedForward.forward", tolerance=SINGLE)
@@ -328,13 +328,14 @@ IDLE = ("feed_forward.down.weight",)  # without it, the network adds nothing
 
 @worth(2, "it agrees with an independent computation, with and without a mask", target=BLOCK)
 def test_block_agrees_with_the_oracle(student, rng, shown):
-    state, x = block_state(rng, 6, 10), normal(rng, 2, 4, 6, scale=2.0)
-    exact = {name: one.double() for name, one in state.items()}
-    for mask in (None, torch.ones(4, 4).tril(), torch.eye(4)):
-        expected = oracle_block(exact, 2, x.double(), mask).float()
-        made = block_of(student, state)
-        value = made(x) if mask is None else made(x, mask)
-        assert_close(tensor_of(value, x.shape), expected, SINGLE, of="no mask" if mask is None else "a mask")
+    for batch, length, width in ((2, 4, 6), (1, 2, 4)):
+        state, x = block_parts(rng, width, 10), normal(rng, batch, length, width, scale=2.0)
+        exact = {name: one.double() for name, one in state.items()}
+        for mask in (None, torch.ones(length, length).tril(), torch.eye(length)):
+            expected = oracle_block(exact, 2, x.double(), mask).float()
+            made = block_of(student, state)
+            value = made(x) if mask is None else made(x, mask)
+            assert_close(tensor_of(value, x.shape), expected, SINGLE, of="no mask" if mask is None else "a mask")
     shown(student, "TransformerBlock.forward", tolerance=SINGLE)
 
 
@@ -435,11 +436,12 @@ def tokens(rng, *shape, below=SIZES[0]):
 
 @worth(2.5, "the logits agree with an independent computation, for every length", target=MODEL)
 def test_model_agrees_with_the_oracle(student, rng, shown):
-    state = model_state(rng, SIZES)
-    for batch, length in ((2, 6), (3, 4), (1, 1)):
-        ids = tokens(rng, batch, length)
-        value = tensor_of(model_of(student, state)(ids), (batch, length, SIZES[0]), "the logits")
-        assert_close(value, oracle_logits(state, SIZES, ids), SINGLE, of=f"{batch} texts of {length} tokens")
+    for sizes, shapes in ((SIZES, ((2, 6), (3, 4), (1, 1))), (LESSON, ((1, 5), (1, 8)))):
+        state = model_state(rng, sizes)
+        for batch, length in shapes:
+            ids = tokens(rng, batch, length, below=sizes[0])
+            value = tensor_of(model_of(student, state, sizes)(ids), (batch, length, sizes[0]), "the logits")
+            assert_close(value, oracle_logits(state, sizes, ids), SINGLE, of=f"{batch} texts of {length} tokens")
     shown(student, "GPT.forward", tolerance=SINGLE)
 
 
@@ -614,7 +616,7 @@ def loss_of(value):
 
 @worth(2, "it agrees with an independent computation", target=LOSS)
 def test_loss_agrees_with_the_oracle(student, rng, shown):
-    for shape in ((2, 3, 5), (4, 4, 4), (1, 1, 9), (3, 1, 2)):
+    for shape in ((2, 3, 5), (4, 4, 4), (1, 1, 9), (3, 1, 2), (1, 2, 2)):
         logits, targets = normal(rng, *shape, scale=3.0), tokens(rng, *shape[:2], below=shape[2])
         expected = oracle_loss(logits.double(), targets).float()
         assert_close(tensor_of(student.cross_entropy(logits, targets), ()), expected, SINGLE, of=f"logits {shape}")

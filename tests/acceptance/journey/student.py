@@ -22,6 +22,7 @@ MISTAKES = {
     "07_gpu_path": ("mask_left_on_the_cpu", "attention_on_device"),
     "08_positions": ("rope_half_split", "apply_rope"),
     "11_efficient_attention": ("linear_without_normaliser", "linear_attention"),
+    "12_transformer": ("model_without_mask", "GPT.forward"),
 }
 
 
