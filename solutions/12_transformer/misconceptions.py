@@ -918,17 +918,17 @@ REPLACE = {"optimizer.step()": ""}
 # %% train_climbs
 LIKELY = "the loss is made larger, not smaller"
 HINT = "In which direction does an optimiser go?"
-REPLACE = {"loss.backward()": "(-loss).backward()"}
+REPLACE = {"batch_loss.backward()": "(-batch_loss).backward()"}
 
 # %% train_loss_after_the_update
 LIKELY = "each loss is measured after its update"
 HINT = "The first loss is that of the model as it came."
-REPLACE = {"losses.append(loss.item())": "losses.append(cross_entropy(model(inputs), targets).item())"}
+REPLACE = {"losses.append(batch_loss.item())": "losses.append(cross_entropy(model(inputs), targets).item())"}
 
 # %% train_losses_are_tensors
 LIKELY = "the losses are tensors, not floats"
 HINT = "What is the type of your losses? `.item()` makes a float."
-REPLACE = {"losses.append(loss.item())": "losses.append(loss.detach())"}
+REPLACE = {"losses.append(batch_loss.item())": "losses.append(batch_loss.detach())"}
 
 # %% train_returns_the_last_loss
 LIKELY = "only the last loss is returned"
@@ -953,7 +953,7 @@ REPLACE = {
 # %% train_predicts_the_inputs
 LIKELY = "the targets are the inputs: the model learns to copy"
 HINT = "Which of the two parts of a batch does the loss compare with?"
-REPLACE = {"loss = cross_entropy(model(inputs), targets)": "loss = cross_entropy(model(inputs), inputs)"}
+REPLACE = {"batch_loss = cross_entropy(model(inputs), targets)": "batch_loss = cross_entropy(model(inputs), inputs)"}
 
 # %% norm_by_a_matrix
 LIKELY = "the weight is made into a matrix: a product of matrices, where a product of numbers is enough"

@@ -434,11 +434,11 @@ def train(model, data, steps, batch_size, lr, generator):
     losses = []
     for _ in range(steps):
         inputs, targets = get_batch(data, batch_size, model.context_length, generator)
-        loss = cross_entropy(model(inputs), targets)
+        batch_loss = cross_entropy(model(inputs), targets)
         optimizer.zero_grad()
-        loss.backward()
+        batch_loss.backward()
         optimizer.step()
-        losses.append(loss.item())
+        losses.append(batch_loss.item())
     return losses
     ### END SOLUTION
 

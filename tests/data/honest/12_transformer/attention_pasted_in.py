@@ -98,7 +98,10 @@ class GPT(nn.Module):
 
 # %%
 def cross_entropy(logits, targets):
-    return -torch.distributions.Categorical(logits=logits).log_prob(targets).mean()
+    logits = logits - logits.amax(dim=-1, keepdim=True).detach()
+    normal = logits.exp().sum(dim=-1).log()
+    chosen = torch.take_along_dim(logits, targets.unsqueeze(-1), dim=-1).squeeze(-1)
+    return torch.mean(normal - chosen)
 
 
 # %%
