@@ -19,9 +19,13 @@
 import math
 
 import torch
-from mylab.multi_head_attention import MultiHeadAttention
 from torch import nn
 from torch.nn import functional as F
+
+try:
+    from mylab.multi_head_attention import MultiHeadAttention  # your own, from module 06
+except ModuleNotFoundError:  # where Python does not find mylab, PyTorch's attention takes its place
+    from fallback import MultiHeadAttention
 
 # %% [markdown]
 # ## Build 1: a norm
@@ -51,6 +55,12 @@ class RMSNorm(nn.Module):
         """
         raise NotImplementedError
 
+
+# %%
+# Try the constructor: one parameter, of ones
+if __name__ == "__main__":
+    assert [name for name, _ in RMSNorm(3).named_parameters()] == ["weight"], "an nn.Parameter with the name weight"
+    assert RMSNorm(3).weight.tolist() == [1, 1, 1], "the weight starts at 1"
 
 # %%
 # Try it: the query of The, and the same ten times as large
@@ -88,6 +98,13 @@ class FeedForward(nn.Module):
         """
         raise NotImplementedError
 
+
+# %%
+# Try the constructor: three weights, and no biases
+if __name__ == "__main__":
+    shapes = {name: tuple(weight.shape) for name, weight in FeedForward(4, 6).named_parameters()}
+    print("parameters of a network:", shapes)
+    assert shapes == {"gate.weight": (6, 4), "up.weight": (6, 4), "down.weight": (4, 6)}, "without biases"
 
 # %%
 # Try it: one feature, one hidden feature, and all weights 1
@@ -129,6 +146,12 @@ class TransformerBlock(nn.Module):
         """
         raise NotImplementedError
 
+
+# %%
+# Try the constructor: two norms, the attention and the network
+if __name__ == "__main__":
+    parts = [name for name, _ in TransformerBlock(embed_dim=4, num_heads=2, hidden_dim=8).named_children()]
+    assert sorted(parts) == ["attention", "feed_forward", "norm1", "norm2"], f"the parts are {parts}"
 
 # %%
 # Try it: a block that adds nothing is the identity
@@ -175,6 +198,13 @@ class GPT(nn.Module):
         """
         raise NotImplementedError
 
+
+# %%
+# Try the constructor: the parameters that the lesson counts
+if __name__ == "__main__":
+    count = sum(one.numel() for one in GPT(5, 8, 4, 2, 2, 8).parameters())
+    print("parameters of the small model:", count)
+    assert count == 444, f"the lesson counts 444 parameters, not {count}"
 
 # %%
 # Try it: change the last token, and look at the logits before it
@@ -329,6 +359,17 @@ def train(model, data, steps, batch_size, lr, generator):
     raise NotImplementedError
 
 
+# %%
+# Try it: a pattern of five tokens
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    model = GPT(vocab_size=5, context_length=8, embed_dim=8, num_layers=1, num_heads=2, hidden_dim=16)
+    losses = train(model, torch.tensor([0, 1, 2, 3, 4] * 8), 30, 4, 0.02, torch.Generator().manual_seed(0))
+    print("losses:", [round(loss, 2) for loss in losses[::10]])
+    assert len(losses) == 30, f"one loss for each step: 30, not {len(losses)}"
+    assert abs(losses[0] - math.log(5)) < 1, "a new model knows nothing: its loss is about ln 5"
+    assert losses[-1] < losses[0], "the loss should fall"
+
 # %% [markdown]
 # ## Use: a model that writes
 #
@@ -377,10 +418,10 @@ if __name__ == "__main__":
     alphabet = sorted(set(TEXT))
     data = torch.tensor([alphabet.index(character) for character in TEXT])
     torch.manual_seed(0)
-    model = GPT(len(alphabet), context_length=32, embed_dim=32, num_layers=2, num_heads=4, hidden_dim=64)
+    model = GPT(len(alphabet), context_length=16, embed_dim=32, num_layers=1, num_heads=2, hidden_dim=64)
     chance, start = torch.Generator().manual_seed(0), torch.tensor([[alphabet.index("t")]])
     for part in range(1, 6):
-        losses = train(model, data, 100, 16, 0.005, chance)
+        losses = train(model, data, 100, 16, 0.01, chance)
         text = generate(model, start, 60, temperature=0.8, generator=chance)[0].tolist()
         print(f"{100 * part} steps, loss {losses[-1]:.2f}:", repr("".join(alphabet[i] for i in text)))
 
