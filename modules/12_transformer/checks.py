@@ -24,7 +24,6 @@ PARTS = {
 
 def parameters_of(made, wanted):
     """Return the parameters of a new object, or fail unless they have these names and shapes."""
-    assert hasattr(made, "call_many"), "expected an nn.Module"
     found = made.parameters()
     assert sorted(found) == sorted(wanted), f"the parameters are {', '.join(sorted(found)) or 'none'}"
     for name, shape in wanted.items():
@@ -42,13 +41,15 @@ def tokens_of(value, shape, of):
 @worth(1, "The and cat, normalised, are those of the lesson", target="RMSNorm")
 def test_the_norm_of_two_words(student):
     x = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1]])
-    result = array_like(student.RMSNorm(4)(x), (2, 4))
+    result = array_like(student.RMSNorm.made(4)(x), (2, 4))
     assert_close(result, np.array([[1.4142, 0, 1.4142, 0], [0, 1.7889, 0, 0.8944]]), LESSON)
 
 
 @worth(0.5, "an eps of 3 is added to the mean of the squares, which is 1", target="RMSNorm")
 def test_the_eps_of_the_norm(student):
-    assert_close(array_like(student.RMSNorm(2, 3.0)(torch.tensor([1.0, -1.0])), (2,)), np.array([0.5, -0.5]), LESSON)
+    assert_close(
+        array_like(student.RMSNorm.made(2, 3.0)(torch.tensor([1.0, -1.0])), (2,)), np.array([0.5, -0.5]), LESSON
+    )
 
 
 @worth(1, "with all weights 1, the token 2 becomes 3.5232", target="FeedForward")
@@ -62,7 +63,7 @@ def test_the_network_of_one_feature(student):
 
 @worth(1, "the block has two norms, the attention of module 06, and the network", target="TransformerBlock")
 def test_the_parts_of_a_block(student):
-    parameters_of(student.TransformerBlock(4, 2, 8), PARTS)
+    parameters_of(student.TransformerBlock.made(4, 2, 8), PARTS)
 
 
 @worth(1, "a block whose halves compute 0 gives its tokens back", target="TransformerBlock")
@@ -78,13 +79,13 @@ def test_a_block_that_adds_nothing(student):
 def test_the_parts_of_the_model(student):
     wanted = {"token_embedding.weight": (5, 4), "position_embedding.weight": (8, 4), "norm.weight": (4,)}
     wanted |= {f"blocks.{layer}.{name}": shape for layer in range(2) for name, shape in PARTS.items()}
-    found = parameters_of(student.GPT(*SIZES), wanted | {"head.weight": (5, 4)})
+    found = parameters_of(student.GPT.made(*SIZES, training=True), wanted | {"head.weight": (5, 4)})
     assert sum(one.numel() for one in found.values()) == 444, "there are more parameters than the lesson counts"
 
 
 @worth(2, "no token sees the tokens after it, and every token sees itself", target="GPT")
 def test_the_model_is_causal(student):
-    model = student.GPT(*SIZES)
+    model = student.GPT.made(*SIZES, training=True)
     sentence, changed = torch.tensor([[0, 1, 2, 3, 4]]), torch.tensor([[0, 1, 2, 3, 0]])
     first, second = (array_like(one, (1, 5, 5), of="the logits") for one in (model(sentence), model(changed)))
     assert_close(second[:, :4], first[:, :4], of="the logits before the changed token")
@@ -93,7 +94,7 @@ def test_the_model_is_causal(student):
 
 @worth(0.5, "nine tokens for a context of eight raise a ValueError that names both numbers", target="GPT")
 def test_the_context_is_limited(student):
-    model = student.GPT(*SIZES)
+    model = student.GPT.made(*SIZES, training=True)
     array_like(model(torch.zeros(1, 8, dtype=torch.int64)), (1, 8, 5), of="the logits")
     assert_raises(ValueError, lambda: model(torch.zeros(1, 9, dtype=torch.int64)), 9, 8)
 
@@ -146,7 +147,7 @@ def test_a_temperature_of_zero(student):
 
 @worth(1.5, "six tokens after two, with a context of four; the prompt comes first", target="generate")
 def test_more_than_the_context(student):
-    model = student.GPT(5, 4, 4, 1, 2, 8)
+    model = student.GPT.made(5, 4, 4, 1, 2, 8, training=True)
     text = tokens_of(student.generate(model, torch.tensor([[0, 1]]), 6, generator=generator(0)), (1, 8), "the tokens")
     assert text[0, :2].tolist() == [0, 1], f"the text begins with {text[0, :2].tolist()}, not with the prompt"
     assert model.training is True, "a new model is in train mode, and it should be again afterwards"
@@ -155,8 +156,9 @@ def test_more_than_the_context(student):
 @worth(1.5, "the loss falls on a simple pattern, from about ln 5", target="train")
 def test_a_pattern_is_learnt(student):
     data = torch.tensor([0, 1, 2, 3, 4] * 8)
-    losses = student.train(student.GPT(5, 8, 8, 1, 2, 16), data, 30, 4, 0.02, generator(0))
+    losses = student.train(student.GPT.made(5, 8, 8, 1, 2, 16, training=True), data, 30, 4, 0.02, generator(0))
     assert type(losses) is list, "expected a list of floats"
+    assert all(type(one) is float for one in losses), "expected a list of floats"
     found = array_like(np.array(losses), (30,), of="the list of losses")
     assert abs(found[0] - math.log(5)) < 1, f"the first loss is {found[0]:.3f}, but ln 5 is {math.log(5):.4f}"
     assert found[-1] < 0.5, f"the last loss is {found[-1]:.3f}"

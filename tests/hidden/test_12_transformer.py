@@ -211,7 +211,7 @@ def test_norm_takes_each_token_alone(student, rng):
 
 @worth(1, "the weight starts at 1, and gradients reach it and x", target=NORM)
 def test_norm_learns(student, rng):
-    fresh = student.RMSNorm(5)
+    fresh = student.RMSNorm.made(5)
     parameters = fresh.parameters()
     assert sorted(parameters) == ["weight"], f"the parameters are {', '.join(sorted(parameters)) or 'none'}"
     assert_close(tensor_of(parameters["weight"], (5,)), torch.ones(5), of="the weight of a new norm")
@@ -281,7 +281,7 @@ def test_network_gates(student, rng):
 
 @worth(1, "gate, up and down have no biases: a token of zeros stays zeros", target=NETWORK)
 def test_network_of_zeros(student):
-    fresh = student.FeedForward(4, 6)
+    fresh = student.FeedForward.made(4, 6)
     found = fresh.parameters()
     assert sorted(found) == ["down.weight", "gate.weight", "up.weight"], (
         f"the parameters are {', '.join(sorted(found))}"
@@ -499,7 +499,7 @@ def test_model_sees_the_token_itself(student, rng):
 def test_model_begins_near_ln_v(student, rng):
     sizes = (40, 16, 24, 2, 2, 48)
     ids = tokens(rng, 4, 17, below=40)
-    logits = tensor_of(student.GPT(*sizes)(ids[:, :-1]), (4, 16, 40), "the logits")
+    logits = tensor_of(student.GPT.made(*sizes, training=True)(ids[:, :-1]), (4, 16, 40), "the logits")
     found = float(functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten()))
     assert abs(found - math.log(40)) < 1, f"the loss of a new model is {found:.3f}, but ln 40 is {math.log(40):.3f}"
 
@@ -507,7 +507,7 @@ def test_model_begins_near_ln_v(student, rng):
 @worth(1.5, "every parameter of a new model gets a gradient", target=MODEL)
 def test_model_gradients_arrive(student, rng):
     sizes = (7, 6, 8, 3, 2, 12)
-    found = student.GPT(*sizes).vjp(tokens(rng, 3, 6), cotangent=normal(rng, 3, 6, 7))
+    found = student.GPT.made(*sizes, training=True).vjp(tokens(rng, 3, 6), cotangent=normal(rng, 3, 6, 7))
     wanted = model_state(rng, sizes)
     assert sorted(found.parameters) == sorted(wanted), f"the parameters are {', '.join(sorted(found.parameters))}"
     for name, grad in found.parameters.items():
@@ -583,7 +583,8 @@ def test_model_on_a_device(student, rng):
     expected = tensor_of(model_of(student, state, SMALL)(ids), (2, 3, 5), "the logits")
     made = model_of(student, state, SMALL).on_device(ids)
     # What the attention of module 06 makes is not judged here, so it is also called alone, with a mask on the device.
-    attention = student.TransformerBlock(4, 1, 6).attention
+    attention = student.TransformerBlock.made(4, 1, 6).attention
+    assert hasattr(attention, "on_device"), "the attention of a block should be an nn.Module"
     alone = attention.on_device(normal(rng, 2, 3, 4), mask=torch.ones(3, 3).tril())
     assert alone.value is not None or alone.findings, "the attention returns nothing"
     strays = [one for one in made.findings if one.kind in ("mixed_devices", "left_on_cpu")]
@@ -1023,6 +1024,7 @@ def test_writing_does_not_learn(student, rng):
     written(student, model, tokens(rng, 1, 3, below=5), 3, 5, generator=generator(1))
     after = model.parameters()
     for name, before in state.items():
+        assert name in after, f"the parameter {name} is gone"
         assert_close(tensor_of(after[name], before.shape, name), before, of=name)
 
 
@@ -1109,6 +1111,7 @@ def test_training_changes_the_model(student, rng):
     floats(student.train(model, PIECE, 1, 3, 0.01, generator(5)), 1)
     after = model.parameters()
     for name, before in state.items():
+        assert name in after, f"the parameter {name} is gone"
         moved = (tensor_of(after[name], before.shape, name) - before).abs()
         assert float(moved.max()) > 0.004 or "k_proj.bias" in name, f"{name} does not learn"
         assert float(moved.max()) < 0.03, f"{name} moves farther than one step of Adam"  # with any weight decay
@@ -1134,7 +1137,7 @@ def test_training_beats_pairs(student, reference):
     letters = sorted(set(reference.TEXT))
     data = torch.tensor([letters.index(one) for one in reference.TEXT])
     student.seed(0)
-    model = student.GPT(len(letters), 16, 32, 1, 2, 64)
+    model = student.GPT.made(len(letters), 16, 32, 1, 2, 64, training=True)
     floats(student.train(model, data, 220, 16, 0.01, generator(11)), 220)
     # The loss of the trained model on the complete text, in pieces of 16
     pieces = data[: 1 + 16 * ((len(data) - 1) // 16)]
