@@ -46,6 +46,7 @@ PROBE_WORDS = {
     "elsewhere": "positions or names of the arguments that are not on the GPU",
     "gpu": "`False`: the simulated machine has no GPU",
     "before": "the steps of a script, made first and on the same object",
+    "attribute": "an attribute of the first argument, an object, that is compared after the call",
 }
 WORTH_WORDS = {
     "points": "a number above 0",

@@ -20,7 +20,8 @@ _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autogra
     torch.nn.modules torch.nn.parameter torch.optim torch.random torch.special torch.testing torch.types
     torch.utils._pytree torch.utils.checkpoint torch.version"""
 _SCREEN = "IPython.display matplotlib matplotlib.pyplot pytest tqdm tqdm.auto"
-MODULES = _words(f"{_PYTHON} {_NUMPY} {_TORCH} {_SCREEN}")
+_COURSE = "fallback"  # a stub imports it where there is no mylab; a worker has mylab and no such module
+MODULES = _words(f"{_PYTHON} {_NUMPY} {_TORCH} {_SCREEN} {_COURSE}")
 
 # Modules of Python that other modules import, and through which code can reach anything: `logging.sys`.
 _BEHIND = """asyncio atexit builtins codecs concurrent copyreg ctypes dis faulthandler gc importlib inspect io linecache

@@ -20,7 +20,7 @@ from grader.complexity.witness import doubt
 from grader.complexity.written_products import first_product
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
-from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention
+from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention, is_ready_made
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.recipe import NOTHING
 from grader.sandbox.protocol.script import Performance, Script
@@ -73,13 +73,18 @@ class CostMeasurer:
         forbidden = tuple(
             Forbidden(event, rule.why)
             for event in found.events
-            if (rule := self.forbidden.get(kind_of(event.call))) and rule.holds_in(contract.target)
+            if (rule := self._rule(event.call)) and rule.holds_in(contract.target)
         )
         costs = _fail_forbidden(_judge_further_calls(found), forbidden)
         costs = _undecided(costs, (*audit(session.program.own_files), *self._named(session, contract)))
         if contract is self.contracts[-1] and all(cost.verdict == "pass" for cost in costs):
             costs = _in_doubt(costs, doubt(session, secret, seed, expected, found.exact))
         return FunctionCosts(found, costs if self.reference is None else tuple(map(_for_a_report, costs)), forbidden)
+
+    def _rule(self, call: str) -> ForbiddenRule | None:
+        """Return the rule about a call. Where torch is forbidden, so is what is ready-made in it."""
+        kind = kind_of(call)
+        return self.forbidden.get(kind) or (self.forbidden.get("torch") if kind == "ready_made" else None)
 
     def _named(self, session: Session, contract: Contract) -> Iterator[Finding]:
         """Yield a line with what a module forbids everywhere: ready-made attention, or a product of arrays."""
@@ -108,7 +113,7 @@ class CostMeasurer:
         forbidden = tuple(
             Forbidden(Event(contract.function, call, definition(files, contract.target)), rule.why)
             for call in sorted(calls.names.get(contract.target, ()))
-            if call != SUM and (rule := self.forbidden.get(kind_of(call))) and rule.holds_in(contract.target)
+            if call != SUM and (rule := self._rule(call)) and rule.holds_in(contract.target)
         )
         if forbidden and not found.forbidden:
             return replace(found, costs=_fail_forbidden(found.costs, forbidden), forbidden=forbidden)
@@ -222,7 +227,7 @@ def kind_of(call: str) -> str:
     if call in EXECUTING:
         return "exec"
     if call.startswith(PREFIX):
-        return "attention" if is_attention(call) else "torch"
+        return "attention" if is_attention(call) else "ready_made" if is_ready_made(call) else "torch"
     return "products"
 
 

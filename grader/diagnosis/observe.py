@@ -88,6 +88,7 @@ def _sent_call(probe: Probe, number: int) -> list[Any]:
         probe.place.data if probe.place else None,
         [[one.method, *_sent_all(one.args, one.kwargs, objects)] for one in probe.before],
         [one.data for one in objects],
+        probe.attribute,
     ]
 
 

@@ -79,6 +79,7 @@ class Probe:
     names: tuple[float, ...]
     place: SimulatedMachine | None = None
     before: tuple[Step, ...] = ()
+    attribute: str = ""
 
     @property
     def object_key(self) -> Hashable:
@@ -135,6 +136,7 @@ def probe(
     elsewhere: tuple[int | str, ...] = (),
     gpu: bool = True,
     before: Sequence[Step] = (),
+    attribute: str = "",
 ) -> Probe:
     """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
 
@@ -142,6 +144,8 @@ def probe(
     may then also name a property, such as "Cache.length", which is read. If the path is a function, so are the steps.
     `result_of(0, part=1)` as an argument is the second part of what the first step returned. `object_of("Cache", 4)` is
     a new object of another class of the student's; in one script it is always the same one.
+
+    With `attribute`, the outcome is {"value", attribute}: what the first argument, an object, has there after the call.
 
     `state` sets the parameters of a torch module. The module is in eval mode, unless `training` is true.
     With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.
@@ -158,7 +162,8 @@ def probe(
     if before and on_device:
         raise TypeError(f"{path}: a script cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
-    return Probe(path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
+    given = (path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
+    return Probe(*given, attribute)
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:

@@ -21,7 +21,7 @@ def expression(probe: Probe) -> str | None:
     """Return the call as one short expression; None if its inputs are too long, or it is more than a call."""
     made = probe.made
     more = (probe.before, made.state, made.training, probe.cotangent is not None, probe.place, probe.look)
-    if probe.said or any(more):
+    if probe.said or probe.attribute or any(more):
         return None
     values = [*made.init, *probe.args, *probe.kwargs.values()]
     name, _, method = probe.path.partition(".")

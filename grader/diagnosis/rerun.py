@@ -63,6 +63,8 @@ def _made(probe: Probe, target: Any, owners: dict[Any, Any]) -> tuple[Any, dict[
     if "torch" in sys.modules:
         seed_everything(0)  # dropout
     value = _call(probe, function, owner, args, kwargs)
+    if probe.attribute:
+        value = {"value": value, probe.attribute: getattr(args[0], probe.attribute)}
     return value, {**{str(number): arg for number, arg in enumerate(args, 1)}, **kwargs}
 
 

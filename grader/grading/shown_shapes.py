@@ -22,6 +22,7 @@ from grader.sandbox.protocol.script_object import ScriptObject, objects_in, repl
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
+COUNTED = ("lengths", "ids", "targets", "data")  # arguments that hold any numbers from 0 to a largest one
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,9 @@ class ShownShapes:
 
 def _own(student: Student, kind: str, made: Recipe) -> Any:
     """Return a new object of a student's class."""
-    return getattr(student, kind).made(*made.init, state=made.state, **made.named)
+    return getattr(student, kind).made(
+        *made.init, state=made.state, training=made.training, parts=made.parts, **made.named
+    )
 
 
 def _with_objects(call: Arguments, own: Mapping[ScriptObject, Any]) -> Arguments:
@@ -189,16 +192,15 @@ def _other(name: str, value: Any, rng: np.random.Generator) -> Any:
         return _numbers(name, value, rng)
     import torch
 
-    like = np.zeros(
-        tuple(value.shape), "f8" if value.is_floating_point() else "?" if value.dtype == torch.bool else "i8"
-    )
+    kind = "f8" if value.is_floating_point() else "?" if value.dtype == torch.bool else "i8"
+    like = value.numpy().astype(kind) if kind == "i8" else np.zeros(tuple(value.shape), kind)
     return torch.from_numpy(_numbers(name, like, rng)).to(value.dtype)
 
 
 def _numbers(name: str, like: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return ordinary numbers for an argument: what is right for them does not depend on the style of the code."""
     numbers: np.ndarray = rng.normal(size=like.shape) if like.dtype.kind == "f" else rng.integers(-4, 5, like.shape)
-    if name == "lengths":
+    if name in COUNTED:
         numbers = rng.integers(0, like.max(initial=0) + 1, like.shape)
     elif name == "positions":  # never negative, with repeats and gaps
         numbers = rng.integers(0, 2 * like.max(initial=0) + 3, like.shape)

@@ -210,13 +210,21 @@ class Handle:
             raise self._malformed()
         return parameters
 
-    def made(self, *init: Any, state: Mapping[str, Any] = NOTHING, training: bool = False, **named: Any) -> Handle:
-        """Return a new object of this class; a torch module gets these parameters and this mode.
+    def made(
+        self,
+        *init: Any,
+        state: Mapping[str, Any] = NOTHING,
+        training: bool = False,
+        parts: Mapping[str, tuple[Any, ...]] = NOTHING,
+        **named: Any,
+    ) -> Handle:
+        """Return a new object of this class; a torch module gets these parameters, this mode, and these parts.
 
         This costs no round trip: the object is made together with its first call, which raises any error.
         """
         number = self._session.new_handle()
-        self._request_later({"op": "make", "number": number, "made": Recipe(init, state, training, named).data})
+        recipe = Recipe(init, state, training, named, parts)
+        self._request_later({"op": "make", "number": number, "made": recipe.data})
         return Handle(self._session, (number, ()), self._owner, self._label, self._methods)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

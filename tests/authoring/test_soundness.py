@@ -87,6 +87,11 @@ LISTED = {
         linear_without_normaliser step_without_normaliser linear_normalised_over_queries linear_without_feature_map
         linear_softmax_features linear_sums_over_the_wrong_axis linear_causal_ignored linear_one_state_for_all_sequences
         step_one_state_for_all_sequences step_one_state_for_all_calls step_changes_the_state_in_place""",
+    "12_transformer": """norm_eps_outside_the_root norm_subtracts_the_mean block_post_norm block_without_first_residual
+        block_without_second_residual block_shares_one_norm network_gate_and_up_swapped model_without_mask
+        batch_targets_not_shifted loss_of_a_softmax loss_is_a_sum model_without_positions model_positions_from_one
+        generate_without_cropping sample_top_k_keeps_ties sample_top_p_drops_the_last sample_temperature_multiplied
+        train_gradients_add_up train_in_eval_mode generate_in_train_mode""",
 }
 
 

@@ -32,6 +32,7 @@ WRONG = {
     "09_kv_cache": "mask_from_the_top_left",
     "10_flash_attention": "accumulator_not_rescaled",
     "11_efficient_attention": "linear_without_normaliser",
+    "12_transformer": "model_without_mask",
 }
 
 

@@ -16,7 +16,7 @@ from tests.diagnosis.naming import overlays, submission_of
 
 MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "05_torch_attention"]
 MODULES += ["06_multi_head_attention", "07_gpu_path", "08_positions", "09_kv_cache", "10_flash_attention"]
-MODULES += ["11_efficient_attention"]
+MODULES += ["11_efficient_attention", "12_transformer"]
 # The proof of the course says the same of every fingerprint; these grade each submission in full.
 GRADED = [MODULES[0], *(pytest.param(name, marks=pytest.mark.exhaustive) for name in MODULES[1:])]
 

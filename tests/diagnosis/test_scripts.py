@@ -154,7 +154,23 @@ def test_a_worker_makes_a_script_of_functions() -> None:
     objects = StudentObjects()
     objects.modules = SimpleNamespace(main=SimpleNamespace(begin=begin), filenames=set())  # type: ignore[assignment]
     state = result_of(0, part=0).sent
-    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]], []]]
+    calls = [[0, [state, 5], {}, None, None, [["begin", [None, 2], {}], ["begin", [state, 90], {}]], [], ""]]
     (result,) = probed(objects, {"path": ["begin"], "objects": [], "calls": calls})
     assert result["value"][1] == 7
     assert result["changed"] == {}
+
+
+def silence(one: Own) -> int:
+    """Change an object, and say nothing about it."""
+    before, one.total = one.total, 0
+    return before
+
+
+def test_an_attribute_of_the_first_argument_is_part_of_the_outcome() -> None:
+    objects = StudentObjects()
+    objects.modules = SimpleNamespace(main=SimpleNamespace(silence=silence, Own=Own), filenames=set())  # type: ignore[assignment]
+    one = object_of("Own", 7)
+    calls = [[0, [sent_in_place(one, [one])], {}, None, None, [], [one.data], "total"]]
+    (result,) = probed(objects, {"path": ["silence"], "objects": [], "calls": calls})
+    assert result["value"] == {"value": 7, "total": 0}
+    assert rerun(probe("silence", one, attribute="total"), silence) == {"value": 7, "total": 0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,8 @@ TRIES = 'if __name__ == "__main__":\n'
 
 def executed(script: str, module: Module, folder: Path) -> Iterator[tuple[str, str, str]]:
     """Run a script as a notebook, and yield the source of each code cell, its error's name and its error's message."""
+    for path in module.fallbacks.values():  # as in the folder of the module
+        shutil.copy(path, folder)
     book = nbformat.reads(make_notebook(script, module.slug), as_version=4)
     client = NotebookClient(book, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
     client.execute()

@@ -26,6 +26,12 @@ _ATTENTION = {
     "safe_softmax",  # what remains of ready-made attention after torch has split it up; nothing else calls it
 }
 _ATTENTION_PREFIXES = ("scaled_dot_product", "flash_attention", "efficient_attention", "fused_sdp", "flex_attention")
+_READY_MADE = {"cross_entropy", "cross_entropy_loss", "linear_cross_entropy", "rms_norm", "fused_rms_norm"}
+
+
+def is_ready_made(name: str) -> bool:
+    """Whether a torch function or operation is a loss or a norm that students write themselves."""
+    return any(part.strip("_") in _READY_MADE for part in name.split("."))
 
 
 def is_attention(name: str) -> bool:

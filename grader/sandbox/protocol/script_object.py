@@ -28,9 +28,15 @@ class ScriptObject:
         return [self.kind, self.made.data]
 
 
-def object_of(kind: str, *init: Any, state: Mapping[str, Any] = NOTHING) -> ScriptObject:
+def object_of(
+    kind: str,
+    *init: Any,
+    state: Mapping[str, Any] = NOTHING,
+    training: bool = False,
+    parts: Mapping[str, tuple[Any, ...]] = NOTHING,
+) -> ScriptObject:
     """Return an argument that is a new object of the student's class `kind`; `state` are its parameters."""
-    return ScriptObject(kind, Recipe(init, state))
+    return ScriptObject(kind, Recipe(init, state, training, parts=parts))
 
 
 def objects_in(given: Iterable[Any]) -> list[ScriptObject]:

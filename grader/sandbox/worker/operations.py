@@ -105,7 +105,7 @@ def prepare(objects: StudentObjects, request: Request) -> None:
 
 def make(objects: StudentObjects, request: Request) -> None:
     """Make an object of a student's class, under a handle that the trusted side chose."""
-    init, _, _, named = request["made"]
+    init, _, _, named, _ = request["made"]
     with objects.watch.over(init, named):
         objects.made[request["number"]] = make_object(objects.find(request["ref"]), request["made"])
 

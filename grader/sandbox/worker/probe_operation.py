@@ -31,7 +31,7 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
         except BaseException as error:  # noqa: BLE001
             owners.append(None)
             not_made[number] = {"error": objects.describe(error)}
-    for number, args, kwargs, cotangent, device, before, needed in request["calls"]:
+    for number, args, kwargs, cotangent, device, before, needed, attribute in request["calls"]:
         if method and number in not_made:
             results.append(not_made[number])
             continue
@@ -57,6 +57,8 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
                 value = _call(function, owner, args, kwargs, cotangent)
             else:
                 value = _call_on_device(objects, function, owner, args, kwargs, device)
+            if attribute:
+                value = {"value": value, attribute: snapshot(getattr(args[0], attribute))}
             changed = {key: arg for key, arg in given.items() if content_of(arg) != before[key]}
             results.append({"value": value, "changed": changed})
         except BaseException as error:  # noqa: BLE001

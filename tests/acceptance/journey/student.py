@@ -24,6 +24,7 @@ MISTAKES = {
     "09_kv_cache": ("mask_from_the_top_left", "GroupedQueryAttention.forward"),
     "10_flash_attention": ("accumulator_not_rescaled", "flash_attention"),
     "11_efficient_attention": ("linear_without_normaliser", "linear_attention"),
+    "12_transformer": ("model_without_mask", "GPT.forward"),
 }
 
 

@@ -15,7 +15,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.sandbox.protocol.call_names import PREFIX, is_attention
+from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_ready_made
 from grader.sandbox.worker.meters.meter import Meter
 from grader.sandbox.worker.meters.torch_prices import OperationDone, TorchPrice, moved, price_of
 
@@ -32,19 +32,19 @@ def watching(meter: Meter, inputs: tuple[Any, ...]) -> Iterator[None]:
 
 
 class TorchCalls:
-    """Notes of torch calls, for modules that forbid some: ready-made attention once per line, other calls once."""
+    """Notes of torch calls, for modules that forbid some: ready-made parts once per line, other calls once."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
         self.torch = False
         self.lines: set[int] = set()
 
-    def note(self, name: str, *, attention: bool) -> None:
+    def note(self, name: str, *, ready: bool) -> None:
         at = self.meter.at
-        if attention and at not in self.lines:
+        if ready and at not in self.lines:
             self.lines.add(at)
             self.meter.event(at, f"{PREFIX}{name.strip('_').removesuffix('.default')}")
-        elif not attention and not self.torch:
+        elif not ready and not self.torch:
             self.torch = True
             self.meter.event(at, f"{PREFIX}{name.strip('_').removesuffix('.default')}")
 
@@ -59,16 +59,22 @@ class FunctionMeter(TorchFunctionMode):  # type: ignore[misc] # torch gives it n
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(getattr(function, "__name__", ""))
         if name != "__get__":  # reading an attribute such as a shape is always allowed
-            self.calls.note(name, attention=is_attention(name))
+            self.calls.note(name, ready=is_ready(name))
         return function(*args, **(kwargs or {}))
 
 
 @functools.cache
+def is_ready(name: str) -> bool:
+    """Whether a function or operation is ready-made attention, or a ready-made loss or norm."""
+    return is_attention(name) or is_ready_made(name)
+
+
+@functools.cache
 def name_and_price(operation: Any) -> tuple[str, bool, TorchPrice | None]:
-    """Return an operation's name, whether it is ready-made attention, and its price."""
+    """Return an operation's name, whether it is ready-made, and its price."""
     schema = getattr(operation, "_schema", None)  # a higher-order operation, such as flex_attention, has none
     name = schema.name.partition("::")[2] if schema else str(operation.name())
-    return name, is_attention(name), price_of(operation, name)
+    return name, is_ready(name), price_of(operation, name)
 
 
 class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
@@ -88,8 +94,8 @@ class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        name, attention, price = name_and_price(operation)
-        self.calls.note(name, attention=attention)
+        name, ready, price = name_and_price(operation)
+        self.calls.note(name, ready=ready)
         # In inference mode, composite operations arrive here undivided.
         if price is None and hasattr(operation, "_schema") and operation._can_decompose():
             with self:

@@ -9,11 +9,11 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from grader.sandbox.protocol.call_names import PREFIX, is_attention
+from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_ready_made
 
 
 class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
-    """Notes ready-made attention by name, and one other function that was called.
+    """Notes ready-made attention, losses and norms by name, and one other function that was called.
 
     What a fallback calls is not noted: the course wrote it, and what a module forbids its students is allowed there.
     """
@@ -22,13 +22,13 @@ class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no t
         super().__init__()
         self._files, self._given = files, given
         self.names: dict[str, None] = {}
-        self._is_attention: dict[str, bool] = {}
+        self._is_ready: dict[str, bool] = {}
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(getattr(function, "__name__", ""))
-        if name not in self._is_attention:
-            self._is_attention[name] = is_attention(name)
-        noted = self._is_attention[name] or not self.names
+        if name not in self._is_ready:
+            self._is_ready[name] = is_attention(name) or is_ready_made(name)
+        noted = self._is_ready[name] or not self.names
         if name != "__get__" and noted and not (self._given and self._is_given()):
             self.names[f"{PREFIX}{name.strip('_').removesuffix('.default')}"] = None
         return function(*args, **(kwargs or {}))
