@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jail browser demo test test-rest test-all lint format docs bench gpu clean
+.PHONY: setup jail browser demo test test-rest test-all lint format docs site bench gpu clean
 
 setup: $(READY)
 
@@ -70,6 +70,10 @@ docs: $(READY)
 	$(BIN)/python -m cli.author.command_reference > docs/commands.md
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
 	$(BIN)/python -m cli.author.reference_tables
+
+# Lessons and guides as static pages, for any web server or none.
+site: $(READY)
+	$(BIN)/python -m cli.author.site build/site
 
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once.
 bench: $(READY)

@@ -73,6 +73,18 @@ class Browser:
             context.close()
         assert problems == []
 
+    @contextmanager
+    def site_page(self, path: Path, asked: list[str], query: str = "") -> Iterator[Any]:
+        """Open a page that has files beside it, and note the address of everything that it asks for."""
+        context = self.chromium.new_context(offline=True, viewport={"width": 1100, "height": 900})
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        try:
+            page.goto(f"{path.as_uri()}?{query}" if query else path.as_uri())
+            yield page
+        finally:
+            context.close()
+
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:

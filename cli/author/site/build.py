@@ -1,0 +1,69 @@
+"""Builds the site, and searches it for what students must not have."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from cli.author.site.accessible import make_accessible
+from cli.author.site.home_page import home_page
+from cli.author.site.site_map import site_map
+from cli.author.site.staging import stage
+from grader.authoring.leak_search import LeakSearch, lines_of
+from grader.course.course import Course
+
+NEEDED = ("sphinx", "myst_parser", "furo", "latex2mathml")
+CONFIGURATION = Path(__file__).with_name("sphinx")
+_BLOCK = re.compile(r"</?(?:p|pre|div|li|td|th|tr|br|h\d|summary|details|code)\b[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
+
+
+class SiteError(Exception):
+    """The site could not be built; the text says why."""
+
+
+def build_site(course: Course, folder: Path) -> int:
+    """Write the site into a folder, and return the number of its pages. A site with a leak is not written."""
+    with tempfile.TemporaryDirectory() as scratch:
+        source, built = Path(scratch, "source"), Path(scratch, "built")
+        pages = site_map(course)
+        stage(pages, home_page(course, pages), source)
+        _run_sphinx(source, built, Path(scratch, "remembered"))
+        make_accessible(built)
+        if found := sorted(site_leaks(course, built)):
+            raise SiteError("\n".join(["the site would show what students must not have:", *found]))
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(built, folder)
+    return len(pages) + 1
+
+
+def site_leaks(course: Course, folder: Path) -> Iterator[str]:
+    """Yield every line of a solution, and every part of a hidden suite, in any page of a folder."""
+    searches = [LeakSearch(course, module) for module in course.modules]
+    for path in sorted(folder.rglob("*.html")):
+        lines = lines_of(_text_of(path.read_text(encoding="utf-8")))
+        yield from (f"{path.relative_to(folder)}: {leak}" for search in searches for leak in search.leaks(lines))
+
+
+def _text_of(page: str) -> str:
+    """Return the text of a page. Colours split a line of code into many elements, so only blocks break a line."""
+    return html.unescape(_TAG.sub("", _BLOCK.sub("\n", page)))
+
+
+def _run_sphinx(source: Path, target: Path, remembered: Path) -> None:
+    """Run Sphinx. A warning, such as a link that leads nowhere, is an error."""
+    if missing := next((name for name in NEEDED if importlib.util.find_spec(name) is None), None):
+        raise SiteError(f"{missing} is not installed. Run: pip install 'attnlab[site]'")
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-c", str(CONFIGURATION), "-d", str(remembered)]
+    words = [sys.executable, "-m", "sphinx", *options, str(source), str(target)]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SiteError(f"Sphinx could not build every page:\n{done.stderr}")
