@@ -24,7 +24,7 @@ from grader.sandbox.student import Student
 from grader.submission.own_file import is_untouched
 from grader.submission.submission import own_submission
 from grader.workspace.formula import EXPECTED, WHAT_IF, Case, Formula, Stages
-from grader.workspace.own_steps import ARRAYS, LOOPS, MODULES, OwnSteps, Maker, right_mask
+from grader.workspace.own_steps import ARRAYS, LOOPS, MODULES, Maker, OwnSteps, right_mask
 
 SCALES = ("none", "√d_k", "d_k")
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -50,8 +50,8 @@ class Setting:
 class View:
     """One head under one setting: the student's numbers, the expected ones, and those of a misconception."""
 
-    allowed: np.ndarray
-    temperature: float
+    asked: Case  # with the student's mask
+    right: Case
     yours: Stages
     expected: Stages
     what_if: Stages | None
@@ -157,7 +157,7 @@ def _views(
     for setting, at in settings:
         case = right[at]
         other = formula.stages(case, through=steps.joint) if formula else None
-        view = View(case.allowed, case.temperature, own[at], EXPECTED.stages(case), other)
+        view = View(cases[at], case, own[at], EXPECTED.stages(case), other)
         views[setting] = (*views.get(setting, ()), view)
     return positions, views
 

@@ -85,6 +85,11 @@ def remarks(weights: np.ndarray, queries: Sequence[int], *, causal: bool = False
     return tuple(found)
 
 
+def number_text(number: float) -> str:
+    """Return a number with the four decimals of the lessons; a huge one in the same space."""
+    return f"{number:.4f}" if abs(number) < 100_000 else f"{number:.3e}"
+
+
 def _trace(course: Course, module: Module, steps: Steps) -> Trace:
     submission = own_with_fallbacks(course, module)
     if submission.problem:
