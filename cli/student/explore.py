@@ -15,12 +15,11 @@ from grader.course.course import find_course
 from grader.course.sentences import SENTENCES, Sentence, typed
 from grader.pages.explorer_page import explorer_page
 from grader.pages.scaling_table import scaling_table
-from grader.workspace.exploration import begun_modules, explore as explore_course
+from grader.workspace.exploration import begun_modules
+from grader.workspace.exploration import explore as explore_course
 from grader.workspace.explored_costs import explored_costs
 
-NOTHING = (
-    "There is nothing of yours to explore yet: the explorer begins with your softmax of module 01. Run: attn start softmax"
-)
+NOTHING = "There is nothing of yours to explore yet: begin with the softmax of module 01. Run: attn start softmax"
 
 
 @click.command()
@@ -57,9 +56,8 @@ def explore(text: str | None, to: Path | None, open_it: bool) -> None:
     scaling = scaling_table(explored_costs(course, found.attention))
     write_atomically(path, explorer_page(found, scaling))
     click.echo(f"wrote {path}")
-    course_made = sorted(one.step for one in found.makers if not one.module)
-    if course_made:
-        click.echo(f"The course stands in for: {', '.join(course_made)}. The page says why.", err=True)
+    if found.by_course:
+        click.echo(f"The course stands in for: {', '.join(found.by_course)}. The page says why.", err=True)
     if open_it and not webbrowser.open(path.resolve().as_uri()):
         click.echo(f"attn: no browser could be started. Open {path} yourself", err=True)
 

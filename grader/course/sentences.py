@@ -49,9 +49,7 @@ _ABOUT_BANK = (
 )
 _LESSON_WORDS: Mapping[str, Vectors] = {
     token.casefold(): (tuple(q), tuple(k), tuple(v))
-    for token, q, k, v in zip(
-        lesson.TOKENS, lesson.Q.tolist(), lesson.K.tolist(), lesson.V.tolist(), strict=True
-    )
+    for token, q, k, v in zip(lesson.TOKENS, lesson.Q.tolist(), lesson.K.tolist(), lesson.V.tolist(), strict=True)
 }
 _KNOWN = {**_BANK, **_LESSON_WORDS}
 

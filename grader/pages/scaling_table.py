@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from grader.complexity.curves import FLOAT32, fixed_sizes, growing, sizes_at
 from grader.pages.cost_plot import read_polynomial
@@ -43,10 +42,6 @@ class Scaling:
         """A row for each size."""
         columns = (self.entries, self.bytes, *(one.counts for one in self.counted))
         return tuple((str(n), *(column[at] for column in columns)) for at, n in enumerate(self.sizes))
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what the script reads."""
-        return {"header": self.header, "rows": self.rows}
 
 
 def scaling_table(measured: Iterable[tuple[str, OwnCost]]) -> Scaling:

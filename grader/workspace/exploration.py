@@ -80,6 +80,11 @@ class Exploration:
     misconception: str = ""
     what_if: str = ""  # the misconception as a formula, in words
 
+    @property
+    def by_course(self) -> list[str]:
+        """The steps that the course makes. Positions are made by the student or not at all."""
+        return [one.step for one in self.makers if not one.module and one.step not in POSITIONS]
+
 
 def begun_modules(course: Course) -> list[Module]:
     """Return the modules that the explorer can use and the student has begun."""
@@ -108,7 +113,8 @@ def _open(course: Course, begun: Sequence[Module]) -> Iterator[tuple[dict[str, S
     students: dict[str, Student] = {}
     used: list[UsedModule] = []
     with ExitStack() as stack:
-        spawner = stack.enter_context(open_spawner("numpy"))
+        spawner = open_spawner("numpy")
+        stack.callback(spawner.close)
         for module in begun:
             submission = own_submission(course, module)
             if submission.problem:
@@ -156,7 +162,7 @@ def _views(
     views: dict[Setting, tuple[View, ...]] = {}
     for setting, at in settings:
         case = right[at]
-        other = formula.stages(case, through=steps.joint) if formula else None
+        other = formula.stages(case, through=steps.is_joint(cases[at])) if formula else None
         view = View(cases[at], case, own[at], EXPECTED.stages(case), other)
         views[setting] = (*views.get(setting, ()), view)
     return positions, views
@@ -177,17 +183,20 @@ def _placed(steps: OwnSteps, sentences: Sequence[Sentence]) -> dict[tuple[int, s
         vectors = sentence.q, sentence.k, sentence.v
         for heads in HEADS:
             found[at, "none", heads] = _split(vectors, heads)
-        try:
-            signal = steps.sinusoidal(*sentence.q.shape)
+        if (signal := steps.sinusoidal(*sentence.q.shape)) is not None:
             for heads in HEADS:
                 found[at, "sinusoidal", heads] = _split((sentence.q + signal, sentence.k + signal, sentence.v), heads)
-            turned = {
-                heads: [(steps.rope(q), steps.rope(k), v) for q, k, v in _split(vectors, heads)] for heads in HEADS
-            }
-            found |= {(at, "RoPE", heads): parts for heads, parts in turned.items()}
-        except (StudentError, AssertionError):
-            continue  # the controls say that module 08 is missing
+        turned = {heads: [_turned(steps, one) for one in _split(vectors, heads)] for heads in HEADS}
+        for heads, parts in turned.items():
+            if all(one is not None for ones in turned.values() for one in ones):
+                found[at, "RoPE", heads] = [one for one in parts if one is not None]
     return found
+
+
+def _turned(steps: OwnSteps, vectors: Vectors) -> Vectors | None:
+    """Return the vectors of a head with queries and keys turned by the student's RoPE; None if it cannot."""
+    q, k = steps.rope(vectors[0]), steps.rope(vectors[1])
+    return None if q is None or k is None else (q, k, vectors[2])
 
 
 def _split(vectors: Vectors, heads: int) -> list[Vectors]:

@@ -55,7 +55,6 @@ class Formula:
     mask: MaskUse = "before"
     over: Over = "keys"
     swapped: bool = False
-    scaled_late: bool = False  # the weights are divided, not the scores
 
     def stages(self, case: Case, *, through: bool = False) -> Stages:
         """Return the numbers of a case.
@@ -69,8 +68,7 @@ class Formula:
         if case.divisor is not None:
             divisor *= case.divisor / sqrt(case.q.shape[1]) if through else case.divisor / divisor
         scaled = raw / divisor
-        weights = self.weights_of((raw if self.scaled_late else scaled) / case.temperature, case.allowed)
-        weights = weights / divisor if self.scaled_late else weights
+        weights = self.weights_of(scaled / case.temperature, case.allowed)
         return Stages(raw, scaled, weights, np.einsum("qk,kc->qc", weights, case.v))
 
     def weights_of(self, scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
@@ -84,7 +82,8 @@ class Formula:
         elif self.over == "table":
             weights = softmax_over_keys(scores.reshape(1, -1), used.reshape(1, -1)).reshape(scores.shape)
         else:
-            weights = softmax_over_keys(scores, used)
+            empty = ~used.any(axis=1, keepdims=True)
+            weights = softmax_over_keys(scores, used | empty) * ~empty
         return weights * allowed if self.mask == "after" else weights
 
 
@@ -96,13 +95,11 @@ _TIMES = Formula(divisor=lambda case: 1 / sqrt(case.q.shape[1]))
 # Misconceptions of 02 and 03 that are a formula of their own, and what it would be in words.
 WHAT_IF: Mapping[str, tuple[str, Formula]] = {
     "no_scaling": ("no scaling", _NO_SCALE),
-    "forward_skips_the_scale": ("no scaling", _NO_SCALE),
     "divides_by_d_k": ("dividing by d_k", _D_K),
     "scale_without_root": ("dividing by d_k", _D_K),
     "multiplies_by_scale": ("multiplying by √d_k", _TIMES),
     "inverse_scale": ("multiplying by √d_k", _TIMES),
     "divides_by_sqrt_n_k": ("dividing by the root of the number of keys", _N_K),
-    "scale_after_softmax": ("dividing the weights, not the scores", Formula(scaled_late=True)),
     "softmax_over_queries": ("a softmax over the queries", Formula(over="queries")),
     "softmax_over_everything": ("one softmax over the complete table", Formula(over="table")),
     "mask_ignored": ("ignoring the mask", Formula(mask="ignored")),

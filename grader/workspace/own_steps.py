@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,20 @@ from grader.core.safe_text import one_line
 from grader.sandbox.student import Arguments, Student, arguments
 from grader.testing import array_like
 from grader.workspace.formula import EXPECTED, Case, Stages
-from grader.workspace.trace import ATTENTION, call_own
+from grader.workspace.trace import ATTENTION, call_own, own_scale
 
-Step = Literal["scores", "scale", "weights", "output", "causal mask", "window", "sinusoidal", "RoPE"]
+Step = Literal[
+    "scores",
+    "scale",
+    "weights",
+    "output",
+    "masked weights",
+    "masked output",
+    "causal mask",
+    "window",
+    "sinusoidal",
+    "RoPE",
+]
 CHUNK = 200  # calls in one request, which has a limit on CPU time
 LOOPS, ARRAYS, MASKS, SOFTMAX = "02_loop_attention", "03_attention", "04_masks", "01_softmax"
 POSITIONS, EFFICIENT = "08_positions", "11_efficient_attention"
@@ -35,6 +46,7 @@ class Maker:
 
 
 Tables = list[np.ndarray]
+Made = TypeVar("Made")
 
 
 @dataclass
@@ -45,21 +57,31 @@ class OwnSteps:
     attention: str = ""  # the module whose attention is asked: 02 or 03
     makers: dict[Step, Maker] = field(default_factory=dict)
 
-    @property
-    def joint(self) -> bool:
-        """Whether one function makes weights and output, so that no step can be left out."""
-        return self.makers["weights"].module == LOOPS
+    def is_joint(self, case: Case) -> bool:
+        """Whether one function made weights and output of a case, so that no step could be left out."""
+        return self.makers["weights" if case.mask is None else "masked weights"].module == LOOPS
 
     def stages(self, cases: Sequence[Case]) -> list[Stages]:
-        """Return the numbers of all cases."""
+        """Return the numbers of all cases. With a mask and without are separate steps: code may lack only the first."""
         raw = self._step("scores", cases, {ARRAYS: self._scores_03, LOOPS: self._scores_02}, _course_scores)
         scaled = self._scaled(cases, raw)
-        soft = [(case, table / case.temperature) for case, table in zip(cases, scaled, strict=True)]
+        found: dict[int, Stages] = {}
+        for masked in (False, True):
+            at = [number for number, case in enumerate(cases) if (case.mask is not None) == masked]
+            soft = [(cases[number], scaled[number] / cases[number].temperature) for number in at]
+            weights, output = self._attention(soft, masked=masked)
+            parts = zip(at, weights, output, strict=True)
+            found |= {number: Stages(raw[number], scaled[number], *both) for number, *both in parts}
+        return [found[number] for number in range(len(cases))]
+
+    def _attention(self, soft: Sequence[tuple[Case, np.ndarray]], *, masked: bool) -> tuple[Tables, Tables]:
+        """Return the weights and the output of scores that are divided already."""
+        first: Step = "masked weights" if masked else "weights"
+        second: Step = "masked output" if masked else "output"
         by = {ARRAYS: self._weights_03, LOOPS: self._weights_02, MASKS: self._weights_04, SOFTMAX: self._weights_01}
-        weights = self._step("weights", soft, by, _course_weights)
-        mixed = list(zip(cases, weights, strict=True))
-        output = self._step("output", mixed, {ARRAYS: self._output_03, LOOPS: self._output_02}, _course_output)
-        return [Stages(*tables) for tables in zip(raw, scaled, weights, output, strict=True)]
+        weights = self._step(first, soft, by, _course_weights)
+        mixed = [(case, table) for (case, _), table in zip(soft, weights, strict=True)]
+        return weights, self._step(second, mixed, {ARRAYS: self._output_03, LOOPS: self._output_02}, _course_output)
 
     def mask(self, n: int, *, causal: bool, window: int | None) -> np.ndarray | None:
         """Return the mask of a setting, as the student's modules make it; None if nothing is blocked."""
@@ -73,17 +95,15 @@ class OwnSteps:
         call = "create_causal_mask(n)"
         return self._first("causal mask", by, {MASKS: call}, lambda: right_mask(n, causal=True, window=None))
 
-    def sinusoidal(self, n: int, width: int) -> np.ndarray:
-        """Return the student's sinusoidal positions. StudentError or AssertionError if they cannot be made."""
-        found = self._one(POSITIONS, "sinusoidal_positions", (n, width), n, width)
-        self.makers["sinusoidal"] = Maker("sinusoidal", "sinusoidal_positions(n, d)", POSITIONS)
-        return found
+    def sinusoidal(self, n: int, width: int) -> np.ndarray | None:
+        """Return the student's sinusoidal positions; None if they cannot be made."""
+        by = {POSITIONS: lambda: self._one(POSITIONS, "sinusoidal_positions", (n, width), n, width)}
+        return self._first("sinusoidal", by, {POSITIONS: "sinusoidal_positions(n, d)"}, lambda: None)
 
-    def rope(self, x: np.ndarray) -> np.ndarray:
-        """Return queries or keys that the student's RoPE has turned."""
-        found = self._one(POSITIONS, "apply_rope", x.shape, x, np.arange(len(x)))
-        self.makers["RoPE"] = Maker("RoPE", "apply_rope(x, positions)", POSITIONS)
-        return found
+    def rope(self, x: np.ndarray) -> np.ndarray | None:
+        """Return queries or keys that the student's RoPE has turned; None if it cannot."""
+        by = {POSITIONS: lambda: self._one(POSITIONS, "apply_rope", x.shape, x, np.arange(len(x)))}
+        return self._first("RoPE", by, {POSITIONS: "apply_rope(x, positions)"}, lambda: None)
 
     def _scaled(self, cases: Sequence[Case], raw: Tables) -> Tables:
         """Return the scaled scores. A setting with a divisor of its own leaves the student's step out."""
@@ -97,15 +117,15 @@ class OwnSteps:
         self, step: Step, inputs: Sequence[Any], by: Mapping[str, Callable[[Sequence[Any]], Tables]], course: Any
     ) -> Tables:
         makers = {name: (lambda make=make: make(inputs)) for name, make in by.items() if self._asked(name)}
-        calls = {name: CALLS[step][name] for name in makers}
+        calls = {name: CALLS[step.removeprefix("masked ")][name] for name in makers}
         return self._first(step, makers, calls, lambda: course(inputs))
 
     def _asked(self, name: str) -> bool:
         return name in self.students and (name not in (LOOPS, ARRAYS) or name == self.attention)
 
     def _first(
-        self, step: Step, by: Mapping[str, Callable[[], Any]], calls: Mapping[str, str], course: Callable[[], Any]
-    ) -> Any:
+        self, step: Step, by: Mapping[str, Callable[[], Made]], calls: Mapping[str, str], course: Callable[[], Made]
+    ) -> Made:
         """Return the result of the first module that can make a step. The reasons why others cannot are kept."""
         problems: list[str] = []
         for name, make in by.items():
@@ -122,8 +142,6 @@ class OwnSteps:
         return course()
 
     def _one(self, module: str, name: str, shape: tuple[int, ...], *args: Any) -> np.ndarray:
-        if module not in self.students:
-            raise StudentError(f"{module} is not begun")
         value = call_own(name, getattr(self.students[module], name), *args)
         return array_like(value, shape, of=f"The result of {name}")
 
@@ -135,12 +153,8 @@ class OwnSteps:
         return self._by_width("compute_scores", cases, [arguments(case.q, case.k) for case in cases], _square)
 
     def _scaled_02(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
-        widths = sorted({case.q.shape[1] for case, _ in pairs})
-        calls = [arguments(width) for width in widths]
-        found = _tables("scale_factor", self.students[LOOPS].scale_factor, calls, [()] * len(calls))
-        scales = dict(zip(widths, found, strict=True))
-        if any(scale == 0 for scale in found):
-            raise StudentError("scale_factor should be a number to divide by, got 0")
+        widths = {case.q.shape[1] for case, _ in pairs}
+        scales = {width: own_scale(self.students[LOOPS], width) for width in widths}
         with np.errstate(all="ignore"):
             scaled = [raw / scales[case.q.shape[1]] for case, raw in pairs]
         return [array_like(one, one.shape, of="The array of scaled scores") for one in scaled]
@@ -151,7 +165,8 @@ class OwnSteps:
 
     def _weights_01(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
         """Return softmax of the allowed scores: of the table, or of each row where a mask blocks some."""
-        calls, places = [], []
+        calls: list[Arguments] = []
+        places: list[tuple[int, int | None]] = []
         for at, (case, soft) in enumerate(pairs):
             if case.mask is None:
                 calls.append(arguments(soft))
@@ -163,13 +178,12 @@ class OwnSteps:
                     places.append((at, query))
         shapes = [call.args[0].shape for call in calls]
         found = [np.zeros(soft.shape) for _, soft in pairs]
-        for (at, query), values in zip(
-            places, _tables("softmax", self.students[SOFTMAX].softmax, calls, shapes), strict=True
-        ):
-            if query is None:
-                found[at] = values
+        tables = _tables("softmax", self.students[SOFTMAX].softmax, calls, shapes)
+        for (number, place), values in zip(places, tables, strict=True):
+            if place is None:
+                found[number] = values
             else:
-                found[at][query, pairs[at][0].allowed[query]] = values
+                found[number][place, pairs[number][0].allowed[place]] = values
         return found
 
     def _weights_02(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
@@ -179,7 +193,7 @@ class OwnSteps:
         ]
 
     def _output_02(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
-        if not self.joint:
+        if any(not self.is_joint(case) for case, _ in pairs):
             raise StudentError(f"{ATTENTION} takes no weights: it makes its own, and they could not be used")
         return [
             array_like(both[0], (len(case.q), case.v.shape[1]), of="The output")
@@ -221,9 +235,7 @@ class OwnSteps:
         found: dict[int, np.ndarray] = {}
         for width in sorted({case.q.shape[1] for case in cases}):
             at = [number for number, case in enumerate(cases) if case.q.shape[1] == width]
-            head = call_own(
-                "ScaledDotProductAttention", self.students[ARRAYS].ScaledDotProductAttention, width
-            )
+            head = call_own("ScaledDotProductAttention", self.students[ARRAYS].ScaledDotProductAttention, width)
             tables = _tables(
                 method, getattr(head, method), [calls[number] for number in at], [shape(cases[n]) for n in at]
             )
@@ -231,7 +243,7 @@ class OwnSteps:
         return [found[number] for number in range(len(cases))]
 
 
-CALLS: Mapping[Step, Mapping[str, str]] = {
+CALLS: Mapping[str, Mapping[str, str]] = {
     "scores": {ARRAYS: "compute_scores(Q, K)", LOOPS: "attention_scores(Q, K)"},
     "scale": {ARRAYS: "scale_scores(raw)", LOOPS: "raw / scale_factor(d_k)"},
     "weights": {

@@ -108,7 +108,7 @@ def _stages_of_02(student: Student) -> Iterator[Stage]:
     """Yield the stages of 02. Its attention function does not return scaled scores, so raw / scale stands for them."""
     raw = _array(call_own("attention_scores", student.attention_scores, Q, K), SQUARE, "result of attention_scores")
     yield Stage("raw", "attention_scores(Q, K)", raw)
-    scale = _scale(call_own("scale_factor", student.scale_factor, Q.shape[1]))
+    scale = own_scale(student, Q.shape[1])
     with np.errstate(all="ignore"):
         scaled = _array(raw / scale, SQUARE, f"array of scores divided by {scale:.4g}, which is scale_factor(4),")
     yield Stage("scaled", "raw / scale_factor(4)", scaled)
@@ -166,11 +166,13 @@ def _array(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     return array_like(value, shape, of=f"The {what}")
 
 
-def _scale(value: Any) -> float:
+def own_scale(student: Student, d_k: int) -> float:
+    """Return the scale of the student's module 02 for queries of a width."""
+    value = call_own("scale_factor", student.scale_factor, d_k)
     # The shape comes first: converting a wrong result could take gigabytes.
     number = as_float64(value) if shape_of(value) in (None, ()) else None
     if number is None or not np.isfinite(number) or number == 0:
-        raise StudentError(f"scale_factor(4) should be a number to divide by, got {describe(value)}")
+        raise StudentError(f"scale_factor({d_k}) should be a number to divide by, got {describe(value)}")
     return float(number)
 
 

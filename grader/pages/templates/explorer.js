@@ -23,8 +23,10 @@
     return data.views[at.reduce((index, value, axis) => index * data.sizes[axis] + Number(value), 0)];
   }
 
+  const masked = () => (causal.checked || gap.value !== "0" ? 1 : 0);
+
   function shown(view, at, head) {
-    const own = data.own[at];
+    const own = data.own[masked()][at];
     const found = [[own ? "Yours" : "The course's", view[at]]];
     if (own && (stages[at] === "weights" || view[at] !== view[5 + at])) found.push(["Expected", view[5 + at]]);
     if (at >= 3 && view.length > 10) found.push([data.whatIf, view[7 + at]]);
@@ -65,6 +67,7 @@
     stages.forEach((stage, at) => {
       const place = document.querySelector("[data-stage=" + stage + "]");
       const name = place.parentNode.querySelector("h3").firstChild.textContent.replace(/^\d+\. /, "").trim();
+      place.parentNode.querySelector(".by").textContent = data.by[masked()][at];
       const maps = found.flatMap((view, head) => shown(view, at, found.length > 1 ? "Head " + (head + 1) + ": " : ""));
       const most = Math.max(0, ...maps.flatMap((map) => map.rows.flat().map((text) => Math.abs(number(text)))));
       place.replaceChildren(...maps.map((map) => draw(map, name, most, tokens)));
