@@ -6,7 +6,7 @@ The explorer shows them beside a student's own numbers. The softmax is the one w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal
 
@@ -68,7 +68,8 @@ class Formula:
         if case.divisor is not None:
             divisor *= case.divisor / sqrt(case.q.shape[1]) if through else case.divisor / divisor
         scaled = raw / divisor
-        weights = self.weights_of(scaled / case.temperature, case.allowed)
+        used = self if case.mask is not None else replace(self, mask="before")  # no mask cannot be used wrongly
+        weights = used.weights_of(scaled / case.temperature, case.allowed)
         return Stages(raw, scaled, weights, np.einsum("qk,kc->qc", weights, case.v))
 
     def weights_of(self, scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
