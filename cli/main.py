@@ -36,7 +36,7 @@ COMMANDS = {
     "profile": ("cli.student.profile", "Count what your code does, and show how that grows."),
     "explain": ("cli.student.explain", "Follow one token through your own attention."),
     "show": ("cli.student.show", "Show the attention map of your own code."),
-    "explore": ("cli.student.explore", "Write a page to explore your own attention, with every number."),
+    "explore": ("cli.student.explore", "Write a page to explore your own attention."),
     "complete": ("cli.student.complete", "Finish a module and add it to your package `mylab`."),
     "solution": (
         "cli.student.solution",

@@ -184,4 +184,5 @@ def _no_positions(found: Exploration) -> str:
 def _told(module: str, diagnosis: Diagnosis) -> Told:
     parts = paragraphs_of(diagnosis.message, diagnosis.gap.call if diagnosis.gap else "")
     likely = next((one.text for one in parts if one.label == "Likely"), "")
-    return Told(module, module.partition("_")[2], diagnosis.target, diagnosis.misconception or "", likely)
+    name = diagnosis.misconception or ""
+    return Told(module, module.partition("_")[2], diagnosis.target, name, likely.removesuffix(f" ({name})"))

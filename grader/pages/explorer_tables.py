@@ -37,30 +37,35 @@ class Table:
 
 @dataclass(frozen=True)
 class Pool:
-    """All tables of a page, each once."""
+    """All tables of a page as texts, each once."""
 
     places: dict[str, int] = field(default_factory=dict)
+    _pairs: dict[tuple[bytes, bytes], tuple[int, int]] = field(default_factory=dict)
 
     def view(self, view: View) -> list[int]:
         """Return the places of a view's tables: five of the student, five expected, and two of a misconception."""
-        yours = _texts(view.yours, view.asked)
-        expected = [
-            tuple(tuple(mine if same else text for mine, text, same in zip(*cells, strict=True)) for cells in rows)
-            for rows in (
-                zip(*tables, strict=True)
-                for tables in zip(yours, _texts(view.expected, view.right), _same(view), strict=True)
-            )
-        ]
-        other = _texts(view.what_if, view.right)[3:] if view.what_if else []
-        return [self._place(rows) for rows in (*yours, *expected, *other)]
+        mine, right = _tables(view.yours, view.asked), _tables(view.expected, view.right)
+        pairs = [self._pair(*both) for both in zip(mine, right, strict=True)]
+        other = _tables(view.what_if, view.right)[3:] if view.what_if else []
+        alone = [self._pair(table, table)[0] for table in other]
+        return [*(place for place, _ in pairs), *(place for _, place in pairs), *alone]
 
     def read(self, place: int) -> Rows:
         """Return the table at a place."""
         text = list(self.places)[place]
         return tuple(tuple(row.split(" ")) for row in text.split(";"))
 
-    def _place(self, rows: Rows) -> int:
-        return self.places.setdefault(";".join(" ".join(row) for row in rows), len(self.places))
+    def _pair(self, mine: np.ndarray, right: np.ndarray) -> tuple[int, int]:
+        """Return the places of a table and of the expected one. Numbers that differ only by rounding are one text."""
+        key = mine.tobytes(), right.tobytes()
+        if key not in self._pairs:
+            shown = np.where(np.isclose(mine, right, rtol=1e-6, atol=1e-9), mine, right)
+            self._pairs[key] = self._place(mine), self._place(shown)
+        return self._pairs[key]
+
+    def _place(self, table: np.ndarray) -> int:
+        text = ";".join(" ".join(map(_text, row)) for row in table.tolist())
+        return self.places.setdefault(text, len(self.places))
 
 
 def shaded(shown: Sequence[tuple[str, Rows]], expected: Rows, columns: tuple[str, ...]) -> Iterator[Table]:
@@ -77,27 +82,14 @@ def shaded(shown: Sequence[tuple[str, Rows]], expected: Rows, columns: tuple[str
         yield Table(title, columns, cells)
 
 
-def _texts(stages: Stages, case: Case) -> list[Rows]:
-    """Return the five tables of a case as texts."""
-    raw, scaled, weights, output = (
-        tuple(tuple(map(number_text, row)) for row in table.tolist())
-        for table in (stages.raw, stages.scaled, stages.weights, stages.output)
-    )
-    masked = tuple(
-        tuple(number_text(one) if allowed else BLOCKED for one, allowed in zip(*both, strict=True))
-        for both in zip((stages.scaled / case.temperature).tolist(), case.allowed.tolist(), strict=True)
-    )
-    return [raw, scaled, masked, weights, output]
+def _tables(stages: Stages, case: Case) -> list[np.ndarray]:
+    """Return the five tables of a case. Infinity stands for a blocked score."""
+    masked = np.where(case.allowed, stages.scaled / case.temperature, np.inf)
+    return [stages.raw, stages.scaled, masked, stages.weights, stages.output]
 
 
-def _same(view: View) -> list[list[list[bool]]]:
-    """Return where the numbers of each stage are equal but for rounding, which could show in the last decimal."""
-    raw, scaled, weights, output = (
-        np.isclose(getattr(view.yours, name), getattr(view.expected, name), rtol=1e-6, atol=1e-9)
-        for name in ("raw", "scaled", "weights", "output")
-    )
-    masked = scaled & (view.asked.allowed == view.right.allowed)
-    return [table.tolist() for table in (raw, scaled, masked, weights, output)]
+def _text(number: float) -> str:
+    return BLOCKED if number == np.inf else number_text(number)
 
 
 def _number(text: str) -> float:
