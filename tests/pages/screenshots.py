@@ -23,8 +23,7 @@ SHOTS = (
     ("page-costs.png", "pages/01_softmax/ben.html", ".plot", "light", 620),
     ("page-dashboard.png", "dashboard.html", "header", "light", 620),
     ("page-dashboard-dark.png", "dashboard.html", "#w0", "dark", 620),
-    ("page-explorer.png", "explorer.html", "#attention", "light", 1230),
-    ("page-explorer-dark.png", "explorer.html", "#attention", "dark", 1230),
+    ("page-explorer.png", "explorer.html", ".stage:nth-child(4)", "light", 600),
 )
 EXPLORED = ("03_attention", "04_masks", "08_positions")
 NO_SCALING = "\n\nScaledDotProductAttention.scale_scores = lambda self, scores: scores\n"
