@@ -85,12 +85,12 @@ class OwnSteps:
 
     def mask(self, n: int, *, causal: bool, window: int | None) -> np.ndarray | None:
         """Return the mask of a setting, as the student's modules make it; None if nothing is blocked."""
+        if window is None and not causal:
+            return None
         if window is not None:
             by = {EFFICIENT: lambda: self._one(EFFICIENT, "sliding_window_mask", (n, n), n, window, causal)}
             call = "sliding_window_mask(n, window, causal)"
             return self._first("window", by, {EFFICIENT: call}, lambda: right_mask(n, causal=causal, window=window))
-        if not causal:
-            return None
         by = {MASKS: lambda: self._one(MASKS, "create_causal_mask", (n, n), n)}
         call = "create_causal_mask(n)"
         return self._first("causal mask", by, {MASKS: call}, lambda: right_mask(n, causal=True, window=None))
