@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import floor
 
 import numpy as np
 
@@ -74,12 +75,15 @@ def shaded(shown: Sequence[tuple[str, Rows]], expected: Rows, columns: tuple[str
     for title, rows in shown:
         cells = tuple(
             tuple(
-                Cell(text, round(LEVELS * _number(text) / most) if most else 0, text != right)
-                for text, right in zip(row, wanted, strict=True)
+                Cell(text, _level(_number(text), most), text != right) for text, right in zip(row, wanted, strict=True)
             )
             for row, wanted in zip(rows, expected, strict=True)
         )
         yield Table(title, columns, cells)
+
+
+def _level(number: float, most: float) -> int:
+    return floor(LEVELS * number / most + 0.5) if most else 0  # as the script rounds
 
 
 def _tables(stages: Stages, case: Case) -> list[np.ndarray]:

@@ -10,7 +10,7 @@ from grader.pages.cost_plot import read_polynomial
 from grader.workspace.own_costs import OwnCost
 
 SIZES = tuple(2**power for power in range(2, 14))
-METERS = {"mul": "multiplications", "smul": "multiplications", "flops": "flops", "mem": "bytes", "work": "work"}
+METERS = {"mul": "multiplications", "smul": "multiplications", "flops": "flops", "mem": "bytes"}
 
 
 @dataclass(frozen=True)

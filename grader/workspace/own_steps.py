@@ -29,6 +29,7 @@ Step = Literal[
     "sinusoidal",
     "RoPE",
 ]
+LARGEST = 1e100  # products of larger numbers overflow
 CHUNK = 200  # calls in one request, which has a limit on CPU time
 LOOPS, ARRAYS, MASKS, SOFTMAX = "02_loop_attention", "03_attention", "04_masks", "01_softmax"
 POSITIONS, EFFICIENT = "08_positions", "11_efficient_attention"
@@ -143,7 +144,7 @@ class OwnSteps:
 
     def _one(self, module: str, name: str, shape: tuple[int, ...], *args: Any) -> np.ndarray:
         value = call_own(name, getattr(self.students[module], name), *args)
-        return array_like(value, shape, of=f"The result of {name}")
+        return _usable(value, shape, of=f"The result of {name}")
 
     def _scores_02(self, cases: Sequence[Case]) -> Tables:
         calls = [arguments(case.q, case.k) for case in cases]
@@ -157,7 +158,7 @@ class OwnSteps:
         scales = {width: own_scale(self.students[LOOPS], width) for width in widths}
         with np.errstate(all="ignore"):
             scaled = [raw / scales[case.q.shape[1]] for case, raw in pairs]
-        return [array_like(one, one.shape, of="The array of scaled scores") for one in scaled]
+        return [_usable(one, one.shape, of="The array of scaled scores") for one in scaled]
 
     def _scaled_03(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
         cases = [case for case, _ in pairs]
@@ -188,7 +189,7 @@ class OwnSteps:
 
     def _weights_02(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
         return [
-            array_like(both[1], _square(case), of="The table of weights")
+            _usable(both[1], _square(case), of="The table of weights")
             for both, (case, _) in zip(self._attend(pairs), pairs, strict=True)
         ]
 
@@ -196,7 +197,7 @@ class OwnSteps:
         if any(not self.is_joint(case) for case, _ in pairs):
             raise StudentError(f"{ATTENTION} takes no weights: it makes its own, and they could not be used")
         return [
-            array_like(both[0], (len(case.q), case.v.shape[1]), of="The output")
+            _usable(both[0], (len(case.q), case.v.shape[1]), of="The output")
             for both, (case, _) in zip(self._attend(pairs), pairs, strict=True)
         ]
 
@@ -283,9 +284,17 @@ def _square(case: Case) -> tuple[int, int]:
     return len(case.q), len(case.k)
 
 
+def _usable(value: Any, shape: tuple[int, ...], *, of: str) -> np.ndarray:
+    """Return a result as an array with which the next steps can compute, or fail."""
+    table = array_like(value, shape, of=of)
+    if np.abs(table).max(initial=0.0) > LARGEST:
+        raise StudentError(f"{of} holds numbers beyond {LARGEST:g}")
+    return table
+
+
 def _tables(name: str, handle: Any, calls: Sequence[Arguments], shapes: Sequence[tuple[int, ...]]) -> Tables:
     values = _many(name, handle, calls)
-    return [array_like(one, shape, of=f"The result of {name}") for one, shape in zip(values, shapes, strict=True)]
+    return [_usable(one, shape, of=f"The result of {name}") for one, shape in zip(values, shapes, strict=True)]
 
 
 def _many(name: str, handle: Any, calls: Sequence[Arguments]) -> list[Any]:

@@ -117,6 +117,12 @@ def test_code_without_masks_is_used_where_there_is_none(explored: Explored) -> N
     assert "unexpected keyword argument 'mask'" in makers["masked weights"].problem
 
 
+def test_numbers_that_would_overflow_are_not_used(explored: Explored) -> None:
+    found = explored(SOFTMAX, more="\n\ndef softmax(x, axis=-1):\n    return 1e200 + x\n")
+    maker = next(one for one in found.makers if one.step == "weights")
+    assert (maker.module, maker.problem) == ("", "The result of softmax holds numbers beyond 1e+100")
+
+
 def test_a_file_that_cannot_be_loaded_is_named(explored: Explored) -> None:
     found = explored(SOFTMAX, LOOPS, more="\nimport nothing_of_the_kind\n")
     assert next(one.problem for one in found.modules if one.problem).startswith("import raised ModuleNotFoundError")
