@@ -27,6 +27,17 @@ _STEPS: dict[Step, str] = {
     "sinusoidal": "sinusoidal positions",
     "RoPE": "RoPE",
 }
+# Where a step that is not the student's yet comes from.
+_ATTENTION = "until you begin 02_loop_attention or 03_attention"
+_FROM: dict[Step, str] = {
+    **dict.fromkeys(_STEPS, _ATTENTION),
+    "weights": "until you begin 01_softmax",
+    "masked weights": "until you begin 01_softmax",
+    "causal mask": "until you begin 04_masks",
+    "window": "until you begin 11_efficient_attention",
+    "sinusoidal": "until you begin 08_positions",
+    "RoPE": "until you begin 08_positions",
+}
 # Each stage: its title, what it is, and the steps that make it.
 _STAGES: dict[str, tuple[str, str, tuple[Step, ...]]] = {
     "raw": ("Scores", "each query times each key", ("scores",)),
@@ -48,7 +59,7 @@ class StepRow:
     """A line about one step: who makes it."""
 
     step: str
-    own: bool
+    whose: str
     by: str
     note: str
 
@@ -167,10 +178,10 @@ def _what_if(found: Exploration) -> str:
 
 
 def _step(words: str, maker: Maker) -> StepRow:
-    why = "yours cannot be used" if maker.problem else "you have not begun it"
-    nobody = "nobody" if maker.step in ("sinusoidal", "RoPE") else "the course"
-    by = f"{maker.module}: {maker.call}" if maker.module else f"{nobody}, because {why}"
-    return StepRow(words, bool(maker.module), by, maker.problem)
+    if maker.module:
+        return StepRow(words, "yours", f"{maker.module}: {maker.call}", maker.problem)
+    whose = "not there" if maker.step in ("sinusoidal", "RoPE") else "the course's"
+    return StepRow(words, whose, "yours cannot be used" if maker.problem else _FROM[maker.step], maker.problem)
 
 
 def _no_positions(found: Exploration) -> str:

@@ -15,7 +15,15 @@ from tests.pages.made import read_page
 
 ARRAYS = "03_attention"
 NO_SCALING = "\n\nScaledDotProductAttention.scale_scores = lambda self, scores: scores\n"
-BROKEN = "\n\nScaledDotProductAttention.compute_weights = None\n"
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+BROKEN = f"""
+
+def broken(self, scores, mask=None):
+    raise ValueError({HOSTILE!r})
+
+
+ScaledDotProductAttention.compute_weights = broken
+"""
 
 
 @pytest.fixture
@@ -83,8 +91,10 @@ def test_code_that_fails_is_named_and_the_course_stands_in(attn: Attn, course: P
     done = attn("explore", cwd=course)
     assert done.returncode == 0, done.stderr
     text = (course / "explorer.html").read_text()
-    assert "compute_weights" in text
-    assert "the course, because yours cannot be used" in text
+    page = read_page(text)
+    assert f"compute_weights raised ValueError: {HOSTILE}" in page.text
+    assert "img" not in page.tags
+    assert "<td>the course&#39;s</td><td>yours cannot be used</td>" in text
     assert list(tables(text, "weights")) == ["The course&#39;s"]
     assert list(tables(text, "output")) == ["Yours"]
 
