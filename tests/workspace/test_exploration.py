@@ -17,6 +17,7 @@ from grader.diagnosis.encoding import outcome_of
 from grader.diagnosis.probe import read_probes
 from grader.workspace.exploration import Exploration, Setting, explore
 from grader.workspace.formula import EXPECTED, WHAT_IF, Case
+from grader.workspace.trace import own_trace
 from tests.conftest import ROOT
 
 SOFTMAX, LOOPS, ARRAYS, MASKS = "01_softmax", "02_loop_attention", "03_attention", "04_masks"
@@ -96,6 +97,14 @@ def test_right_code_has_the_expected_numbers_everywhere(explored: Explored) -> N
             assert np.allclose(getattr(view.yours, stage), getattr(view.expected, stage))
     plain, turned = (found.views[Setting(positions=name)][0].yours.weights for name in ("none", "RoPE"))
     assert not np.allclose(plain, turned)
+
+
+def test_loops_have_the_numbers_that_explain_prints(explored: Explored, tmp_path: Path) -> None:
+    (view,) = explored(LOOPS).views[Setting()]
+    course = find_course(tmp_path)
+    trace = own_trace(course, course.module(LOOPS))
+    for stage in ("raw", "scaled", "weights", "output"):
+        assert np.array_equal(getattr(view.yours, stage), trace.values(stage))
 
 
 def test_with_softmax_alone_the_weights_are_yours(explored: Explored) -> None:
