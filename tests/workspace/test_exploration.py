@@ -103,8 +103,8 @@ def test_loops_have_the_numbers_that_explain_prints(explored: Explored, tmp_path
     (view,) = explored(LOOPS).views[Setting()]
     course = find_course(tmp_path)
     trace = own_trace(course, course.module(LOOPS))
-    for stage in ("raw", "scaled", "weights", "output"):
-        assert np.array_equal(getattr(view.yours, stage), trace.values(stage))
+    assert [stage.name for stage in trace.stages] == ["raw", "scaled", "weights", "output"]
+    assert all(np.array_equal(getattr(view.yours, stage.name), stage.values) for stage in trace.stages)
 
 
 def test_with_softmax_alone_the_weights_are_yours(explored: Explored) -> None:
