@@ -36,6 +36,7 @@ COMMANDS = {
     "profile": ("cli.student.profile", "Count what your code does, and show how that grows."),
     "explain": ("cli.student.explain", "Follow one token through your own attention."),
     "show": ("cli.student.show", "Show the attention map of your own code."),
+    "explore": ("cli.student.explore", "Write a page to explore your own attention."),
     "complete": ("cli.student.complete", "Finish a module and add it to your package `mylab`."),
     "solution": (
         "cli.student.solution",
@@ -140,6 +141,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn profile softmax       what does my code cost, and where?
       attn explain cat           what does one token look at in my own code?
       attn show --svg map.svg    the attention map of the lesson's sentence
+      attn explore --open        a page to play with my own attention
       attn complete softmax      finish a module and add it to my package
       attn solution softmax      read the reference, once mine is complete
       attn next                  begin the next module

@@ -14,7 +14,7 @@ from cli.student.own_checks import tell_which_counts
 from grader.core.json_record import json_text
 from grader.course.course import find_course
 from grader.course.sentence import TOKENS
-from grader.workspace.trace import Trace, own_trace, remarks
+from grader.workspace.trace import Trace, number_text, own_trace, remarks
 
 BAR = 30
 COLUMNS = ("raw", "scaled", "weights")
@@ -80,11 +80,11 @@ def _lines(trace: Trace, query: int) -> list[str]:
     if columns:
         lines.append("  token" + "".join(f"  {name.removesuffix('s'):>11}" for name in columns))
     for key, token in enumerate(TOKENS if columns else ()):
-        line = f"  {token:<5}" + "".join(f"  {_number(row[key]):>11}" for row in columns.values())
+        line = f"  {token:<5}" + "".join(f"  {number_text(row[key]):>11}" for row in columns.values())
         bar = "#" * round(BAR * min(max(columns["weights"][key], 0.0), 1.0)) if "weights" in columns else ""
         lines.append(f"{line}  {bar}".rstrip())
     if (output := trace.values("output")) is not None:
-        lines += ["", f"  output  [{' '.join(map(_number, output[query]))}]"]
+        lines += ["", f"  output  [{' '.join(map(number_text, output[query]))}]"]
     made = [f"  {stage.name.removesuffix('s'):<6}  {stage.made_by}" for stage in trace.stages]
     return [*lines, *(["", *made] if made else [])]
 
@@ -94,8 +94,3 @@ def _as_json(trace: Trace, query: int, notes: Sequence[str]) -> dict[str, Any]:
     numbers = {name: stages.get(name) for name in (*COLUMNS, "output")}
     remarked = {"problem": trace.problem or None, "notes": list(notes)}
     return {"module": trace.module, "file": trace.file, "token": TOKENS[query], "tokens": TOKENS, **numbers, **remarked}
-
-
-def _number(number: float) -> str:
-    """Return a number with the four decimals of the lessons; a huge one in the same space."""
-    return f"{number:.4f}" if abs(number) < 100_000 else f"{number:.3e}"

@@ -56,7 +56,7 @@ def _sums(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
         return Reading(f"{evidence}, your columns to 1", "the softmax runs over the queries, not over the keys")
     if np.isclose(weights.sum(), 1, atol=_EQUAL):
         return Reading(evidence, "all weights of the table together sum to 1; each row should")
-    expected = _softmax(of.scores / of.scale, np.ones_like(allowed))
+    expected = softmax_over_keys(of.scores / of.scale, np.ones_like(allowed))
     if of.mask is not None and np.allclose(weights, expected * allowed, atol=_EQUAL):
         return Reading(
             evidence, "the mask is applied after the softmax; the softmax should run over the allowed keys only"
@@ -71,7 +71,7 @@ def _mask(weights: np.ndarray, of: Weights, allowed: np.ndarray) -> Reading | No
     evidence = f"a blocked key has weight {leaked.max():.4g}"
     if (weights[allowed] <= _EQUAL).all():
         return Reading(f"{evidence}, and no allowed key has any", "the mask is inverted: blocked keys are allowed")
-    if np.allclose(weights, _softmax(of.scores / of.scale, np.ones_like(allowed)), atol=_EQUAL):
+    if np.allclose(weights, softmax_over_keys(of.scores / of.scale, np.ones_like(allowed)), atol=_EQUAL):
         return Reading(evidence, "the mask is not used")
     return Reading(evidence, "")
 
@@ -99,7 +99,8 @@ def _centred(table: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return np.where(allowed, table - mean, 0.0)
 
 
-def _softmax(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def softmax_over_keys(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Return the weights of a table of moderate scores, in which every row has an allowed key."""
     exps = np.exp(scores - scores.max(axis=-1, keepdims=True)) * allowed
     return np.asarray(exps / exps.sum(axis=-1, keepdims=True))
 

@@ -85,6 +85,11 @@ def remarks(weights: np.ndarray, queries: Sequence[int], *, causal: bool = False
     return tuple(found)
 
 
+def number_text(number: float) -> str:
+    """Return a number with the four decimals of the lessons; a huge one in the same space."""
+    return f"{number:.4f}" if abs(number) < 100_000 else f"{number:.3e}"
+
+
 def _trace(course: Course, module: Module, steps: Steps) -> Trace:
     submission = own_with_fallbacks(course, module)
     if submission.problem:
@@ -101,9 +106,9 @@ def _trace(course: Course, module: Module, steps: Steps) -> Trace:
 
 def _stages_of_02(student: Student) -> Iterator[Stage]:
     """Yield the stages of 02. Its attention function does not return scaled scores, so raw / scale stands for them."""
-    raw = _array(_call("attention_scores", student.attention_scores, Q, K), SQUARE, "result of attention_scores")
+    raw = _array(call_own("attention_scores", student.attention_scores, Q, K), SQUARE, "result of attention_scores")
     yield Stage("raw", "attention_scores(Q, K)", raw)
-    scale = _scale(_call("scale_factor", student.scale_factor, Q.shape[1]))
+    scale = own_scale(student, Q.shape[1])
     with np.errstate(all="ignore"):
         scaled = _array(raw / scale, SQUARE, f"array of scores divided by {scale:.4g}, which is scale_factor(4),")
     yield Stage("scaled", "raw / scale_factor(4)", scaled)
@@ -114,23 +119,23 @@ def _stages_of_02(student: Student) -> Iterator[Stage]:
 
 def _stages_of_03(student: Student) -> Iterator[Stage]:
     """Yield the stages of 03, one method each. Each method gets the result of the one before."""
-    head = _call("ScaledDotProductAttention", student.ScaledDotProductAttention, Q.shape[1])
+    head = call_own("ScaledDotProductAttention", student.ScaledDotProductAttention, Q.shape[1])
     if type(head) is not Handle:
         raise StudentError(f"ScaledDotProductAttention(4) should be an object with methods, got {describe(head)}")
-    raw = _array(_call("compute_scores", head.compute_scores, Q, K), SQUARE, "result of compute_scores")
+    raw = _array(call_own("compute_scores", head.compute_scores, Q, K), SQUARE, "result of compute_scores")
     yield Stage("raw", "compute_scores(Q, K)", raw)
-    scaled = _array(_call("scale_scores", head.scale_scores, raw), SQUARE, "result of scale_scores")
+    scaled = _array(call_own("scale_scores", head.scale_scores, raw), SQUARE, "result of scale_scores")
     yield Stage("scaled", "scale_scores(raw)", scaled)
-    weights = _array(_call("compute_weights", head.compute_weights, scaled), SQUARE, "result of compute_weights")
+    weights = _array(call_own("compute_weights", head.compute_weights, scaled), SQUARE, "result of compute_weights")
     yield Stage("weights", "compute_weights(scaled)", weights)
-    output = _array(_call("compute_output", head.compute_output, weights, V), V.shape, "result of compute_output")
+    output = _array(call_own("compute_output", head.compute_output, weights, V), V.shape, "result of compute_output")
     yield Stage("output", "compute_output(weights, V)", output)
 
 
 STEPS: Mapping[str, Steps] = {"02_loop_attention": _stages_of_02, "03_attention": _stages_of_03}
 
 
-def _call(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def call_own(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function of the student. A function that is still the stub is reported as not written yet."""
     try:
         return function(*args, **kwargs)
@@ -145,7 +150,7 @@ def _call(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
 
 
 def _call_attention(student: Student, **kwargs: Any) -> tuple[Any, Any]:
-    value = _call(ATTENTION, student.scaled_dot_product_attention, Q, K, V, **kwargs)
+    value = call_own(ATTENTION, student.scaled_dot_product_attention, Q, K, V, **kwargs)
     if type(value) is not tuple or len(value) != 2:
         raise StudentError(f"{ATTENTION} should return the pair (output, weights), got {describe(value)}")
     return value
@@ -161,11 +166,13 @@ def _array(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     return array_like(value, shape, of=f"The {what}")
 
 
-def _scale(value: Any) -> float:
+def own_scale(student: Student, d_k: int) -> float:
+    """Return the scale of the student's module 02 for queries of a width."""
+    value = call_own("scale_factor", student.scale_factor, d_k)
     # The shape comes first: converting a wrong result could take gigabytes.
     number = as_float64(value) if shape_of(value) in (None, ()) else None
     if number is None or not np.isfinite(number) or number == 0:
-        raise StudentError(f"scale_factor(4) should be a number to divide by, got {describe(value)}")
+        raise StudentError(f"scale_factor({d_k}) should be a number to divide by, got {describe(value)}")
     return float(number)
 
 
