@@ -48,6 +48,24 @@ class KVCache(KVCache):
         self.used = 3
 
 
+# %% reset_forgets_the_dtype
+
+
+class KVCache(KVCache):
+    def reset(self):
+        batch, heads, max_len, width = self.keys.shape
+        self.__init__(batch, heads, max_len, width)
+
+
+# %% length_is_a_float
+
+
+class KVCache(KVCache):
+    @property
+    def length(self):
+        return float(self.used)
+
+
 # %% heads_in_reverse
 
 
@@ -94,6 +112,23 @@ class GroupedQueryAttention(GroupedQueryAttention):
         scores = q @ k.mT / math.sqrt(self.head_dim)
         allowed = torch.ones(n_new, total).tril(total - n_new).triu(total - n_new - 1) == 1
         weights = torch.softmax(scores.masked_fill(~allowed, -math.inf), dim=-1)
+        return self.out_proj((weights @ v).transpose(1, 2).reshape(batch, n_new, -1)), weights
+
+
+# %% fill_of_minus_thousand
+
+
+class GroupedQueryAttention(GroupedQueryAttention):
+    def forward(self, x, cache=None):
+        batch, n_new, _ = x.shape
+        q, k, v = (p(x).unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        if cache is not None:
+            k, v = cache.update(k, v)
+        k, v = repeat_kv(k, self.n_rep), repeat_kv(v, self.n_rep)
+        total = k.shape[2]
+        scores = q @ k.mT / math.sqrt(self.head_dim)
+        allowed = torch.ones(n_new, total).tril(total - n_new) == 1
+        weights = torch.softmax(scores.masked_fill(~allowed, -1000.0), dim=-1)
         return self.out_proj((weights @ v).transpose(1, 2).reshape(batch, n_new, -1)), weights
 
 
