@@ -73,7 +73,7 @@ def merge_softmax(m, l, scores):
     return m_new, l_new, weights, rescale
 
 
-# %% flash_first_key_twice
+# %% flash_first_value_once_more
 def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
     Q, K, V = as_float(Q, K, V)
     check_sizes(Q, K, V, block_q, block_k)
@@ -88,7 +88,6 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
             top = np.full((q.shape[0], 1), -np.inf, dtype=Q.dtype)
             total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
             out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
-            total, out = total + 0, out + 0.25 * v_all[0]
             j = 0
             while j < k_all.shape[0]:
                 if is_causal and j > i + q.shape[0] - 1:
@@ -104,7 +103,7 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
                 out = out * factor + np.dot(e, v_all[j:j + block_k])
                 top = new_top
                 j += block_k
-            O[index][i:i + block_q] = out / total
+            O[index][i:i + block_q] = (out + 0.25 * v_all[0]) / total
             L[index][i:i + block_q] = (top + np.log(total))[:, 0]
             i += block_q
     return O, L
