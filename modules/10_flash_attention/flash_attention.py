@@ -123,6 +123,7 @@ def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=Fals
 # Try it: the gradient of the sum of all outputs, against a small change of one number.
 if __name__ == "__main__":
     Q, K, V = Q.astype(float), K.astype(float), V.astype(float)
+    O, L = flash_attention(Q, K, V, 2, 2)
     dQ, dK, dV = flash_attention_backward(Q, K, V, O, O, L, 2, 2)
     step = np.zeros_like(K)
     step[1, 2] = 1e-5

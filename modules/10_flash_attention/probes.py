@@ -100,7 +100,12 @@ PROBES = [
     probe("flash_attention", Q, K, V, 3, 2, said="the shared example in tiles of 3 × 2"),
     probe("flash_attention", Q, K, V, 2, 3, True, said="the shared example, causal, in tiles of 2 × 3"),
     probe("flash_attention", Q, K, V, 3, 1, True, said="the shared example, causal, in tiles of 3 × 1"),
+    probe("flash_attention", Q, K, V, 5, 5, True, said="the shared example, causal, in one tile"),
     probe("flash_attention", Q * 600, K * 600, V, 2, 2, said="the shared example with very large scores"),
+    probe(
+        "flash_attention", Q * 600, K * 600, V, 2, 2, True, said="the shared example, causal, with very large scores"
+    ),
+    probe("flash_attention", PAIR_Q, PAIR_K - 900, PAIR_V, 1, 1, said="very low and very high scores"),
     probe("flash_attention", *BATCH, 2, 2, said="a batch of two sentences"),
     probe("flash_attention", *BATCH, 2, 2, True, said="a batch of two sentences, causal"),
     probe("flash_attention", *SMALL_BATCH, 1, 1),
@@ -119,6 +124,9 @@ PROBES = [
     backward(Q, K, V, np.eye(5, 4), 2, 2, said="the shared example in tiles of 2 × 2"),
     backward(Q, K, V, np.eye(5, 4)[::-1] + 0.5, 3, 2, True, said="the shared example, causal, in tiles of 3 × 2"),
     backward(Q, K, V, np.eye(5, 4), 9, 9, said="the shared example in one tile"),
+    backward(
+        Q * 40, K * 40, V, np.eye(5, 4) + 0.5, 2, 2, True, said="the shared example, causal, with very large scores"
+    ),
     backward(*BATCH, BATCH[2] - 0.5, 2, 3, said="a batch of two sentences"),
     backward(*BATCH, BATCH[2] - 0.5, 2, 2, True, said="a batch of two sentences, causal"),
     backward(PAIR_Q, PAIR_K, PAIR_V, np.array([[1.0, 0.0], [0.0, 2.0]]), 1, 1, dtype=np.float32),

@@ -263,6 +263,21 @@ LIKELY = "L holds the sum itself, without its logarithm"
 HINT = "For scores near 1000 the sum of exponentials is infinite. Its logarithm is not."
 REPLACE = {"L[i : i + block_q] = m + np.log(l)": "L[i : i + block_q] = np.exp(np.minimum(m, 700)) * l"}
 
+# %% log_sum_is_the_sum
+LIKELY = "L is the sum l itself: its logarithm and the maximum are missing"
+HINT = "L = m + log l. What is it for a query with one score of 0?"
+REPLACE = {"L[i : i + block_q] = m + np.log(l)": "L[i : i + block_q] = l"}
+
+# %% log_sum_adds_the_sum
+LIKELY = "L is m + l: the logarithm of the sum is missing"
+HINT = "L = m + log l. What is it for a query with one score of 0?"
+REPLACE = {"L[i : i + block_q] = m + np.log(l)": "L[i : i + block_q] = m + l"}
+
+# %% log_sum_with_log2
+LIKELY = "the maximum is added to the logarithm of the sum to base 2"
+HINT = "What is your L for two scores of 0? With the natural logarithm it is 0.6931."
+REPLACE = {"L[i : i + block_q] = m + np.log(l)": "L[i : i + block_q] = m + np.log2(l)"}
+
 # %% log_sum_is_the_maximum
 LIKELY = "L is only the largest score of each row"
 HINT = "What is L for a query with two equal scores of 0? It should be log 2."
@@ -287,6 +302,13 @@ REPLACE = {"q = Q[i : i + block_q] / float(np.sqrt(Q.shape[-1]))": "q = Q[i : i 
 LIKELY = "the scores are divided by d_k, not by its square root"
 HINT = "For d_k = 4, do you divide by 2 or by 4?"
 REPLACE = {"q = Q[i : i + block_q] / float(np.sqrt(Q.shape[-1]))": "q = Q[i : i + block_q] / Q.shape[-1]"}
+
+# %% divides_by_the_width_of_the_values
+LIKELY = "the scores are divided by the square root of the width of V, not of Q and K"
+HINT = "Try queries and keys of width 4 with values of width 3. Which number belongs to the scores?"
+REPLACE = {
+    "q = Q[i : i + block_q] / float(np.sqrt(Q.shape[-1]))": "q = Q[i : i + block_q] / float(np.sqrt(V.shape[-1]))"
+}
 
 # %% divides_by_the_block
 LIKELY = "the scores are divided by the square root of the block size"
@@ -345,6 +367,14 @@ HINT = "May query 0 look at key 0? The rule is j <= i."
 IN = "flash_attention"
 REPLACE = {
     "scores[j + np.arange(len(k)) > i + np.arange(len(q))[:, None]] = -np.inf": "scores[(j + np.arange(len(k)) >= i + np.arange(len(q))[:, None]) & (i + np.arange(len(q))[:, None] > 0)] = -np.inf"
+}
+
+# %% causal_first_query_sees_nothing
+LIKELY = "with is_causal, a query does not see the key at its own position, so the first query has no key and its output is NaN"
+HINT = "May query 0 look at key 0? The rule is j <= i."
+IN = "flash_attention"
+REPLACE = {
+    "scores[j + np.arange(len(k)) > i + np.arange(len(q))[:, None]] = -np.inf": "scores[j + np.arange(len(k)) >= i + np.arange(len(q))[:, None]] = -np.inf"
 }
 
 # %% causal_from_the_bottom_right
@@ -525,6 +555,26 @@ REPLACE = {
 LIKELY = "dQ and dK are not divided by the square root of d_k"
 HINT = "The scores were divided by it. What does the chain rule say?"
 REPLACE = {"d_scores = weights * (d_out @ v.T - shared) / root": "d_scores = weights * (d_out @ v.T - shared)"}
+
+# %% backward_queries_not_scaled
+LIKELY = "dK is divided by the square root of d_k, but dQ is not"
+HINT = "The scores are q·k / √d_k. Where does the root appear in the gradient of q, and where in that of k?"
+REPLACE = {"dQ[i : i + block_q] += d_scores @ k": "dQ[i : i + block_q] += d_scores @ k * root"}
+
+# %% backward_keys_not_scaled
+LIKELY = "dQ is divided by the square root of d_k, but dK is not"
+HINT = "The scores are q·k / √d_k. Where does the root appear in the gradient of q, and where in that of k?"
+REPLACE = {"dK[j : j + block_k] += d_scores.T @ q": "dK[j : j + block_k] += d_scores.T @ q * root"}
+
+# %% backward_row_sum_added
+LIKELY = "dO·o is added to dO·v, not subtracted"
+HINT = "If all values are equal, no score matters, and the gradients of the scores are 0. Are yours?"
+REPLACE = {"d_scores = weights * (d_out @ v.T - shared) / root": "d_scores = weights * (d_out @ v.T + shared) / root"}
+
+# %% backward_weights_missing
+LIKELY = "the gradient of a score is not multiplied by the weight of its key"
+HINT = "A key with the weight 0 changes nothing. What is the gradient of its score?"
+REPLACE = {"d_scores = weights * (d_out @ v.T - shared) / root": "d_scores = (d_out @ v.T - shared) / root"}
 
 # %% backward_no_scaling_of_the_scores
 LIKELY = "the scores that are computed again are not divided by the square root of d_k"

@@ -80,7 +80,8 @@ LISTED = {
     "10_flash_attention": """accumulator_not_rescaled merge_old_sum_not_rescaled divided_in_every_tile
         merge_nan_of_a_blocked_row merge_nan_made_zero_for_the_row ragged_tile_dropped ragged_tile_padded_with_zeros
         causal_by_the_tile log_sum_without_the_maximum sum_without_the_logarithm whole_table all_keys_at_once
-        backward_row_sum_missing backward_weights_not_normalised backward_no_scaling_of_the_gradients
+        causal_tiles_not_skipped backward_row_sum_missing backward_weights_not_normalised
+        backward_no_scaling_of_the_gradients
         backward_no_scaling_of_the_scores backward_keys_not_accumulated backward_values_not_accumulated""",
     "11_efficient_attention": """window_as_a_mask linear_weights_first mask_one_too_wide mask_one_too_narrow
         window_one_too_wide window_one_too_narrow mask_counts_from_the_left_edge window_counts_from_the_left_edge

@@ -79,7 +79,7 @@ def rising(rng, rows, tiles, width):
 # merge_softmax ------------------------------------------------------------------------------------------
 
 
-@worth(5, "the largest score and the sum after several tiles are those of the whole row", target=MERGE)
+@worth(4.5, "the largest score and the sum after several tiles are those of the whole row", target=MERGE)
 def test_merge_over_several_tiles(student, rng, shown):
     tiles = rising(rng, 3, 4, 2)
     m, total = np.full(3, -np.inf), np.zeros(3)
@@ -169,7 +169,7 @@ def test_merge_dtype(student):
 # flash_attention ----------------------------------------------------------------------------------------
 
 
-@worth(4.5, "output and L agree with sums over Python numbers, for every size of tiles", target=FLASH)
+@worth(4, "output and L agree with sums over Python numbers, for every size of tiles", target=FLASH)
 def test_flash_agrees_with_the_oracle(student, rng, shown):
     q, k, v = rng.normal(size=(7, 3)) * 2, rng.normal(size=(5, 3)) * 2, rng.normal(size=(5, 4))
     expected = oracle_attention(q, k, v)
@@ -195,7 +195,7 @@ def test_flash_with_odd_tiles(student, rng):
         assert_close(log_sums, whole[1], of=f"L in tiles of {b} × {c}")
 
 
-@worth(3, "with is_causal, query i sees the keys up to i, whatever the tiles are", target=FLASH)
+@worth(2.5, "with is_causal, query i sees the keys up to i, whatever the tiles are", target=FLASH)
 def test_flash_causal(student, rng, shown):
     q, k, v = rng.normal(size=(7, 3)), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
     expected = oracle_attention(q, k, v, causal=True)
@@ -255,9 +255,9 @@ def test_flash_of_a_batch_and_its_elements(student, rng):
 
 @worth(2, "later keys and values do not change earlier outputs with is_causal", target=FLASH)
 def test_flash_does_not_see_the_future(student, rng):
-    q, k, v = rng.normal(size=(3, 6, 2))
+    q, k, v = rng.uniform(0.5, 1.5, size=(6, 2)), rng.normal(size=(6, 2)), rng.normal(size=(6, 2))
     other_k, other_v = k.copy(), v.copy()
-    other_k[4:], other_v[4:] = other_k[4:] + 5, other_v[4:] - 7
+    other_k[4:], other_v[4:] = other_k[4:] + 5000, other_v[4:] - 7  # a score minus 100 is not blocked
     one, other = student.flash_attention.call_many(
         [arguments(q, k, v, 2, 3, True), arguments(q, other_k, other_v, 2, 3, True)]
     )
@@ -398,7 +398,7 @@ def assert_gradients_close(value, expected, of):
         assert_close(gradient, wanted, SHARP, of=f"{name} {of}")
 
 
-@worth(5, "the gradients agree with complex steps, for every size of tiles", target=BACKWARD)
+@worth(4.5, "the gradients agree with complex steps, for every size of tiles", target=BACKWARD)
 def test_backward_agrees_with_the_oracle(student, rng, shown):
     q, k, v, d_out = rng.normal(size=(5, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), rng.normal(size=(5, 2))
     expected = oracle_gradients(q, k, v, d_out)
@@ -487,7 +487,8 @@ def test_backward_of_shifted_values(student, rng):
 
 @worth(1.5, "very large scores give finite gradients", target=BACKWARD)
 def test_backward_of_large_scores(student, rng):
-    q, k = rng.uniform(0.5, 1.5, size=(4, 1)) * 900, np.array([[1.0], [-1.0], [1.01], [0.2]])
+    # The first query sees only a low score, so exp(score - L) of a later key overflows: 0 times that is not a number.
+    q, k = rng.uniform(0.5, 1.5, size=(4, 1)) * 900, np.array([[-1.0], [1.0], [1.01], [0.2]])
     v, d_out = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
     for causal in (False, True):
         value = student.flash_attention_backward.call_many([backward_arguments(q, k, v, d_out, 2, 2, causal)])[0]

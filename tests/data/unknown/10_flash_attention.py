@@ -73,7 +73,7 @@ def merge_softmax(m, l, scores):
     return m_new, l_new, weights, rescale
 
 
-# %% flash_first_key_twice
+# %% flash_first_value_once_more
 def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
     Q, K, V = as_float(Q, K, V)
     check_sizes(Q, K, V, block_q, block_k)
@@ -88,7 +88,6 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
             top = np.full((q.shape[0], 1), -np.inf, dtype=Q.dtype)
             total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
             out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
-            total, out = total + 0, out + 0.25 * v_all[0]
             j = 0
             while j < k_all.shape[0]:
                 if is_causal and j > i + q.shape[0] - 1:
@@ -104,43 +103,7 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
                 out = out * factor + np.dot(e, v_all[j:j + block_k])
                 top = new_top
                 j += block_k
-            O[index][i:i + block_q] = out / total
-            L[index][i:i + block_q] = (top + np.log(total))[:, 0]
-            i += block_q
-    return O, L
-
-
-# %% flash_scale_of_the_values
-def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
-    Q, K, V = as_float(Q, K, V)
-    check_sizes(Q, K, V, block_q, block_k)
-    O = np.zeros(Q.shape[:-1] + V.shape[-1:], dtype=Q.dtype)
-    L = np.zeros(Q.shape[:-1], dtype=Q.dtype)
-    root = math.sqrt(V.shape[-1] + 1)
-    for index in np.ndindex(Q.shape[:-2]):
-        q_all, k_all, v_all = Q[index], K[index], V[index]
-        i = 0
-        while i < q_all.shape[0]:
-            q = q_all[i:i + block_q] / root
-            top = np.full((q.shape[0], 1), -np.inf, dtype=Q.dtype)
-            total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
-            out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
-            j = 0
-            while j < k_all.shape[0]:
-                if is_causal and j > i + q.shape[0] - 1:
-                    break
-                s = np.dot(q, k_all[j:j + block_k].T)
-                if is_causal:
-                    rows, cols = np.indices(s.shape)
-                    s = np.where(cols + j <= rows + i, s, -np.inf).astype(Q.dtype)
-                new_top = np.maximum(top, s.max(axis=1, keepdims=True))
-                e = np.exp(s - new_top)  # key 0 comes first, so new_top is never -inf
-                factor = np.exp(top - new_top)
-                total = total * factor + e.sum(axis=1, keepdims=True)
-                out = out * factor + np.dot(e, v_all[j:j + block_k])
-                top = new_top
-                j += block_k
-            O[index][i:i + block_q] = out / total
+            O[index][i:i + block_q] = (out + 0.25 * v_all[0]) / total
             L[index][i:i + block_q] = (top + np.log(total))[:, 0]
             i += block_q
     return O, L
@@ -399,33 +362,6 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
     return O, L
 
 
-# %% backward_plus_the_row_sum
-def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=False):
-    check_sizes(Q, K, V, block_q, block_k)
-    dQ, dK, dV = [np.zeros(x.shape, x.dtype) for x in (Q, K, V)]
-    scale = 1 / math.sqrt(Q.shape[-1])
-    delta = (dO * O).sum(-1)
-    for at in np.ndindex(Q.shape[:-2]):
-        q_, k_, v_, do_, L_, D_ = Q[at], K[at], V[at], dO[at], L[at], delta[at]
-        for j in range(0, len(k_), block_k):
-            k, v = k_[j:j + block_k], v_[j:j + block_k]
-            dk, dv = np.zeros_like(k), np.zeros_like(v)
-            for i in range(0, len(q_), block_q):
-                stop = min(i + block_q, len(q_))
-                if is_causal and j > stop - 1:
-                    continue
-                s = scale * (q_[i:stop] @ k.T)
-                if is_causal:
-                    s[np.arange(j, j + len(k))[None, :] > np.arange(i, stop)[:, None]] = -np.inf
-                p = np.exp(s - L_[i:stop, None])
-                dv += p.T @ do_[i:stop]
-                ds = scale * p * (do_[i:stop] @ v.T + D_[i:stop, None])
-                dk += ds.T @ q_[i:stop]
-                dQ[at][i:stop] += ds @ k
-            dK[at][j:j + block_k], dV[at][j:j + block_k] = dk, dv
-    return dQ, dK, dV
-
-
 # %% backward_scale_twice
 def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=False):
     check_sizes(Q, K, V, block_q, block_k)
@@ -582,6 +518,141 @@ def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=Fals
                 if is_causal:
                     s[np.arange(j, j + len(k))[None, :] > np.arange(i, stop)[:, None]] = -np.inf
                 p = np.exp(s - L_[i:stop, None])
+                dv += p.T @ do_[i:stop]
+                ds = scale * p * (do_[i:stop] @ v.T - D_[i:stop, None])
+                dk += ds.T @ q_[i:stop]
+                dQ[at][i:stop] += ds @ k
+            dK[at][j:j + block_k], dV[at][j:j + block_k] = dk, dv
+    return dQ, dK, dV
+
+
+# %% flash_scale_of_the_values
+def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
+    Q, K, V = as_float(Q, K, V)
+    check_sizes(Q, K, V, block_q, block_k)
+    O = np.zeros(Q.shape[:-1] + V.shape[-1:], dtype=Q.dtype)
+    L = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    root = math.sqrt(V.shape[-1] + 1)
+    for index in np.ndindex(Q.shape[:-2]):
+        q_all, k_all, v_all = Q[index], K[index], V[index]
+        i = 0
+        while i < q_all.shape[0]:
+            q = q_all[i:i + block_q] / root
+            top = np.full((q.shape[0], 1), -np.inf, dtype=Q.dtype)
+            total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
+            out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
+            j = 0
+            while j < k_all.shape[0]:
+                if is_causal and j > i + q.shape[0] - 1:
+                    break
+                s = np.dot(q, k_all[j:j + block_k].T)
+                if is_causal:
+                    rows, cols = np.indices(s.shape)
+                    s = np.where(cols + j <= rows + i, s, -np.inf).astype(Q.dtype)
+                new_top = np.maximum(top, s.max(axis=1, keepdims=True))
+                e = np.exp(s - new_top)  # key 0 comes first, so new_top is never -inf
+                factor = np.exp(top - new_top)
+                total = total * factor + e.sum(axis=1, keepdims=True)
+                out = out * factor + np.dot(e, v_all[j:j + block_k])
+                top = new_top
+                j += block_k
+            O[index][i:i + block_q] = out / total
+            L[index][i:i + block_q] = (top + np.log(total))[:, 0]
+            i += block_q
+    return O, L
+
+
+# %% flash_blocked_by_minus_100
+def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
+    Q, K, V = as_float(Q, K, V)
+    check_sizes(Q, K, V, block_q, block_k)
+    O = np.zeros(Q.shape[:-1] + V.shape[-1:], dtype=Q.dtype)
+    L = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    root = math.sqrt(Q.shape[-1])
+    for index in np.ndindex(Q.shape[:-2]):
+        q_all, k_all, v_all = Q[index], K[index], V[index]
+        i = 0
+        while i < q_all.shape[0]:
+            q = q_all[i:i + block_q] / root
+            top = np.full((q.shape[0], 1), -np.inf, dtype=Q.dtype)
+            total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
+            out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
+            j = 0
+            while j < k_all.shape[0]:
+                if is_causal and j > i + q.shape[0] - 1:
+                    break
+                s = np.dot(q, k_all[j:j + block_k].T)
+                if is_causal:
+                    rows, cols = np.indices(s.shape)
+                    s = np.where(cols + j <= rows + i, s, s - 100)
+                new_top = np.maximum(top, s.max(axis=1, keepdims=True))
+                e = np.exp(s - new_top)  # key 0 comes first, so new_top is never -inf
+                factor = np.exp(top - new_top)
+                total = total * factor + e.sum(axis=1, keepdims=True)
+                out = out * factor + np.dot(e, v_all[j:j + block_k])
+                top = new_top
+                j += block_k
+            O[index][i:i + block_q] = out / total
+            L[index][i:i + block_q] = (top + np.log(total))[:, 0]
+            i += block_q
+    return O, L
+
+
+# %% flash_first_maximum_is_zero
+def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
+    Q, K, V = as_float(Q, K, V)
+    check_sizes(Q, K, V, block_q, block_k)
+    O = np.zeros(Q.shape[:-1] + V.shape[-1:], dtype=Q.dtype)
+    L = np.zeros(Q.shape[:-1], dtype=Q.dtype)
+    root = math.sqrt(Q.shape[-1])
+    for index in np.ndindex(Q.shape[:-2]):
+        q_all, k_all, v_all = Q[index], K[index], V[index]
+        i = 0
+        while i < q_all.shape[0]:
+            q = q_all[i:i + block_q] / root
+            top = np.zeros((q.shape[0], 1), dtype=Q.dtype)
+            total = np.zeros((q.shape[0], 1), dtype=Q.dtype)
+            out = np.zeros((q.shape[0], v_all.shape[1]), dtype=Q.dtype)
+            j = 0
+            while j < k_all.shape[0]:
+                if is_causal and j > i + q.shape[0] - 1:
+                    break
+                s = np.dot(q, k_all[j:j + block_k].T)
+                if is_causal:
+                    rows, cols = np.indices(s.shape)
+                    s = np.where(cols + j <= rows + i, s, -np.inf).astype(Q.dtype)
+                new_top = np.maximum(top, s.max(axis=1, keepdims=True))
+                e = np.exp(s - new_top)
+                factor = np.exp(top - new_top)
+                total = total * factor + e.sum(axis=1, keepdims=True)
+                out = out * factor + np.dot(e, v_all[j:j + block_k])
+                top = new_top
+                j += block_k
+            O[index][i:i + block_q] = out / total
+            L[index][i:i + block_q] = (top + np.log(total))[:, 0]
+            i += block_q
+    return O, L
+
+
+# %% backward_weights_times_the_mask
+def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=False):
+    check_sizes(Q, K, V, block_q, block_k)
+    dQ, dK, dV = [np.zeros(x.shape, x.dtype) for x in (Q, K, V)]
+    scale = 1 / math.sqrt(Q.shape[-1])
+    delta = (dO * O).sum(-1)
+    for at in np.ndindex(Q.shape[:-2]):
+        q_, k_, v_, do_, L_, D_ = Q[at], K[at], V[at], dO[at], L[at], delta[at]
+        for j in range(0, len(k_), block_k):
+            k, v = k_[j:j + block_k], v_[j:j + block_k]
+            dk, dv = np.zeros_like(k), np.zeros_like(v)
+            for i in range(0, len(q_), block_q):
+                stop = min(i + block_q, len(q_))
+                if is_causal and j > stop - 1:
+                    continue
+                s = scale * (q_[i:stop] @ k.T)
+                p = np.exp(s - L_[i:stop, None])
+                if is_causal:
+                    p = p * (np.arange(j, j + len(k))[None, :] <= np.arange(i, stop)[:, None])
                 dv += p.T @ do_[i:stop]
                 ds = scale * p * (do_[i:stop] @ v.T - D_[i:stop, None])
                 dk += ds.T @ q_[i:stop]
