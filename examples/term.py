@@ -1,15 +1,17 @@
-"""A complete term with one assignment, using real commands.
+"""A complete term, using real commands.
 
-The steps are release, six students, collect, grade, sync, feedback and export. Run it in a clone with the extra
-`instructor`: `python examples/term.py [FOLDER]`. It prints every command and its result. It exits with 1 if nbgrader
-and AttnLab give different scores, if a sync removes a manual score, or if feedback contains a line of a hidden test or
-of the solution.
+The steps are release, hand in, collect, grade, sync, feedback, dashboard and export. Run it in a clone with the extra
+`instructor`: `python examples/term.py [FOLDER]` plays one assignment with six students. With `--all`, two of them hand
+in every other module of the course, too. It prints every command and its result. It exits with 1 if nbgrader and
+AttnLab give different scores, if a sync removes a manual score, or if feedback contains a line of a hidden test or of
+the solution that the student did not write.
 """
 
 from __future__ import annotations
 
 import copy
 import csv
+import html
 import json
 import os
 import shutil
@@ -77,8 +79,10 @@ OPEN = "A softmax without the maximum overflows for scores above 709; with it, d
 class Term:
     """The course directory of one term, and the commands run in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, others: tuple[str, ...] = ()) -> None:
         self.folder = folder
+        self.others = others  # modules after the first one
+        self.modules = (MODULE, *others)
         self.course = folder / "attention"
         self.reports = folder / "reports"
         self.wrong: list[str] = []
@@ -118,6 +122,13 @@ class Notebook:
     def __init__(self, path: Path) -> None:
         self.data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
 
+    def answers(self) -> dict[str, str]:
+        """Return the text of the cells that a student fills in, by their nbgrader ids."""
+        cells = {
+            cell["metadata"].get("nbgrader", {}).get("grade_id", ""): cell["source"] for cell in self.data["cells"]
+        }
+        return {name: "".join(text) for name, text in cells.items() if name.startswith("answer-")}
+
     def with_cells(self, cells: dict[str, str]) -> str:
         """Return the file with new text in some cells, given by their nbgrader ids."""
         data = copy.deepcopy(self.data)
@@ -133,10 +144,15 @@ def answers(**other: str) -> dict[str, str]:
     return {f"answer-{target}": text for target, text in (RIGHT | other).items()} | {"open-answer": OPEN}
 
 
-def hand_in(term: Term, released: Notebook) -> None:
-    """Write the notebooks of six students to the folder where the platform's download goes."""
+def released(term: Term, module: str) -> Notebook:
+    """Return the notebook that students receive."""
+    return Notebook(term.course / "release" / module / f"{module[3:]}.ipynb")
+
+
+def first_work() -> dict[str, dict[str, str]]:
+    """Return the cells that six students fill in for the first module."""
     edited = answers(softmax=NO_MAXIMUM) | {"test-softmax": "assert True  # nothing to see here"}
-    work = {
+    return {
         "ana_attempt_2026-09-30-10-00-00": answers(),  # right
         "ben_attempt_2026-09-30-11-00-00": answers(softmax=NO_MAXIMUM),  # wrong
         "cleo_attempt_2026-10-03-09-00-00": answers(),  # right, two days late
@@ -144,26 +160,44 @@ def hand_in(term: Term, released: Notebook) -> None:
         "eli_attempt_2026-09-30-13-00-00": edited,  # wrong, with a locked cell edited
         "mal_attempt_2026-09-30-14-00-00": answers(softmax=MALICIOUS),  # malicious
     }
-    folder = term.course / "downloaded" / MODULE / "archive"
-    folder.mkdir(parents=True)
-    for name, cells in work.items():
-        (folder / f"{name}_{SLUG}.ipynb").write_text(released.with_cells(cells), encoding="utf-8")
+
+
+def other_work(term: Term, module: str) -> dict[str, dict[str, str]]:
+    """Return the cells of two students for another module: ana is right, ben leaves out the first function."""
+    right = Notebook(term.course / "source" / module / f"{module[3:]}.ipynb").answers()
+    first = next(iter(right))
+    return {
+        "ana_attempt_2026-09-30-10-00-00": right,
+        "ben_attempt_2026-09-30-11-00-00": {name: text for name, text in right.items() if name != first},
+    }
+
+
+def hand_in(term: Term) -> None:
+    """Write the students' notebooks to the folders where the platform's downloads go."""
+    for module in term.modules:
+        work = first_work() if module == MODULE else other_work(term, module)
+        folder = term.course / "downloaded" / module / "archive"
+        folder.mkdir(parents=True)
+        for name, cells in work.items():
+            text = released(term, module).with_cells(cells)
+            (folder / f"{name}_{module[3:]}.ipynb").write_text(text, encoding="utf-8")
+        print(f"\n{len(work)} students hand in {module}: {', '.join(name.partition('_')[0] for name in work)}")
     config = term.course / "nbgrader_config.py"
     with config.open("a", encoding="utf-8") as file:
         file.write(f"\nc.FileNameCollectorPlugin.named_regexp = {NAMES!r}\n")
-    print(f"\n{len(work)} students hand in: {', '.join(name.partition('_')[0] for name in work)}")
 
 
-def automatic_scores(term: Term) -> dict[str, float]:
-    """Return the automatic score of each student in nbgrader's gradebook, without manual scores."""
+def automatic_scores(term: Term) -> dict[tuple[str, str], float]:
+    """Return the automatic scores in nbgrader's gradebook by student and module, without manual scores."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{term.course / 'gradebook.db'}") as gradebook:
         return {
-            submission.student.id: round(
+            (submission.student.id, module): round(
                 sum(grade.auto_score or 0.0 for book in submission.notebooks for grade in book.grades), 6
             )
-            for submission in gradebook.assignment_submissions(MODULE)
+            for module in term.modules
+            for submission in gradebook.assignment_submissions(module)
         }
 
 
@@ -188,74 +222,113 @@ def manual_score(term: Term, student: str) -> float | None:
         return score
 
 
-def secrets(term: Term) -> set[str]:
+def secrets(term: Term, module: str) -> set[str]:
     """Return the lines of the hidden suite and the solution that are not in the released notebook."""
-    given = json.loads((term.course / "release" / MODULE / f"{SLUG}.ipynb").read_text(encoding="utf-8"))
-    public = "\n".join("".join(cell["source"]) for cell in given["cells"])
-    files = (ROOT / "tests" / "hidden" / f"test_{MODULE}.py", ROOT / "solutions" / MODULE / f"{SLUG}.py")
+    public = "\n".join("".join(cell["source"]) for cell in released(term, module).data["cells"])
+    files = (ROOT / "tests" / "hidden" / f"test_{module}.py", ROOT / "solutions" / module / f"{module[3:]}.py")
     lines = {line.strip() for path in files for line in path.read_text(encoding="utf-8").splitlines()}
     return {line for line in lines if len(line) >= 12 and line not in public}
 
 
-def leaks(term: Term) -> list[str]:
-    """Return the secret lines found in the students' feedback."""
-    import html
-
+def leaks(term: Term, pages: dict[tuple[str, str], Path]) -> list[str]:
+    """Return the secret lines on the pages, by student and module, that are not in the student's own notebook."""
     found = []
-    for path in (term.course / "feedback").rglob("*.html"):
+    for (student, module), path in pages.items():
         text = html.unescape(path.read_text(encoding="utf-8"))
-        found += [f"{path.parent.parent.name}: {line}" for line in secrets(term) if line in text]
+        text += html.unescape(text)  # a page inside nbgrader's feedback is escaped twice
+        (handed_in,) = (term.course / "submitted" / student / module).glob("*.ipynb")
+        own = "\n".join("".join(cell["source"]) for cell in Notebook(handed_in).data["cells"])
+        found += [f"{student}: {line}" for line in secrets(term, module) if line in text and line not in own]
     return found
 
 
-def play(term: Term) -> None:
-    """Play the term from release to export."""
-    term.run("attn", "course", "init", str(term.course), "--late-penalty", RULE, shown=1)
-    term.run("attn", "release", SLUG, "--to", str(term.course), "--due", DUE, shown=3)
-    hand_in(term, Notebook(term.course / "release" / MODULE / f"{SLUG}.ipynb"))
-    term.run("nbgrader", "zip_collect", MODULE)
-    term.run("nbgrader", "autograde", MODULE)
-    by_nbgrader = automatic_scores(term)
-    grade_by_hand(term, "ana", 2.0)
-    submitted = str(term.course / "submitted")
-    term.run(
-        *("attn", "grade", submitted, "--to", str(term.reports), "--due", DUE, "--late-penalty", RULE),
-        shown=40,
-        ok=(0, 1),
-    )
-    marks = {mark["id"]: mark for mark in json.loads((term.reports / "grades.json").read_text(encoding="utf-8"))}
-    by_attn = {name: mark["score"] for name, mark in marks.items()}
-    term.require(by_nbgrader == by_attn, f"nbgrader autograde and attn grade agree on all {len(by_attn)} scores")
-    term.run("attn", "gradebook", "sync", str(term.reports), "--course", str(term.course), shown=1)
-    term.require(automatic_scores(term) == by_attn, "the gradebook still has these scores after the sync")
-    term.require(manual_score(term, "ana") == 2.0, "the manual score is still there")
-    term.run("nbgrader", "generate_feedback", MODULE)
-    pages = len(list((term.course / "feedback").rglob("*.html")))
-    term.require(pages == len(by_attn), f"feedback for {pages} of {len(by_attn)} students")
-    found = leaks(term)
-    term.require(not found, f"none of {len(secrets(term))} secret lines is in the feedback {found[:2] or ''}".strip())
+def feedback(term: Term, expected: int) -> None:
+    """Make feedback with nbgrader and with AttnLab, and search both for secrets."""
+    for module in term.modules:
+        term.run("nbgrader", "generate_feedback", module)
+    term.run("attn", "feedback", str(term.reports), "--course", str(term.course), shown=1)
+    term.run("attn", "feedback", str(term.reports), "--to", str(term.folder / "pages"), shown=1)
+    inside = {(path.parents[1].name, path.parent.name): path for path in (term.course / "feedback").rglob("*.html")}
+    pages = (term.folder / "pages").glob("*/*.html")
+    alone = {(path.stem, path.parent.name): path for path in pages}
+    both = inside.keys() & alone.keys()
+    term.require(len(both) == expected, f"feedback for {len(both)} of {expected} submissions, both ways")
+    found = leaks(term, inside) + leaks(term, alone)
+    count = sum(len(secrets(term, module)) for module in term.modules)
+    term.require(not found, f"none of {count} secret lines is in the feedback {found[:2] or ''}".strip())
+
+
+def dashboard(term: Term, students: set[str]) -> None:
+    """Make the page about the class."""
+    path = term.folder / "dashboard.html"
+    term.run("attn", "dashboard", str(term.reports), "--to", str(path))
+    text = path.read_text(encoding="utf-8")
+    found = [name for name in students if f">{name}<" in text]
+    term.require(len(found) == len(students), f"the dashboard names {len(found)} of {len(students)} students")
+
+
+def export(term: Term, marks: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """Export the gradebook and compare it with the marks."""
     term.run("nbgrader", "export")
     with (term.course / "grades.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
+            whose = (row["student_id"], row["assignment"])
+            if whose not in marks:  # nbgrader lists every student for every assignment
+                continue
             values = [
                 row[name] for name in ("student_id", "raw_score", "late_submission_penalty", "score", "max_score")
             ]
-            print("{:<6} raw {:>5}  penalty {:>5}  score {:>5} of {}".format(*values))
-            mark = marks[row["student_id"]]
-            manual = 2.0 if row["student_id"] == "ana" else 0.0
-            good = abs(float(row["score"]) - mark["final"] - manual) < 1e-6
-            term.wrong += [] if good else [f"the exported score of {row['student_id']}"]
+            module = f"  {whose[1]}" if term.others else ""
+            print("{:<6} raw {:>5}  penalty {:>5}  score {:>5} of {}{}".format(*values, module))
+            manual = 2.0 if whose == ("ana", MODULE) else 0.0
+            good = abs(float(row["score"]) - marks[whose]["final"] - manual) < 1e-6
+            term.wrong += [] if good else [f"the exported score of {' in '.join(whose)}"]
     term.require(
         not any("exported" in one for one in term.wrong), "the exported scores are the final marks of attn grade"
     )
 
 
+def play(term: Term) -> None:
+    """Play the term from release to export."""
+    slugs = [module[3:] for module in term.modules]
+    term.run("attn", "course", "init", str(term.course), "--late-penalty", RULE, shown=1)
+    term.run("attn", "release", *slugs, "--to", str(term.course), "--due", DUE, shown=len(slugs))
+    hand_in(term)
+    for module in term.modules:
+        term.run("nbgrader", "zip_collect", module)
+        term.run("nbgrader", "autograde", module)
+    by_nbgrader = automatic_scores(term)
+    grade_by_hand(term, "ana", 2.0)
+    submitted = str(term.course / "submitted")
+    term.run(
+        *("attn", "grade", submitted, "--to", str(term.reports), "--due", DUE, "--late-penalty", RULE),
+        shown=80,
+        ok=(0, 1),
+    )
+    saved = json.loads((term.reports / "grades.json").read_text(encoding="utf-8"))
+    marks = {(mark["id"], mark["module"]): mark for mark in saved if mark["status"] != "missing"}
+    by_attn = {whose: mark["score"] for whose, mark in marks.items()}
+    term.require(by_nbgrader == by_attn, f"nbgrader autograde and attn grade agree on all {len(by_attn)} scores")
+    term.run("attn", "gradebook", "sync", str(term.reports), "--course", str(term.course), shown=1)
+    term.require(automatic_scores(term) == by_attn, "the gradebook still has these scores after the sync")
+    term.require(manual_score(term, "ana") == 2.0, "the manual score is still there")
+    right = [mark for (name, module), mark in marks.items() if name == "ana" and module in term.others]
+    if right:
+        term.require(all(mark["score"] == mark["max_score"] for mark in right), "right work has full marks")
+    feedback(term, len(by_attn))
+    dashboard(term, {name for name, _ in marks})
+    export(term, marks)
+
+
 def main() -> int:
     """Play a term in the given folder, or in a temporary one."""
-    kept = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+    given = [argument for argument in sys.argv[1:] if argument != "--all"]
+    names = sorted(path.parent.name for path in (ROOT / "modules").glob("*/module.toml"))
+    others = tuple(name for name in names if name != MODULE) if "--all" in sys.argv else ()
+    kept = Path(given[0]).resolve() if given else None
     folder = kept or Path(tempfile.mkdtemp(prefix="term-"))
     folder.mkdir(parents=True, exist_ok=True)
-    term = Term(folder)
+    term = Term(folder, others)
     try:
         play(term)
     finally:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from cli.author.plans import plan_lines
 from grader.course.course import Course, find_course
 from grader.course.module import Module
 from grader.course.objectives import objectives
@@ -15,7 +16,8 @@ HEAD = """\
 # Syllabus
 
 Generated from `modules/` by `make docs`: change a module's `module.toml` or lesson, not this page. Minutes are
-the author's estimate. Points are those given automatically, on any machine.
+the author's estimate. Points are those given automatically, on any machine. [Prerequisites](prerequisites.md) says what
+students should know before, with a test of ten minutes.
 
 | module | | minutes | points | builds on | library |
 |---|---|---|---|---|---|
@@ -24,13 +26,13 @@ LIBRARIES = {"numpy": "NumPy", "torch": "PyTorch"}
 
 
 def syllabus(course: Course) -> str:
-    """Return the page: a table of the modules, then the objectives of each."""
+    """Return the page: a table of the modules, plans for a term, then the objectives of each module."""
     minutes = sum(module.minutes for module in course.modules)
     points = sum(module.points for module in course.modules)
     hours = f"{len(course.modules)} modules, about {round(minutes / 60)} hours"
     rows = [_row(module) for module in course.modules] + [f"| | {hours} | {minutes} | {points:g} | | |"]
     parts = [line for module in course.modules for line in _part(course, module)]
-    return HEAD + "\n".join([*rows, "", *parts]).rstrip() + "\n"
+    return HEAD + "\n".join([*rows, "", *plan_lines(course), *parts]).rstrip() + "\n"
 
 
 def _row(module: Module) -> str:

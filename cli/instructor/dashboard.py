@@ -52,7 +52,8 @@ def dashboard_command(reports: Path, to: Path, before: Path | None, modules: tup
         raise click.UsageError(str(error)) from None
     text = dashboard(found, _likely(course), title)
     write_atomically(path, text)
-    click.echo(f"wrote {path} ({len(text.encode()) / 1e6:.1f} MB)")
+    size = len(text.encode())
+    click.echo(f"wrote {path} ({f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'})")
 
 
 def _likely(course: Course) -> Likely:

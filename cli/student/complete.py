@@ -15,6 +15,7 @@ from cli.student.own_checks import run_checks, save_progress, tell_which_counts,
 from cli.student.start import require_unlocked
 from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
+from cli.ui.progress_screens import milestone_lines
 from cli.ui.report_screens import own_screen, wrapped
 from grader.core.cost_words import cost_word
 from grader.core.json_record import json_text
@@ -66,7 +67,11 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
         entry = {"module": module.name, "complete": done, "unlocked": unlocked, "open": state.open_items()}
         click.echo(json_text(entry | {"report": report.as_json(), "costs": [_cost_json(cost) for cost in state.costs]}))
     else:
-        click.echo(paint(_screen(module, state, unlocked, done=done, last=module == course.modules[-1])))
+        lines = [_screen(module, state, unlocked, done=done)]
+        if done:
+            lines += milestone_lines(course, module)
+            lines += ["Next: attn next" if unlocked or module != course.modules[-1] else "Next: attn submit"]
+        click.echo(paint("\n".join(lines)))
     sys.exit(3 if report.score is None else 0 if done else 1)
 
 
@@ -76,8 +81,8 @@ def _costs(course: Course, module: Module) -> list[OwnCost]:
     return list(own_costs(course, module)) if module.complexity else []
 
 
-def _screen(module: Module, state: Completion, unlocked: list[str], *, done: bool, last: bool) -> str:
-    """Return the checks, one line for the costs of each function, and what comes next."""
+def _screen(module: Module, state: Completion, unlocked: list[str], *, done: bool) -> str:
+    """Return the checks, one line for the costs of each function, and what is open or unlocked."""
     lines = [own_screen(state.report, python=where_to_paste(module)), ""]
     for cost in state.costs:
         broken = [one for one in cost.measured.costs if one.verdict == "fail"]
@@ -96,8 +101,7 @@ def _screen(module: Module, state: Completion, unlocked: list[str], *, done: boo
         return "\n".join(lines)
     lines += ["", f"{module.name} is complete and in your package:"]
     lines += [f"  from mylab.{module.slug} import {state.report.checks[0].target}"]
-    lines += [f"Unlocked: {', '.join(unlocked)}"] if unlocked else []
-    return "\n".join([*lines, "Next: attn next" if unlocked or not last else "Next: attn submit"])
+    return "\n".join([*lines, f"Unlocked: {', '.join(unlocked)}"] if unlocked else lines)
 
 
 def _cost_json(cost: OwnCost) -> dict[str, object]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cli.student.current import next_up
-from cli.ui.progress_screens import ALL_COMPLETE, POINTS, progress_words, status_lines, to_do_lines
+from cli.ui.progress_screens import ALL_COMPLETE, POINTS, progress_words, status_lines, story_lines, to_do_lines
 from grader.course.course import find_course
 from grader.course.golden import read_golden
 from grader.workspace.progress import all_progress
@@ -18,8 +18,11 @@ from grader.workspace.reflect import unanswered_in
 def where_am_i() -> None:
     """Print where the student is and what comes next."""
     course = find_course(Path.cwd())
-    ahead = next_up(all_progress(course))
+    found = all_progress(course)
+    ahead = next_up(found)
     click.echo(f"AttnLab in {course.root}" + (" (a student's bundle)" if course.is_bundle else " (a full course)"))
+    if story := story_lines(found, ahead):
+        click.echo("\n".join(["", *story, ""]))
     if ahead is None:
         click.echo(ALL_COMPLETE)
         return
@@ -41,6 +44,7 @@ def status(as_json: bool) -> None:
                 "completed": one.completed,
                 "needs": list(one.missing),
             }
+            | ({"unlocks": one.module.milestone.unlocks} if one.module.milestone else {})
             | (
                 {
                     "passed": one.tested.passed,
@@ -56,8 +60,10 @@ def status(as_json: bool) -> None:
         ]
         click.echo(json.dumps(entries, indent=1))
         return
+    ahead = next_up(found)
     for one in found:
         questions = len(read_golden(one.module).api.constants)
-        click.echo("\n".join(status_lines(one, len(unanswered_in(one.module)), questions)))
+        lines = status_lines(one, len(unanswered_in(one.module)), questions, is_next=one is ahead)
+        click.echo("\n".join(lines))
     if any(one.tested for one in found):
         click.echo(f"\n{POINTS}")

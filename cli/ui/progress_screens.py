@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 
 from grader.course.course import Course
+from grader.course.module import Module
 from grader.submission.own_file import own_file
 from grader.workspace.progress import ModuleProgress
 
@@ -30,10 +32,12 @@ def progress_words(progress: ModuleProgress) -> str:
     return words
 
 
-def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> list[str]:
-    """Return the progress with one module: a phrase, and once it is begun a bar, its points and Reflect."""
+def status_lines(progress: ModuleProgress, unanswered: int, questions: int, *, is_next: bool = False) -> list[str]:
+    """Return the progress with one module: a phrase, what it unlocks, and once begun a bar, points and Reflect."""
     text = f"{progress.module.name:<{NAME}} {progress_words(progress)}"
     lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * (NAME + 1))
+    if (milestone := progress.module.milestone) is not None and (progress.completed or is_next):
+        lines.append(f"{'':<{NAME}} {'unlocked' if progress.completed else 'unlocks'}: {milestone.unlocks}")
     if progress.state == "untouched":
         return lines
     words = []
@@ -44,6 +48,29 @@ def status_lines(progress: ModuleProgress, unanswered: int, questions: int) -> l
         words += [f"{tested.holding} of {tested.stated} properties"] if tested.stated else []
     words += [f"Reflect {questions - unanswered} of {questions}"] if questions else []
     return [*lines, f"{'':<{NAME}} {', '.join(words)}"] if words else lines
+
+
+def story_lines(found: list[ModuleProgress], ahead: ModuleProgress | None) -> list[str]:
+    """Return the story of the course: what each module unlocks, which are complete, and which is next."""
+    told = [(one, one.module.milestone.unlocks) for one in found if one.module.milestone is not None]
+    width = max((len(one.module.title) for one, _ in told), default=0)
+    lines = []
+    for one, unlocks in told:
+        mark = "next" if one is ahead else "done" if one.completed else ""
+        text = f"  {mark:<4}  {one.module.title:<{width}}  {unlocks}"
+        lines += textwrap.wrap(text, WIDTH, subsequent_indent=" " * (width + 10))
+    return lines
+
+
+def milestone_lines(course: Course, module: Module) -> list[str]:
+    """Return what a complete module unlocked, and what the student can now do with their own code."""
+    if (milestone := module.milestone) is None:
+        return []
+    here = os.path.relpath(course.root)
+    where = "" if milestone.is_command or here == "." else f" in {here}"
+    how = "Try it:" if milestone.is_command else f"Try it: start python{where} and paste"
+    code = [f"  {line}" for line in milestone.code.splitlines()]
+    return ["", f"You built it: {milestone.unlocks}.", how, *code, ""]
 
 
 def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:

@@ -55,6 +55,18 @@ class ForbiddenRule:
 
 
 @dataclass(frozen=True)
+class Milestone:
+    """What a student has when a module is complete: a line of the course's story, and something to try."""
+
+    unlocks: str
+    code: str  # lines of Python, or one command that begins with `attn `
+
+    @property
+    def is_command(self) -> bool:
+        return self.code.startswith("attn ")
+
+
+@dataclass(frozen=True)
 class Module:
     """One module of the course."""
 
@@ -72,6 +84,7 @@ class Module:
     unchanged: Mapping[str, float] = field(default_factory=dict, hash=False)  # points of targets
     cpu_s: float | None = None  # the CPU time of one call, if it is not the usual one
     fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # slug of an earlier module → file
+    milestone: Milestone | None = None
 
     @property
     def slug(self) -> str:
@@ -151,6 +164,7 @@ def read_module(folder: Path) -> Module:
         unchanged=_points(folder, table),
         cpu_s=_cpu_seconds(folder, table),
         fallback=_fallbacks(folder, table),
+        milestone=_milestone(folder, table),
     )
 
 
@@ -171,7 +185,9 @@ OPTIONAL = {
     "limits": "limits = {cpu_s = 30}",
     "fallback": 'fallback = {softmax = "fallback.py"}',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
+    "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
 }
+LONGEST_UNLOCKS = 45  # characters: one line of `attn`, beside the title
 
 
 def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
@@ -259,6 +275,25 @@ def _fallbacks(folder: Path, table: Mapping[str, Any]) -> dict[str, str]:
     if len(set(files.values())) < len(files):
         raise module_error(folder, "fallback", "names one file twice", "Write one file for each earlier module")
     return files
+
+
+def _milestone(folder: Path, table: Mapping[str, Any]) -> Milestone | None:
+    entry = _table(folder, table, "milestone")
+    if not entry:
+        return None
+    fix = f"Write it like {OPTIONAL['milestone']}"
+    if entry.keys() != {"unlocks", "try"} or not all(type(text) is str and text.strip() for text in entry.values()):
+        raise module_error(folder, "milestone", "must have unlocks and try, both text", fix)
+    if len(entry["unlocks"]) > LONGEST_UNLOCKS:
+        problem = f"has {len(entry['unlocks'])} characters"
+        raise module_error(folder, "milestone.unlocks", problem, f"Use at most {LONGEST_UNLOCKS}")
+    milestone = Milestone(entry["unlocks"], entry["try"].strip())
+    try:
+        compile("" if milestone.is_command else milestone.code, "try", "exec")
+    except SyntaxError as error:
+        problem = f"is not Python: {error.msg} (line {error.lineno})"
+        raise module_error(folder, "milestone.try", problem, "Write lines of Python, or one attn command") from None
+    return milestone
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:

@@ -20,6 +20,7 @@ from grader.platforms.items import Item, items_of, shown_diagnoses
 
 UNTRUE = "not true for your code: "  # how the public text of a hidden check begins
 NOT_MEASURED = "NOT MEASURED"
+NO_FORMULA = "not a polynomial"  # a list of powers, one for each direction, fills a screen
 _WORDS = {"passed": "passed", "failed": "FAILED", "not_run": "not run", "fault": "not graded"}
 _SUITES = {"visible": "visible check", "hidden": "hidden check", "cost": "cost"}
 Plots = Mapping[str, CostPlot]  # by the name of a cost, such as `softmax work`
@@ -247,7 +248,7 @@ def _cost(cost: CostResult, plots: Plots) -> CostRow:
         function=cost.function,
         meter=cost.meter,
         word=word,
-        measured=cost.measured,
+        measured=NO_FORMULA if cost.measured.startswith("grows like ") else cost.measured,
         limit=cost.law,
         text=without_word(cost.message),
         points=f"{cost.earned:g} of {cost.points:g}",

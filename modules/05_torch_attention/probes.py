@@ -301,10 +301,10 @@ PROBES = [
     push(SMALL, output=False, weights=True),
     push(WIDE, weights=True),
     push(SQUARE, output=False, weights=True),
-    push(BATCH, said="gradients of q (2, 2, 3), k (2, 4, 3), v (2, 4, 2)"),
+    push(BATCH, said="q (2, 2, 3), k (2, 4, 3), v (2, 4, 2)"),
     push(SMALL, mask=HOLES),
     push(SMALL, output=False, weights=True, mask=HOLES.float()),
-    push(SMALL, weights=True, mask=NOTHING_LEFT, look=finite, said="gradients under a mask with a row of zeros"),
+    push(SMALL, weights=True, mask=NOTHING_LEFT, look=finite, said="q, k and v under a mask with a row of zeros"),
     push(SMALL, weights=True, mask=NOTHING_LEFT.bool()),
     # with dropout
     in_training(0.5),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grader.complexity.contract_reader import read_contracts
@@ -123,3 +125,10 @@ def test_excerpt_marks_its_line_and_is_cut() -> None:
     assert len(found.lines[2]) < 200
     assert excerpt_of("a.py", "1\n2", 3) is None
     assert excerpt_of("a.py", "1\n2", None) is None
+
+
+def test_a_cost_without_a_formula_is_one_phrase() -> None:
+    report = made_report()
+    powers = replace(report.costs[0], measured="grows like (b)^1, (n_q)^1, (b·n_q)^2", verdict="pass", message="")
+    (function,) = report_page(replace(report, costs=(powers, *report.costs[1:]))).functions
+    assert [cost.measured for cost in function.costs] == ["not a polynomial", "words"]
