@@ -451,9 +451,7 @@ def test_model_is_causal(student, rng):
     ids = tokens(rng, 1, 6)
     changed = [ids.clone() for _ in range(6)]
     for place, one in enumerate(changed):
-        one[:, place] = (ids[:, place] + 1 + place) % SIZES[0] if place < 6 else ids[:, place]
-    for place, one in enumerate(changed):
-        one[:, place] = torch.where(one[:, place] == ids[:, place], (ids[:, place] + 1) % SIZES[0], one[:, place])
+        one[:, place] = (ids[:, place] + 1 + place) % SIZES[0]  # another token: 1 to 6 farther, of 7
     first, *others = model_of(student, state).call_many([arguments(one) for one in (ids, *changed)])
     first = tensor_of(first, (1, 6, 7), "the logits")
     for place, value in enumerate(others):
@@ -504,13 +502,14 @@ def test_model_begins_near_ln_v(student, rng):
     assert abs(found - math.log(40)) < 1, f"the loss of a new model is {found:.3f}, but ln 40 is {math.log(40):.3f}"
 
 
-@worth(1.5, "every parameter of a new model gets a gradient", target=MODEL)
+@worth(1.5, "every parameter gets a gradient", target=MODEL)
 def test_model_gradients_arrive(student, rng):
     sizes = (7, 6, 8, 3, 2, 12)
-    found = student.GPT.made(*sizes, training=True).vjp(tokens(rng, 3, 6), cotangent=normal(rng, 3, 6, 7))
-    wanted = model_state(rng, sizes)
-    assert sorted(found.parameters) == sorted(wanted), f"the parameters are {', '.join(sorted(found.parameters))}"
-    for name, grad in found.parameters.items():
+    wanted, ids, cotangent = model_state(rng, sizes), tokens(rng, 3, 6), normal(rng, 3, 6, 7)
+    # A new model may begin with zeros in it, and then some gradients are 0: it only shows the names.
+    new = student.GPT.made(*sizes, training=True).vjp(ids, cotangent=cotangent).parameters
+    assert sorted(new) == sorted(wanted), f"the parameters are {', '.join(sorted(new))}"
+    for name, grad in model_of(student, wanted, sizes).vjp(ids, cotangent=cotangent).parameters.items():
         assert grad is not None, f"no gradient reaches {name}: the graph is cut"
         size = float(tensor_of(grad, wanted[name].shape, f"the gradient of {name}").abs().max())
         # A bias of all keys changes no weight, so its gradient is 0 but for rounding
@@ -1130,6 +1129,7 @@ def best_pairs(data):
     2.5,
     "a training run on the text of the lesson ends below the best model of pairs",
     target=TRAIN,
+    needs="test_training_overfits_one_batch",
     slow=True,
     cpu_s=60,
 )
