@@ -85,7 +85,9 @@ def test_the_parts_of_the_model(student):
 
 @worth(2, "no token sees the tokens after it, and every token sees itself", target="GPT")
 def test_the_model_is_causal(student):
-    model = student.GPT.made(*SIZES, training=True)
+    # A head of ones and minus ones, as a new one may be all zeros
+    head = torch.ones(5, 4) - 2 * torch.eye(5)[:, :4]
+    model = student.GPT.made(*SIZES, state={"head.weight": head}, training=True)
     sentence, changed = torch.tensor([[0, 1, 2, 3, 4]]), torch.tensor([[0, 1, 2, 3, 0]])
     first, second = (array_like(one, (1, 5, 5), of="the logits") for one in (model(sentence), model(changed)))
     assert_close(second[:, :4], first[:, :4], of="the logits before the changed token")
@@ -160,5 +162,5 @@ def test_a_pattern_is_learnt(student):
     assert type(losses) is list, "expected a list of floats"
     assert all(type(one) is float for one in losses), "expected a list of floats"
     found = array_like(np.array(losses), (30,), of="the list of losses")
-    assert abs(found[0] - math.log(5)) < 1, f"the first loss is {found[0]:.3f}, but ln 5 is {math.log(5):.4f}"
+    assert abs(found[0] - math.log(5)) < 1.5, f"the first loss is {found[0]:.3f}, but ln 5 is {math.log(5):.4f}"
     assert found[-1] < 0.5, f"the last loss is {found[-1]:.3f}"

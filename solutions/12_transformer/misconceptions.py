@@ -853,6 +853,7 @@ REPLACE = {
 # %% generate_without_generator
 LIKELY = "the generator does not reach sample_next"
 HINT = "Write twice with the same seed. Do you get the same text?"
+VALUES_RIGHT = True
 REPLACE = {
     "token = sample_next(logits, temperature, top_k, top_p, generator)": (
         "token = sample_next(logits, temperature, top_k, top_p)"

@@ -15,6 +15,7 @@ import pytest
 
 from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.course.course import Course
+from grader.course.earlier import earlier_solutions
 from grader.course.load_solution import load_reference
 from grader.course.module import Backend
 from grader.course.percent import split_cells
@@ -59,7 +60,8 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
     """Measure what a cell defines. Return the complete source, and the costs by function."""
     module = course.module(implementation.module)
     source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
-    files = {module.slug: {"file": f"{module.slug}.py", "cells": [source.encode()], "notebook": False}}
+    texts = {**earlier_solutions(course, module, source), module.slug: source}
+    files = {slug: {"file": f"{slug}.py", "cells": [text.encode()], "notebook": False} for slug, text in texts.items()}
     measurer = cost_measurer(module, "a salt", load_reference(course, module))
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:

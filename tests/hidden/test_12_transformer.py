@@ -451,9 +451,7 @@ def test_model_is_causal(student, rng):
     ids = tokens(rng, 1, 6)
     changed = [ids.clone() for _ in range(6)]
     for place, one in enumerate(changed):
-        one[:, place] = (ids[:, place] + 1 + place) % SIZES[0] if place < 6 else ids[:, place]
-    for place, one in enumerate(changed):
-        one[:, place] = torch.where(one[:, place] == ids[:, place], (ids[:, place] + 1) % SIZES[0], one[:, place])
+        one[:, place] = (ids[:, place] + 1 + place) % SIZES[0]  # another token: 1 to 6 farther, of 7
     first, *others = model_of(student, state).call_many([arguments(one) for one in (ids, *changed)])
     first = tensor_of(first, (1, 6, 7), "the logits")
     for place, value in enumerate(others):
@@ -504,13 +502,14 @@ def test_model_begins_near_ln_v(student, rng):
     assert abs(found - math.log(40)) < 1, f"the loss of a new model is {found:.3f}, but ln 40 is {math.log(40):.3f}"
 
 
-@worth(1.5, "every parameter of a new model gets a gradient", target=MODEL)
+@worth(1.5, "every parameter gets a gradient", target=MODEL)
 def test_model_gradients_arrive(student, rng):
     sizes = (7, 6, 8, 3, 2, 12)
-    found = student.GPT.made(*sizes, training=True).vjp(tokens(rng, 3, 6), cotangent=normal(rng, 3, 6, 7))
-    wanted = model_state(rng, sizes)
-    assert sorted(found.parameters) == sorted(wanted), f"the parameters are {', '.join(sorted(found.parameters))}"
-    for name, grad in found.parameters.items():
+    wanted, ids, cotangent = model_state(rng, sizes), tokens(rng, 3, 6), normal(rng, 3, 6, 7)
+    # A new model may begin with zeros in it, and then some gradients are 0: it only shows the names.
+    new = student.GPT.made(*sizes, training=True).vjp(ids, cotangent=cotangent).parameters
+    assert sorted(new) == sorted(wanted), f"the parameters are {', '.join(sorted(new))}"
+    for name, grad in model_of(student, wanted, sizes).vjp(ids, cotangent=cotangent).parameters.items():
         assert grad is not None, f"no gradient reaches {name}: the graph is cut"
         size = float(tensor_of(grad, wanted[name].shape, f"the gradient of {name}").abs().max())
         # A bias of all keys changes no weight, so its gradient is 0 but for rounding
@@ -763,7 +762,8 @@ def test_batch_reaches_both_ends(student):
 def test_batch_rows_are_independent(student):
     found = starts_of(student, 5, 200, 3, 150)
     assert len(found.unique()) < 150, "no start comes twice, as if they were drawn without putting them back"
-    assert len(found.unique()) > 50, "the rows begin at too few places"
+    # 150 draws from 200 starts give 106 different ones, with a standard deviation of about 4.5
+    assert len(found.unique()) > 80, "the rows begin at too few places"
     steps = (found[1:] - found[:-1]).float()
     assert float(steps.std()) > 30, "the starts of neighbouring rows depend on each other"
 
@@ -870,6 +870,12 @@ def test_sample_takes_each_row_alone(student, rng):
         assert_close(drawn_by(student, logits, 1, **settings), wanted, of=f"{settings or 'no settings'}")
     even = drawn_by(student, torch.zeros(400, 4), 2)
     assert len(even.unique()) == 4, "all rows get the same token"
+    # Every other row is sure of token 1, and the rows between them need all four tokens to reach 0.9
+    mixed = torch.zeros(400, 4)
+    mixed[::2, 1] = 20.0
+    drawn = drawn_by(student, mixed, 3, top_p=0.9)
+    assert set(drawn[::2].tolist()) == {1}, "a row that is sure of a token gets another one"
+    assert len(drawn[1::2].unique()) == 4, "what top_p leaves of a row depends on other rows"
 
 
 @worth(1, "a temperature of 0 or less raises a ValueError that names it", target=SAMPLE)
@@ -1084,7 +1090,7 @@ def test_training_overfits_one_batch(student, rng):
     assert torch.equal(logits.argmax(dim=-1), PIECE[None, 1:]), "the model does not predict the piece that it learnt"
 
 
-@worth(1.5, "a run is repeated exactly under its seed, and every step draws a new batch", target=TRAIN)
+@worth(1.5, "a run is repeated exactly under its seed; every step draws a new batch from all of the data", target=TRAIN)
 def test_training_is_seeded(student, rng):
     state, runs = model_state(rng, SIZES), []
     data = torch.from_numpy(rng.integers(0, 7, size=300))
@@ -1094,6 +1100,10 @@ def test_training_is_seeded(student, rng):
     assert_close(runs[1], runs[0], of="the losses with the same seed")
     assert abs(runs[2][0] - runs[0][0]) > 1e-4, "the first loss does not depend on the generator"
     assert np.abs(np.diff(runs[2])).max() > 1e-3, "all steps have the same batch"
+    # Only the last pieces have another token than 0, and 160 of them miss those once in two hundred million times
+    ends = torch.tensor([0] * 46 + [3] * 4)
+    found = floats(student.train(model_of(student, state), ends, 20, 8, 0.0, generator(9)), 20)
+    assert float(np.ptp(found)) > 1e-3, "the end of the data is never seen"
 
 
 @worth(1, "the model is in train mode meanwhile", target=TRAIN)
@@ -1130,6 +1140,7 @@ def best_pairs(data):
     2.5,
     "a training run on the text of the lesson ends below the best model of pairs",
     target=TRAIN,
+    needs="training_overfits_one_batch",
     slow=True,
     cpu_s=60,
 )
@@ -1138,7 +1149,7 @@ def test_training_beats_pairs(student, reference):
     data = torch.tensor([letters.index(one) for one in reference.TEXT])
     student.seed(0)
     model = student.GPT.made(len(letters), 16, 32, 1, 2, 64, training=True)
-    floats(student.train(model, data, 220, 16, 0.01, generator(11)), 220)
+    floats(student.train(model, data, 160, 16, 0.01, generator(11)), 160)
     # The loss of the trained model on the complete text, in pieces of 16
     pieces = data[: 1 + 16 * ((len(data) - 1) // 16)]
     inputs, targets = pieces[:-1].reshape(-1, 16), pieces[1:].reshape(-1, 16)
