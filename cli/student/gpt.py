@@ -19,7 +19,16 @@ from grader.course.course import Course, find_course
 from grader.course.module import Module
 from grader.grading.load_student import require_backend
 from grader.grading.stand_in import fault_in
-from grader.sandbox.protocol.training_run import RUN, ModelSize, RunError, TrainingRun, read_history, read_run
+from grader.sandbox.protocol.training_run import (
+    CHECKPOINT,
+    RUN,
+    ModelSize,
+    RunError,
+    TrainingRun,
+    read_history,
+    read_run,
+    read_training_text,
+)
 from grader.submission.fallbacks import own_with_fallbacks
 from grader.workspace.gpt_run import TrainingProcess, begin_run, changed_files, gpt_module, model_sources, write_run
 from grader.workspace.gpt_text import (
@@ -34,6 +43,7 @@ from grader.workspace.gpt_text import (
 FOLDER = "gpt"
 PAGE = "gpt.html"
 STEPS, BATCH, RATE = 1000, 12, 0.003
+SENTENCE = "The old woman lit the lamp"
 LONGEST_SENTENCE = 40
 _SIZE = ModelSize()
 _count = click.IntRange(min=1)
@@ -47,7 +57,7 @@ _count = click.IntRange(min=1)
     help="Learn from this text (UTF-8); else from the course's tales.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder, from its last checkpoint.")
-@click.option("--again", is_flag=True, help="Begin again, and replace the run in the folder.")
+@click.option("--again", is_flag=True, help="Begin a new run in the folder; the old one is kept in before/ in it.")
 @click.option("--write", "prompt", metavar="TEXT", help="Continue this text with the last checkpoint; train nothing.")
 @click.option(
     "--sentence", help=f"Show the attention maps of this sentence on the page, at most {LONGEST_SENTENCE} characters."
@@ -94,7 +104,7 @@ _count = click.IntRange(min=1)
 def gpt(
     text_file: Path | None, resume: bool, again: bool, prompt: str | None, folder: Path | None, **given: Any
 ) -> None:
-    """Train your own GPT of module 12 on a text, and let it write.
+    """Train your own GPT of module 12, and let it write.
 
     \b
     attn gpt                          train on the course's tales, some minutes
@@ -120,7 +130,8 @@ def gpt(
     module = gpt_module(course)
     require_backend(module)
     folder = folder or course.root / FOLDER
-    page_file(folder / PAGE) if folder.is_dir() else None
+    if folder.is_dir():
+        page_file(folder / PAGE)
     try:
         if prompt is not None:
             _write(folder, prompt, given)
@@ -132,7 +143,7 @@ def gpt(
         else:
             _begin(course, module, folder, text or tales(), given, again=again)
         run = read_run(folder)
-        sentence = _sentence(given["sentence"], run)
+        sentence = _sentence(given["sentence"], run, read_training_text(folder))
     except (TextError, RunError) as error:
         raise click.UsageError(str(error)) from None
     sys.exit(gpt_training.train(folder, module, sentence, PAGE, as_json=given["as_json"]))
@@ -141,11 +152,15 @@ def gpt(
 def _begin(
     course: Course, module: Module, folder: Path, text: LearningText, given: dict[str, Any], *, again: bool
 ) -> None:
-    """Write a new run into a folder that has none."""
-    if (folder / RUN).is_file() and not again:
+    """Write a new run into a folder that has none, or one without a checkpoint."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_file():
+        raise RunError(f"{folder} has other files in it. Choose another folder with --to")
+    if (folder / CHECKPOINT).is_file() and not again:
         before, step = read_run(folder), read_history(folder).step
         end = "`attn gpt --write TEXT` lets it write" if step == before.steps else "`attn gpt --resume` goes on with it"
-        raise RunError(f"{folder} has a run at step {step} of {before.steps}. {end}, `attn gpt --again` replaces it")
+        raise RunError(
+            f"{folder} has a run at step {step} of {before.steps}. {end}, `attn gpt --again` begins a new one"
+        )
     size = _size(given)
     require_learnable(text, size)
     run = TrainingRun(
@@ -160,7 +175,7 @@ def _begin(
         main=module.slug,
         builds_on=(),
     )
-    _sentence(given["sentence"], run)
+    _sentence(given["sentence"], run, text.text)
     submission = model_sources(course, module, _faults(course, module))
     if submission.problem:
         click.echo(f"Your file could not be read: {printable(submission.problem)}\nFix this first.", err=True)
@@ -200,6 +215,8 @@ def _faults(course: Course, module: Module) -> dict[str, str]:
 def _require_same(folder: Path, text: LearningText | None, given: dict[str, Any]) -> None:
     """Accept only what does not change a run that goes on: more steps."""
     run, step = read_run(folder), read_history(folder).step
+    if not step:
+        raise RunError(f"{folder} has no checkpoint yet. Begin with `attn gpt`, without --resume")
     if text is not None and text.sha256 != run.text_sha256:
         raise TextError(
             f"{text.name} is not the text that this run learns from ({run.text_name}), or it has changed. "
@@ -223,11 +240,11 @@ def _tell_changes(course: Course, folder: Path) -> None:
         click.echo(f"attn: {names} changed since this run began. It goes on with the code of then", err=True)
 
 
-def _sentence(wish: str | None, run: TrainingRun) -> str:
+def _sentence(wish: str | None, run: TrainingRun, text: str) -> str:
     """Return the sentence of the attention maps: one that the model can read at once."""
     longest = min(LONGEST_SENTENCE, run.size.context_length)
-    sentence = wish if wish is not None else "".join(c for c in "The old woman lit the lamp" if c in run.alphabet)
-    sentence = sentence if wish is not None else sentence[:longest] or run.alphabet[:1]
+    usual = SENTENCE if set(SENTENCE) <= set(run.alphabet) else text
+    sentence = usual[: min(longest, len(SENTENCE))] if wish is None else wish
     if not 1 <= len(sentence) <= longest:
         raise TextError(f"--sentence has {len(sentence)} characters. The maps need 1 to {longest}")
     require_known(sentence, run.alphabet)
@@ -238,7 +255,7 @@ def _write(folder: Path, prompt: str, given: dict[str, Any]) -> None:
     """Continue a text with the last checkpoint."""
     run, step = read_run(folder), read_history(folder).step
     if not step:
-        raise RunError(f"{folder} has no checkpoint yet. Train with `attn gpt --resume` first")
+        raise RunError(f"{folder} has no checkpoint yet. Train with `attn gpt` first")
     if not prompt:
         raise TextError("--write needs at least one character to begin with")
     require_known(prompt, run.alphabet)

@@ -32,7 +32,7 @@ from grader.workspace.gpt_text import BigramLoss, bigram_loss
 from grader.workspace.loss_curve import LossCurve, final_loss, svg_curve
 
 CURVE = "loss.svg"
-FAILED, UNUSABLE, FAULT, INTERRUPTED = 1, 2, 3, 130
+FAILED, FAULT, INTERRUPTED = 1, 3, 130
 
 
 @dataclass
@@ -75,7 +75,8 @@ def require_no_problem(
     kept = f" Saved is step {history.step}: nothing before it is lost. {resume}" if history else ""
     event, text = last.get("event"), printable(str(last.get("text", "")))
     if event == "problem":
-        click.echo(f"\n{text[:1].upper()}{text[1:]}.\n`attn test transformer` says more.{kept}", err=True)
+        after = f"Fix this, then run `attn gpt{' --again' if history else ''}`."
+        click.echo(f"\n{text[:1].upper()}{text[1:]}.\n`attn test transformer` says more. {after}", err=True)
         sys.exit(FAILED)
     if event == "unusable":
         raise click.UsageError(text)
@@ -116,12 +117,17 @@ def used_modules(run: TrainingRun, loaded: list[str]) -> tuple[EarlierModule, ..
 def _begin_text(run: TrainingRun, module: Module, ready: dict[str, Any]) -> str:
     size = run.size
     lines = [
-        f"A GPT with {ready['parameters']:,} parameters: {size.num_layers} blocks with {size.num_heads} heads, "
+        f"A GPT with {ready['parameters']:,} parameters: {_counted(size.num_layers, 'block')} with "
+        f"{_counted(size.num_heads, 'head')}, "
         f"{size.embed_dim} features, a context of {size.context_length} characters.",
         *module_lines(module.name, used_modules(run, ready["modules"])),
         f"It learns from {printable(run.text_name)} for {run.steps} steps. Ctrl-C stops it, and nothing is lost.",
     ]
     return "\n".join([*lines, *([f"It goes on after step {ready['step']}."] if ready["step"] else []), ""])
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _finish(

@@ -23,6 +23,7 @@ from grader.submission.fallbacks import own_with_fallbacks, with_fallbacks
 from grader.submission.submission import Submission, own_submission
 from grader.workspace.gpt_text import LearningText
 
+BEFORE = "before"  # in the folder of a run, the one that it replaced
 SLUG = "transformer"  # the module that has the model
 WORKER = "grader.sandbox.worker.training"  # by its name: this process never imports it
 
@@ -47,10 +48,13 @@ def model_sources(course: Course, module: Module, faults: Mapping[str, str]) -> 
 
 
 def begin_run(folder: Path, run: TrainingRun, text: LearningText, submission: Submission) -> None:
-    """Write the files of a new run. What was in the folder before is replaced, the settings last."""
+    """Write the files of a new run, the settings last. A run that was in the folder goes to `before/`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (RUN, CHECKPOINT):
-        (folder / name).unlink(missing_ok=True)
+    if (folder / CHECKPOINT).is_file():
+        (folder / BEFORE).mkdir(exist_ok=True)
+        for name in (RUN, TEXT, CODE, CHECKPOINT):
+            (folder / name).replace(folder / BEFORE / name)
+    (folder / RUN).unlink(missing_ok=True)
     files = {slug: as_data(source) for slug, source in submission.sources.items()}
     write_atomically(folder / CODE, code_text(files))
     write_atomically(folder / TEXT, text.text)

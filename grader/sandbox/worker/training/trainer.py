@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,14 +65,16 @@ class Trainer:
         self.draws = torch.Generator().manual_seed(self.run.seed)
         self.model = self._new_model()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=self.run.lr)
-        self.history = History()
+        self.losses: list[float] = []
+        self.samples: list[Sample] = []
         if self.path.is_file():
-            self.history = checkpoint.restore(self.path, self.model, self.optimizer, self.draws)
+            history = checkpoint.restore(self.path, self.model, self.optimizer, self.draws)
+            self.losses, self.samples = list(history.losses), list(history.samples)
 
     @property
     def step(self) -> int:
         """The number of steps that were made."""
-        return self.history.step
+        return len(self.losses)
 
     @property
     def parameters(self) -> int:
@@ -93,7 +95,7 @@ class Trainer:
         value = float(loss.item())
         if not math.isfinite(value):
             raise TrainingError(f"the loss is {value} in step {self.step + 1}, so the model cannot learn from it")
-        self.history = replace(self.history, losses=(*self.history.losses, value))
+        self.losses.append(value)
         return value
 
     def sample(self) -> Sample:
@@ -102,12 +104,13 @@ class Trainer:
             start = self.run.letters(self.data[:1].tolist())
             how = Writing(start, SAMPLE_CHARACTERS, SAMPLE_TEMPERATURE, None, None, self.run.seed + self.step)
             found = Sample(self.step, self.write(how), self._held_out_loss())
-        self.history = replace(self.history, samples=(*self.history.samples, found))
+        self.samples.append(found)
         return found
 
     def save(self) -> None:
         """Write a checkpoint."""
-        checkpoint.save(self.path, self.model, self.optimizer, self.draws, self.history)
+        history = History(tuple(self.losses), tuple(self.samples))
+        checkpoint.save(self.path, self.model, self.optimizer, self.draws, history)
 
     def write(self, how: Writing) -> str:
         """Return the prompt and what the student's generate adds to it."""
