@@ -126,6 +126,8 @@ def gpt(
     Exit status: 0 done, 1 your code fails, 2 a mistake in the command line, a text or a folder, 3 a fault of the
     grader or a killed process, 130 stopped with Ctrl-C.
     """
+    if resume + again + (prompt is not None) > 1:
+        raise click.UsageError("--resume, --again and --write exclude each other")
     course = find_course(Path.cwd())
     module = gpt_module(course)
     require_backend(module)
