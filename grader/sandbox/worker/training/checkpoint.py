@@ -37,7 +37,7 @@ def save(path: Path, model: Any, optimizer: Any, draws: torch.Generator, history
 def restore(path: Path, model: Any, optimizer: Any, draws: torch.Generator) -> History:
     """Put a model, its optimizer and the random generators into the state of a checkpoint. Return the history."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         model.load_state_dict(_tensors(arrays, _MODEL))
         flat = _tensors(arrays, _OPTIMIZER)
