@@ -31,7 +31,11 @@ def save(path: Path, model: Any, optimizer: Any, draws: torch.Generator, history
     arrays[NOTES] = np.frombuffer(notes, dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
-    write_bytes_atomically(path, buffer.getvalue())
+    try:
+        write_bytes_atomically(path, buffer.getvalue())
+    except OSError as error:
+        kept = "The checkpoint before it is still there"
+        raise RunError(f"{path} could not be written: {error.strerror or error}. {kept}") from None
 
 
 def restore(path: Path, model: Any, optimizer: Any, draws: torch.Generator) -> History:
