@@ -42,6 +42,7 @@ COMMANDS = {
         "cli.student.solution",
         "Show the reference of a completed module beside your costs.",
     ),
+    "gpt": ("cli.student.gpt", "Train your own GPT of module 12, and let it write."),
     "reset": ("cli.student.reset", "Put the original stub of a module back."),
     "update": ("cli.student.update", "Take new lessons and modules from a newer bundle."),
     "submit": ("cli.student.submit", "Test your modules and put them into one zip to hand in."),
@@ -144,6 +145,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn explore --open        a page to play with my own attention
       attn complete softmax      finish a module and add it to my package
       attn solution softmax      read the reference, once mine is complete
+      attn gpt                   train my own GPT, then: attn gpt --write "Once"
       attn next                  begin the next module
       attn reset softmax         begin again; a backup of my work is kept
       attn submit                test everything and make the zip to hand in

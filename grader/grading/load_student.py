@@ -42,7 +42,7 @@ def require_backend(module: Module) -> None:
 
 def program_of(submission: Submission, module: Module, api: Api) -> Program:
     """Return what a worker loads for a submission."""
-    files = {slug: _as_data(source) for slug, source in submission.sources.items()}
+    files = {slug: as_data(source) for slug, source in submission.sources.items()}
     return Program(files, module.slug, api.names)
 
 
@@ -62,7 +62,8 @@ def load(session: Session, module: Module) -> None:
         raise loaded.errors[0]
 
 
-def _as_data(source: Source) -> dict[str, object]:
+def as_data(source: Source) -> dict[str, object]:
+    """Return a source as a worker loads it."""
     # Bytes, not text: sources belong in a frame's body, whose limit is larger than its header's.
     cells = [cell.encode("utf-8", "surrogatepass") for cell in source.cells]
     data: dict[str, object] = {"file": plain_name(source.file), "cells": cells, "notebook": source.notebook}
