@@ -1,0 +1,63 @@
+"""Numbers of the lessons that are said in words: exercises, answers and examples, each phrase with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tests.modules.formulas import SCORES, K, Q, softmax, weights
+
+
+def _of(*values: float) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+def _share(*scores: float) -> np.ndarray:
+    """The softmax of some scores."""
+    return softmax(_of(*scores) - max(scores))
+
+
+QUERY = _of(2, 1)
+_MIXED = _of(2, -1, 1)
+_LOW = _of(-3, 1)
+_CORNERS = np.array([[0, 0], [4, 0], [0, 4]])
+
+CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
+    "01_softmax": {
+        "2, −1, 1 become 1, −.5, .5": [*_MIXED, *_MIXED / _MIXED.sum()],
+        "−3 and 1 become .75 and .25": [*_LOW, *np.abs(_LOW) / np.abs(_LOW).sum()],
+        "2 and 1.999 become 1 and 0": [2, 1.999, 1, 0],
+        "At 0.1 *cat* has .9932, at 0.01 it has 1.": [0.1, _share(*SCORES / 0.1)[1], 0.01, _share(*SCORES / 0.01)[1]],
+        "the weights are .25 and .75": _share(0, np.log(3)),
+        "$1 / (1 + e^{-2})$, which is .8808": [1, 1, -2, _share(2, 0)[0]],
+        "the weight is .7311": _share(1, 0)[:1],
+        # the page before the first lesson
+        "1 · 3 + 2 · 4 = 11": [1, 3, 2, 4, _of(1, 2) @ _of(3, 4)],
+        "about .05": np.exp([-3]),
+        "angle 0, product 5": [0, QUERY @ QUERY],
+        "B is at 37 degrees: 4": [np.degrees(np.arccos(4 / 5)), QUERY @ _of(1, 2)],
+        "D is opposite: −5": [QUERY @ _of(-2, -1)],
+        "its product is 8": [QUERY @ _of(2, 4)],
+        "for A it is 1, for B and E it is .8": [1, 4 / 5],
+    },
+    "02_loop_attention": {
+        "goes from .73 at width 1 to nearly 1 at width 64": [_share(1, 0)[0], 1, _share(8, 0)[0].round(2), 64],
+        "the weights are .7311 and .2689": _share(1, 0),
+        "The output is 12.6894": [_share(1, 0) @ _of(10, 20)],
+        "Scores need 84, the output needs 42: together 126 multiplications": [3 * 7 * 4, 3 * 7 * 2, 3 * 7 * 6],
+        "*mat* gives .2430 to itself": weights(Q, K)[4, 4:],
+        "*cat* gives .2442 to *sat*": weights(Q, K)[1, 2:3],
+    },
+    "03_attention": {
+        "196 patches and a class token": [(224 / 16) ** 2],
+        "(1, 1) is the mean with the weights .5, .25 and .25": [*_of(0.5, 0.25, 0.25) @ _CORNERS, 0.5, 0.25, 0.25],
+        "it would need the weights .75 and .75": np.linalg.solve(_CORNERS[1:].T, _of(3, 3)),
+        "plus 1 times the second: (2, 3, 3)": [1, *_of(2, 1) @ np.array([[1, 0, 1], [0, 3, 1]])],
+        "until that key gets 98 % of the weight": [100 * weights(10 * np.eye(4), np.eye(4))[0, 0]],
+    },
+    "04_masks": {
+        "1 + 2 + 3 + 4 = 10 links are allowed, and 6 of 16 are blocked": [1, 2, 3, 4, np.tri(4).sum(), 6, 4 * 4],
+        "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
+    },
+}
