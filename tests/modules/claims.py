@@ -21,6 +21,10 @@ def _share(*scores: float) -> np.ndarray:
 QUERY = _of(2, 1)
 _MIXED = _of(2, -1, 1)
 _LOW = _of(-3, 1)
+_TOKEN = _of(3, 4, 0, 0)
+_PHI_K = np.array([[1, 1], [3, 0]])
+_FEATURES = (Q + 1.0) @ (K + 1.0).T
+_LINEAR = _FEATURES / _FEATURES.sum(axis=1, keepdims=True)
 _CORNERS = np.array([[0, 0], [4, 0], [0, 4]])
 
 CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
@@ -94,5 +98,39 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "about 50.27 positions": [2 * np.pi / 16.0 ** (-6 / 8)],
         "1.75 and .75. They differ by 1": [2 - 0.25, 2 - 5 * 0.25, 1],
         "the weights are .7311 and .2689": _share(1.75, 0.75),
+    },
+    "09_kv_cache": {
+        "The rows allow 5, 6 and 7 keys: 18 entries of 21": [4 + 1, 4 + 2, 4 + 3, 5 + 6 + 7, 3 * 7],
+        "2 · 2 · 2 · 10 · 8 · 2 = 1280 bytes": [2, 2, 2, 10, 8, 2, 2 * 2 * 2 * 10 * 8 * 2],
+        "query heads 2 and 3 share key-value head 1": [2, 3, 3 // (6 // 3)],
+    },
+    "10_flash_attention": {
+        "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
+        "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
+        "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
+        "$e^{-2}$ = .1353: $l$ is 3 · .1353 + 1 = 1.4060": [
+            *(-2, np.exp(-2), 3, np.exp(-2), 1),
+            3 * np.exp(-2) + 1,
+        ],
+    },
+    "11_efficient_attention": {
+        "all weights are between .17 and .23": [_LINEAR.min(), _LINEAR.max()],
+        "1 + 2 + 3 + 3 + 3 + 3 = 15, and 21 without a window": [1, 2, 3, 3, 3, 3, 1 + 2 + 4 * 3, np.tri(6).sum()],
+        "the products are 3 and 3, so the output is the mean, 6": [*_PHI_K @ _of(1, 2), _of(4, 8).mean()],
+        "is (28, 4), the sum of features is (4, 1)": [*_of(4, 8) @ _PHI_K, *_PHI_K.sum(axis=0)],
+        "(1 · 28 + 2 · 4) / (1 · 4 + 2 · 1) = 36 / 6 = 6": [1, 28, 2, 4, 1, 4, 2, 1, 36, 6, 6],
+        "Each layer reaches 4 positions further: 3 layers": [5 - 1, 12 / 4],
+    },
+    "12_transformer": {
+        "where only cat and mat are left with .6225 and .3775": _share(2, 1.5),
+        "The loss is $-\\ln .125$, which is 3 times $\\ln 2$": [0.125, -np.log(0.125) / np.log(2), 2],
+        "because .5 does not reach 0.6 and .75 does": [0.5, 0.6, 0.5 + 0.25],
+        "They become .6667 and .3333": _of(0.5, 0.25) / 0.75,
+        "The mean of the squares is 6.25, and its root is 2.5": [_TOKEN @ _TOKEN / 4, np.sqrt(_TOKEN @ _TOKEN / 4)],
+        "The token becomes (1.2, 1.6, 0, 0)": _TOKEN / np.sqrt(_TOKEN @ _TOKEN / 4),
+        "3 · 10 · 20 = 600, and 4 · (10 · 10 + 10) = 440": [
+            *(3, 10, 20, 3 * 10 * 20),
+            *(4, 10, 10, 10, 4 * (10 * 10 + 10)),
+        ],
     },
 }
