@@ -87,7 +87,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "take turns and are done at 20": [5 * (1 + 3)],
         "At 1 + 10 · 3 = 31": [1, 10, 3, 1 + 10 * 3],
         "each step takes 1 + 3, together 40": [1, 3, 10 * (1 + 3)],
-        "128 · 16 · 16 = 32768 is below 65504": [128, 16, 16, 128 * 16 * 16, np.finfo(np.float16).max],
+        "128 · 16 · 16 = 32768 is below 65504": [128, 16, 16, 128 * 16 * 16, float(np.finfo(np.float16).max)],
         "With features of 32 it would be 131072": [32, 128 * 32 * 32],
         "by the root of 128, it is about 11585": [128, 128 * 32 * 32 / np.sqrt(128)],
         "16 MiB. That is more than the output": [4096**2 / 2**20],

@@ -271,7 +271,7 @@ def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle
         (["explain", "0"], "there is no token '0'"),
         (["explain", "6"], "there is no token '6'"),
         (["explain"], "Missing argument 'TOKEN'"),
-        (["explain", "cat", "--module", "softmax"], "this command works with 02_loop_attention and 03_attention, not with 01_softmax"),
+        (["explain", "cat", "--module", "softmax"], "03_attention, not with 01_softmax"),
         (["show", "--module", "4"], "not with 04_masks"),
         (["show", "--module", "atention"], "Did you mean attention?"),
     ],
