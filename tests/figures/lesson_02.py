@@ -25,8 +25,8 @@ def pipeline() -> str:
     heat_map(d, 560, 52, V, (), (), cell=(40, 30), decimals=1, css="c", largest=1.6, title="values")
     d.line([(484, 221), (640, 221), (640, 246)], "line-b", arrow=True)
     d.line([(640, 206), (640, 219)], "line-b")
-    d.text(500, 212, "weights times values", "dim", "start", 13)
-    heat_map(d, 520, 252, [share @ V], ["output"], (), cell=(60, 34), decimals=4, css="c", largest=0.8)
+    d.text(630, 239, "weights times values", "dim", "end", 13)
+    heat_map(d, 505, 256, [share @ V], ["output"], (), cell=(60, 34), decimals=4, css="c", largest=0.8)
     return d.svg()
 
 

@@ -39,6 +39,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         # the page before the first lesson
         "1 · 3 + 2 · 4 = 11": [1, 3, 2, 4, _of(1, 2) @ _of(3, 4)],
         "about .05": np.exp([-3]),
+        "7: 0 and 1, because": [7, _of(-1, 1).mean(), _of(-1, 1).var()],
         "angle 0, product 5": [0, QUERY @ QUERY],
         "B is at 37 degrees: 4": [np.degrees(np.arccos(4 / 5)), QUERY @ _of(1, 2)],
         "D is opposite: −5": [QUERY @ _of(-2, -1)],
@@ -48,6 +49,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
     "02_loop_attention": {
         "goes from .73 at width 1 to nearly 1 at width 64": [_share(1, 0)[0], 1, _share(8, 0)[0].round(2), 64],
         "the weights are .7311 and .2689": _share(1, 0),
+        "would be 0 and .125, and the weight .5312": [0, 8 / 64, _share(8 / 64, 0)[0]],
         "The output is 12.6894": [_share(1, 0) @ _of(10, 20)],
         "Scores need 84, the output needs 42: together 126 multiplications": [3 * 7 * 4, 3 * 7 * 2, 3 * 7 * 6],
         "*mat* gives .2430 to itself": weights(Q, K)[4, 4:],
