@@ -56,6 +56,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "*cat* gives .2442 to *sat*": weights(Q, K)[1, 2:3],
     },
     "03_attention": {
+        "| 48 | 8 | 500 | 96 million |": [48, 8, 500, 48 * 8 * 500**2 / 1e6],
         "196 patches and a class token": [(224 / 16) ** 2],
         "(1, 1) is the mean with the weights .5, .25 and .25": [*_of(0.5, 0.25, 0.25) @ _CORNERS, 0.5, 0.25, 0.25],
         "it would need the weights .75 and .75": np.linalg.solve(_CORNERS[1:].T, _of(3, 3)),
