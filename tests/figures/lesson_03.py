@@ -39,7 +39,7 @@ def projection() -> str:
 def hull() -> str:
     """An output lies inside the shape that the values span."""
     d = Drawing(560, 330, "The output of it lies between the three values")
-    axes = Axes((50, 30, 450, 280), (-1.5, 2.5), (0, 2))
+    axes = Axes((50, 30, 450, 280), (-1.5, 2.5), (-0.3, 2))
     places = [axes.at(float(x), float(y)) for x, y in WORD_VALUES]
     d.line([*places, places[0]], "line-a")
     share = weights(IT, WORD_KEYS)[0]
