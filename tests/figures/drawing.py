@@ -10,7 +10,7 @@ from html import escape
 LIGHT = {"paper": "#ffffff", "ink": "#1f2328", "dim": "#59636e", "faint": "#d1d9e0"}
 LIGHT |= {"a": "#4a8fdb", "b": "#e0803a", "c": "#3fa35c", "pale": "#eef1f4"}
 DARK = {"paper": "#12161c", "ink": "#e9edf2", "dim": "#a3adb8", "faint": "#3a434d"}
-DARK |= {"a": "#3672b5", "b": "#b8602a", "c": "#2f8048", "pale": "#20262e"}
+DARK |= {"a": "#336cab", "b": "#a55325", "c": "#2b7642", "pale": "#20262e"}
 HEADS = {"line": "dim", "line-a": "a", "line-b": "b", "line-c": "c"}
 FONT = "font-family: system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 

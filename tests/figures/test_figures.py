@@ -12,7 +12,7 @@ from grader.course.course import Course
 from tests.conftest import ROOT
 from tests.figures.all_figures import all_figures
 from tests.figures.charts import short
-from tests.figures.drawing import Drawing
+from tests.figures.drawing import DARK, LIGHT, Drawing
 
 SHAPES = {"svg", "title", "style", "defs", "marker", "path", "rect", "circle", "polyline", "text", "tspan"}
 _IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
@@ -86,3 +86,19 @@ def test_a_drawing_escapes_words_and_marks() -> None:
 )
 def test_numbers_are_written_as_in_the_lessons(value: float, words: str) -> None:
     assert short(value) == words
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour such as #4a8fdb, by the rules for accessible web pages."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK])
+@pytest.mark.parametrize(
+    ("words", "ground"), [("ink", "paper"), ("ink", "a"), ("ink", "b"), ("ink", "c"), ("dim", "paper"), ("dim", "pale")]
+)
+def test_words_can_be_read(colours: dict[str, str], words: str, ground: str) -> None:
+    dark, light = sorted(luminance(colours[name]) for name in (words, ground))
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
