@@ -70,6 +70,7 @@ docs: $(READY)
 	$(BIN)/python -m cli.author.command_reference > docs/commands.md
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
 	$(BIN)/python -m cli.author.reference_tables
+	$(BIN)/python -m tests.figures
 
 # Lessons and guides as static pages, for any web server or none.
 site: $(READY)

@@ -33,11 +33,11 @@ def module_with_attention(course: Course, name: str | None) -> Module:
     if name is not None:
         module = module_named(course, name)
         if module.name not in STEPS:
-            raise click.UsageError(f"{module.name} has no attention to show. The modules with attention are {known}.")
+            raise click.UsageError(f"this command works with {known}, not with {module.name}.")
         return module
     able = [one for one in all_progress(course) if one.module.name in STEPS]
     if not able:
-        raise click.UsageError(f"there is no module with attention here. The modules with attention are {known}.")
+        raise click.UsageError(f"this command works with {known}, and neither is here.")
     begun = [one.module for one in able if one.state != "untouched"]
     return begun[-1] if begun else able[0].module
 

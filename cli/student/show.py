@@ -48,7 +48,7 @@ def show(module_name: str | None, causal: bool, svg: Path | None, as_json: bool)
     for a blocked key, are named below the map. Without --module, the latest of the two modules that you have begun is
     used.
 
-    Exit status: 0 shown, 1 your code fails, 2 no such module, or one without attention, 3 a fault of the grader.
+    Exit status: 0 shown, 1 your code fails, 2 no such module, or one that it cannot show, 3 a fault of the grader.
     """
     course = find_course(Path.cwd())
     module = module_with_attention(course, module_name)

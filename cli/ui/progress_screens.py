@@ -6,7 +6,7 @@ import os
 import textwrap
 
 from grader.course.course import Course
-from grader.course.module import Module
+from grader.course.module import INTRODUCTION, Module
 from grader.submission.own_file import own_file
 from grader.workspace.progress import ModuleProgress
 
@@ -77,7 +77,9 @@ def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:
     """Return the lesson to read, the file to edit and the command to run."""
     module = progress.module
     command = "complete" if progress.state == "passing" else "test"
+    introduction = [path for path in module.beside_lesson if path.name == INTRODUCTION]
     return [
+        *(f"  first  {path.relative_to(course.root)}, if attention is new to you" for path in introduction),
         f"  read   {module.lesson.relative_to(course.root)}",
         f"  edit   {own_file(module).relative_to(course.root)}",
         f"  run    attn {command} {module.slug}",

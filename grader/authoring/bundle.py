@@ -61,7 +61,7 @@ def _write_texts(course: Course, modules: tuple[Module, ...], to: Path) -> None:
 def released_files(module: Module) -> list[Path]:
     """Return the files of a module that students receive."""
     named = (module.lesson, module.stub, module.checks, module.probes, module.hints, module.golden)
-    return [module.folder / "module.toml", *named, *module.fallbacks.values()]
+    return [module.folder / "module.toml", *named, *module.beside_lesson, *module.fallbacks.values()]
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:

@@ -16,6 +16,8 @@ FORBIDDEN = ("products", "exec", "attention", "ready_made", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 LONGEST_CPU = 120  # seconds for one call: a class must be graded in a night
 FALLBACK = re.compile(r"fallback\w*\.py")
+FIGURE = re.compile(r"[a-z0-9-]+\.svg")
+INTRODUCTION = "before-you-start.md"
 
 
 class CourseError(Exception):
@@ -105,6 +107,13 @@ class Module:
     def lesson(self) -> Path:
         """The lesson."""
         return self.folder / "README.md"
+
+    @property
+    def beside_lesson(self) -> tuple[Path, ...]:
+        """The files that the lesson shows or links to: its figures, and what to read before it."""
+        introduction = self.folder / INTRODUCTION
+        figures = sorted(path for path in self.folder.glob("*.svg") if FIGURE.fullmatch(path.name))
+        return (*([introduction] if introduction.is_file() else []), *figures)
 
     @property
     def golden(self) -> Path:

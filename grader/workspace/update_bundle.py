@@ -14,7 +14,7 @@ from grader.core.atomic_file import write_bytes_atomically
 from grader.course.course import Course, read_course
 from grader.course.golden import SCHEMA, read_golden
 from grader.course.hints import read_hints
-from grader.course.module import FALLBACK, FOLDER, CourseError, Module, read_text
+from grader.course.module import FALLBACK, FIGURE, FOLDER, INTRODUCTION, CourseError, Module, read_text
 from grader.course.reference import PUBLISHED, is_published_name
 from grader.submission import archive
 from grader.submission.archive import ARCHIVE, UnreadableError
@@ -32,7 +32,7 @@ COURSE_FILES = {
 CONSTRAINTS = "constraints.txt"
 README, AGENTS = "README.md", "AGENTS.md"
 _ROOTS = ("modules/*/module.toml", f"{PUBLISHED}/*.txt")  # what a bundle, or a folder with solutions, has
-_KINDS = (".py", ".toml", ".md", ".json", ".txt", ".whl")
+_KINDS = (".py", ".toml", ".md", ".json", ".svg", ".txt", ".whl")
 _WHEEL = re.compile(r"attnlab-(\d+(?:\.\d+)*)[^-/]*-[^/]*\.whl")
 
 
@@ -153,13 +153,18 @@ def _without_outer_folder(files: dict[str, bytes]) -> dict[str, bytes]:
 def _is_wanted(name: str) -> bool:
     match name.split("/"):
         case ["modules", folder, file]:
-            known = file in COURSE_FILES or FALLBACK.fullmatch(file) is not None
+            known = file in COURSE_FILES or FALLBACK.fullmatch(file) is not None or is_beside_lesson(file)
             return FOLDER.fullmatch(folder) is not None and known
         case ["published", _]:
             return is_published_name(name)
         case [file]:
             return file in (README, AGENTS, CONSTRAINTS) or _WHEEL.fullmatch(file) is not None
     return False
+
+
+def is_beside_lesson(file: str) -> bool:
+    """Whether a file of a module is a figure, or what to read before the lesson."""
+    return file == INTRODUCTION or FIGURE.fullmatch(file) is not None
 
 
 def _check_module(module: Module, bundle: NewerBundle) -> None:

@@ -12,7 +12,7 @@ from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module
 from grader.course.notebook import make_notebook
-from grader.workspace.update_bundle import AGENTS, CONSTRAINTS, COURSE_FILES, README, NewerBundle
+from grader.workspace.update_bundle import AGENTS, CONSTRAINTS, COURSE_FILES, README, NewerBundle, is_beside_lesson
 
 # Not `<slug>.new.py`: in a module's folder any script may be taken for a submission if the right one is missing.
 BESIDE = ".new"
@@ -54,10 +54,10 @@ def plan_module(course: Course, newer: Module, bundle: NewerBundle) -> tuple[Mod
     folder = course.root / "modules" / newer.name
     here = next((module for module in course.modules if module.name == newer.name), None)
     own = _plan_own_files(newer.slug, folder, _old_stub(here), read_golden(newer).stub)
-    words = dict.fromkeys(newer.fallback.values(), "fallback") | COURSE_FILES
+    words = dict.fromkeys(newer.fallback.values(), "fallback") | _beside_lesson(newer, bundle) | COURSE_FILES
     given = {name: bundle.files[f"modules/{newer.name}/{name}"] for name in words}
     changed = [name for name, data in given.items() if here is None or _content(here.folder / name) != data]
-    updated = tuple(words[name] for name in changed)
+    updated = tuple(dict.fromkeys(words[name] for name in changed))
     plan = ModuleUpdate(newer.name, here is None, updated, own.renewed, own.kept, own.beside)
     return plan, [*own.writes, *(FileWrite(folder / name, given[name]) for name in changed)]
 
@@ -115,6 +115,13 @@ def _free_path(path: Path, stubs: set[bytes]) -> Path:
         if not candidate.exists() or (candidate.is_file() and candidate.read_bytes() in stubs):
             return candidate
         number += 1
+
+
+def _beside_lesson(module: Module, bundle: NewerBundle) -> dict[str, str]:
+    """Return the names of the files that the new lesson shows or links to. All of them are part of the lesson."""
+    folder = f"modules/{module.name}/"
+    files = [name.removeprefix(folder) for name in bundle.files if name.startswith(folder)]
+    return {file: "lesson" for file in files if is_beside_lesson(file)}
 
 
 def _old_stub(here: Module | None) -> str | None:

@@ -17,6 +17,7 @@ from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundl
 from grader.authoring.bundle_texts import readme, tasks
 from grader.course.course import Course, read_course
 from tests.conftest import ROOT
+from tests.figures.all_figures import FIGURES
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,8 @@ def bundle(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_bundle_has_exactly_the_files_a_student_needs(bundle: Path) -> None:
     files = {str(path.relative_to(bundle)) for path in bundle.rglob("*") if path.is_file()}
     module = "modules/01_softmax"
-    names = ("README.md", "checks.py", "golden.json", "hints.toml", "module.toml", "probes.py", "softmax.py")
+    names = ["README.md", "checks.py", "golden.json", "hints.toml", "module.toml", "probes.py", "softmax.py"]
+    names += ["before-you-start.md", *(f"{name}.svg" for name in FIGURES["01_softmax"])]
     beside = {"README.md", "AGENTS.md", ".vscode/tasks.json", "constraints.txt", WHEEL}
     assert files == {*beside, *(f"{module}/{name}" for name in names)}
     assert read_course(bundle).is_bundle

@@ -6,6 +6,7 @@ import re
 import runpy
 import subprocess
 import sys
+import warnings
 from collections import namedtuple
 from collections.abc import Iterable
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from grader.course.course import Course
 from grader.course.module import Module
@@ -23,6 +25,7 @@ NAME = "07_gpu_path"
 CAT = Q[1] @ K.T / 2
 CAUSAL = np.tri(5)
 MIB = 2**20
+KERNELS = (SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH)
 LENGTHS = (1024, 2048, 4096)
 
 
@@ -139,6 +142,22 @@ def test_the_table_of_memory(module: Module, words: str) -> None:
     assert 2 * tables(1024)[0] == 16
     assert "has 16 MiB of scores in float32, and 8 MiB in 16 bits" in words
     assert (4 * 2048**2 / MIB, 2 * 2048**2 / MIB) == (16, 8)
+
+
+def test_on_the_cpu_there_are_two_kernels_and_flash_needs_four_dimensions() -> None:
+    def runs(kernel: SDPBackend, *shape: int) -> bool:
+        x = torch.ones(shape)
+        try:
+            with warnings.catch_warnings(), sdpa_kernel([kernel]):
+                warnings.simplefilter("ignore")  # they say why a kernel cannot run
+                nn.functional.scaled_dot_product_attention(x, x, x)
+        except RuntimeError:
+            return False
+        return True
+
+    usable = {kernel for kernel in KERNELS if runs(kernel, 1, 2, 8, 16)}
+    assert usable == {SDPBackend.FLASH_ATTENTION, SDPBackend.MATH}
+    assert {kernel for kernel in KERNELS if runs(kernel, 2, 8, 16)} == {SDPBackend.MATH}
 
 
 def test_three_queries_and_five_keys() -> None:

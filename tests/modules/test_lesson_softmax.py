@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from grader.course.course import Course
-from tests.modules.lessons import SCORES, row, softmax, unclaimed
+from tests.modules.lessons import SCORES, K, Q, row, softmax, unclaimed, weights
 
 
 def numbers() -> Iterable[float]:
@@ -28,6 +28,7 @@ def numbers() -> Iterable[float]:
     yield -0.5  # an example of a score
     yield from SCORES / 2
     yield from (0.1, 0.01)  # temperatures to try
+    yield from weights(Q, K)[0]  # on the page before the lesson
 
 
 def test_every_decimal_is_computed(course: Course) -> None:

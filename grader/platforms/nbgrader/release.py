@@ -110,7 +110,8 @@ def _release(course: Course, module: Module, config: Config, staging: Path) -> R
 def _write_source(course: Course, module: Module, to: Path, staging: Path) -> None:
     to.mkdir(parents=True)
     (to / f"{module.slug}.ipynb").write_text(source_notebook(course, module), encoding="utf-8")
-    shutil.copy(module.lesson, to)
+    for path in (module.lesson, *module.beside_lesson):
+        shutil.copy(path, to)
     for wheel in staging.glob("*.whl"):
         shutil.copy(wheel, to)
 

@@ -34,7 +34,9 @@ def executed(notebook: Notebook, folder: Path) -> dict[str, str]:
 
 def test_the_release_has_stubs_and_no_solutions(released: Path, course: Course) -> None:
     folder = released / "release" / MODULE
-    assert {path.name for path in folder.iterdir()} == {"softmax.ipynb", "README.md", WHEEL}
+    beside = {path.name for path in course.module(MODULE).beside_lesson}
+    assert {"before-you-start.md", "steps.svg"} < beside
+    assert {path.name for path in folder.iterdir()} == {"softmax.ipynb", "README.md", WHEEL, *beside}
     assert list(bundle_leaks(course, folder)) == []
     book = nbformat.read(folder / "softmax.ipynb", as_version=4)
     nbformat.validate(book)

@@ -1,0 +1,139 @@
+"""Numbers of the lessons that are said in words: exercises, answers and examples, each phrase with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tests.modules.formulas import SCORES, K, Q, softmax, weights
+
+
+def _of(*values: float) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+def _share(*scores: float) -> np.ndarray:
+    """The softmax of some scores."""
+    return softmax(_of(*scores) - max(scores))
+
+
+QUERY = _of(2, 1)
+_MIXED = _of(2, -1, 1)
+_LOW = _of(-3, 1)
+_TOKEN = _of(3, 4, 0, 0)
+_PHI_K = np.array([[1, 1], [3, 0]])
+_FEATURES = (Q + 1.0) @ (K + 1.0).T
+_LINEAR = _FEATURES / _FEATURES.sum(axis=1, keepdims=True)
+_CORNERS = np.array([[0, 0], [4, 0], [0, 4]])
+
+CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
+    "01_softmax": {
+        "2, −1, 1 become 1, −.5, .5": [*_MIXED, *_MIXED / _MIXED.sum()],
+        "−3 and 1 become .75 and .25": [*_LOW, *np.abs(_LOW) / np.abs(_LOW).sum()],
+        "2 and 1.999 become 1 and 0": [2, 1.999, 1, 0],
+        "At 0.1 *cat* has .9932, at 0.01 it has 1.": [0.1, _share(*SCORES / 0.1)[1], 0.01, _share(*SCORES / 0.01)[1]],
+        "the weights are .25 and .75": _share(0, np.log(3)),
+        "$1 / (1 + e^{-2})$, which is .8808": [1, 1, -2, _share(2, 0)[0]],
+        "the weight is .7311": _share(1, 0)[:1],
+        # the page before the first lesson
+        "1 · 3 + 2 · 4 = 11": [1, 3, 2, 4, _of(1, 2) @ _of(3, 4)],
+        "about .05": np.exp([-3]),
+        "7: 0 and 1, because": [7, _of(-1, 1).mean(), _of(-1, 1).var()],
+        "angle 0, product 5": [0, QUERY @ QUERY],
+        "B is at 37 degrees: 4": [np.degrees(np.arccos(4 / 5)), QUERY @ _of(1, 2)],
+        "D is opposite: −5": [QUERY @ _of(-2, -1)],
+        "its product is 8": [QUERY @ _of(2, 4)],
+        "for A it is 1, for B and E it is .8": [1, 4 / 5],
+    },
+    "02_loop_attention": {
+        "goes from .73 at width 1 to nearly 1 at width 64": [_share(1, 0)[0], 1, _share(8, 0)[0].round(2), 64],
+        "the weights are .7311 and .2689": _share(1, 0),
+        "would be 0 and .125, and the weight .5312": [0, 8 / 64, _share(8 / 64, 0)[0]],
+        "The output is 12.6894": [_share(1, 0) @ _of(10, 20)],
+        "Scores need 84, the output needs 42: together 126 multiplications": [3 * 7 * 4, 3 * 7 * 2, 3 * 7 * 6],
+        "*mat* gives .2430 to itself": weights(Q, K)[4, 4:],
+        "*cat* gives .2442 to *sat*": weights(Q, K)[1, 2:3],
+    },
+    "03_attention": {
+        "| 48 | 8 | 500 | 96 million |": [48, 8, 500, 48 * 8 * 500**2 / 1e6],
+        "196 patches and a class token": [(224 / 16) ** 2],
+        "(1, 1) is the mean with the weights .5, .25 and .25": [*_of(0.5, 0.25, 0.25) @ _CORNERS, 0.5, 0.25, 0.25],
+        "it would need the weights .75 and .75": np.linalg.solve(_CORNERS[1:].T, _of(3, 3)),
+        "plus 1 times the second: (2, 3, 3)": [1, *_of(2, 1) @ np.array([[1, 0, 1], [0, 3, 1]])],
+        "until that key gets 98 % of the weight": [100 * weights(10 * np.eye(4), np.eye(4))[0, 0]],
+    },
+    "04_masks": {
+        "1 + 2 + 3 + 4 = 10 links are allowed, and 6 of 16 are blocked": [1, 2, 3, 4, np.tri(4).sum(), 6, 4 * 4],
+        "the weights are .4683, .4683 and .0634": _share(2, 2, 0),
+    },
+    "05_torch_attention": {
+        "rises from .5 to 1": [_share(0, 0)[0], _share(16, 0)[0].round(4)],
+        "the typical size, 22.63": [np.sqrt(512)],
+        "the smaller weight is about 1.5e−10": [_share(np.sqrt(512), 0)[1] * 1e10, -10],
+        "the smaller weight is .2689, and the slope is .1966": [_share(1, 0)[1], _share(1, 0).prod()],
+        "12 layers of 12 heads and 1024 tokens in float32, the weights alone take 576 MiB": [
+            *(12, 12, 1024, 32),
+            12 * 12 * 1024**2 * 4 / 2**20,
+        ],
+        ".5 · (2 − 1) = .5 and .5 · (0 − 1) = −.5": [0.5, 2, 1, 0.5, 0.5, 0, 1, -0.5],
+    },
+    "06_multi_head_attention": {
+        "are .37 for The and sat in head 0": [weights(Q[:, :2], K[:, :2])[1].max(), 0],
+        "and .27 for The and on in head 1": [weights(Q[:, 2:], K[:, 2:])[1].max(), 1],
+        "7 = 1 · 4 + 3": [1 * 4 + 3, 7 // 4, 4, 7 % 4],
+        "Four layers of 8 · 8 + 8 are 288 parameters": [8, 8, 8, 4 * (8 * 8 + 8)],
+        "each half is 2. Divided by the root of 2, it is 1.4142": [2 * 2 / 2, 2, 2 / np.sqrt(2)],
+    },
+    "07_gpu_path": {
+        "without a break until 16": [1 + 5 * 3],
+        "take turns and are done at 20": [5 * (1 + 3)],
+        "At 1 + 10 · 3 = 31": [1, 10, 3, 1 + 10 * 3],
+        "each step takes 1 + 3, together 40": [1, 3, 10 * (1 + 3)],
+        "128 · 16 · 16 = 32768 is below 65504": [128, 16, 16, 128 * 16 * 16, float(np.finfo(np.float16).max)],
+        "With features of 32 it would be 131072": [32, 128 * 32 * 32],
+        "by the root of 128, it is about 11585": [128, 128 * 32 * 32 / np.sqrt(128)],
+        "16 MiB. That is more than the output": [4096**2 / 2**20],
+    },
+    "08_positions": {
+        "(0, 3), with the product 0, and (−3, 0), with the product −9": [0, 3, 0, -3, 0, -9],
+        "1, .5, .25 and .125: each is half of the one before": 16.0 ** (-np.arange(0, 8, 2) / 8),
+        "about 50.27 positions": [2 * np.pi / 16.0 ** (-6 / 8)],
+        "1.75 and .75. They differ by 1": [2 - 0.25, 2 - 5 * 0.25, 1],
+        "the weights are .7311 and .2689": _share(1.75, 0.75),
+    },
+    "09_kv_cache": {
+        "The rows allow 5, 6 and 7 keys: 18 entries of 21": [4 + 1, 4 + 2, 4 + 3, 5 + 6 + 7, 3 * 7],
+        "2 · 2 · 2 · 10 · 8 · 2 = 1280 bytes": [2, 2, 2, 10, 8, 2, 2 * 2 * 2 * 10 * 8 * 2],
+        "query heads 2 and 3 share key-value head 1": [2, 3, 3 // (6 // 3)],
+    },
+    "10_flash_attention": {
+        "the factor is $e^{-1}$ = .3679, and $l$ is 1.7358": [-1, np.exp(-1), 2 * np.exp(-1) + 1],
+        "1 / 1.7358 = .5761": [1, 2 * np.exp(-1) + 1, _share(0, 0, 1)[2]],
+        "3 · 3 = 9 tiles, the last ones smaller. 1 + 2 + 3 = 6 are computed": [3, 3, 9, 1, 2, 3, np.tri(3).sum()],
+        "$e^{-2}$ = .1353: $l$ is 3 · .1353 + 1 = 1.4060": [
+            *(-2, np.exp(-2), 3, np.exp(-2), 1),
+            3 * np.exp(-2) + 1,
+        ],
+    },
+    "11_efficient_attention": {
+        "all weights are between .17 and .23": [_LINEAR.min(), _LINEAR.max()],
+        "1 + 2 + 3 + 3 + 3 + 3 = 15, and 21 without a window": [1, 2, 3, 3, 3, 3, 1 + 2 + 4 * 3, np.tri(6).sum()],
+        "the products are 3 and 3, so the output is the mean, 6": [*_PHI_K @ _of(1, 2), _of(4, 8).mean()],
+        "is (28, 4), the sum of features is (4, 1)": [*_of(4, 8) @ _PHI_K, *_PHI_K.sum(axis=0)],
+        "(1 · 28 + 2 · 4) / (1 · 4 + 2 · 1) = 36 / 6 = 6": [1, 28, 2, 4, 1, 4, 2, 1, 36, 6, 6],
+        "Each layer reaches 4 positions further: 3 layers": [5 - 1, 12 / 4],
+    },
+    "12_transformer": {
+        "where only cat and mat are left with .6225 and .3775": _share(2, 1.5),
+        "The loss is $-\\ln .125$, which is 3 times $\\ln 2$": [0.125, -np.log(0.125) / np.log(2), 2],
+        "because .5 does not reach 0.6 and .75 does": [0.5, 0.6, 0.5 + 0.25],
+        "They become .6667 and .3333": _of(0.5, 0.25) / 0.75,
+        "The mean of the squares is 6.25, and its root is 2.5": [_TOKEN @ _TOKEN / 4, np.sqrt(_TOKEN @ _TOKEN / 4)],
+        "The token becomes (1.2, 1.6, 0, 0)": _TOKEN / np.sqrt(_TOKEN @ _TOKEN / 4),
+        "3 · 10 · 20 = 600, and 4 · (10 · 10 + 10) = 440": [
+            *(3, 10, 20, 3 * 10 * 20),
+            *(4, 10, 10, 10, 4 * (10 * 10 + 10)),
+        ],
+    },
+}
