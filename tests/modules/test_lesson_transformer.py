@@ -31,7 +31,7 @@ TEXT = SOLUTION.partition('TEXT = """\\\n')[2].partition('"""')[0]
 
 def roots() -> np.ndarray:
     """The root mean squares of the queries."""
-    return np.sqrt((Q**2).mean(axis=1))
+    return np.asarray(np.sqrt((Q**2).mean(axis=1)))
 
 
 def normalised() -> np.ndarray:

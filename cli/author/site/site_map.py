@@ -10,7 +10,7 @@ from grader.course.course import Course
 
 # The pages of docs/ in each section. A page that is not here is not on the site: `strangers` finds it.
 GUIDES = {
-    "For students": ("student", "pages", "gpu"),
+    "For students": ("prerequisites", "student", "gpt", "pages", "gpu"),
     "For instructors": ("instructor", "syllabus", "grading", "nbgrader", "export", "performance", "threat-model"),
     "Reference": ("commands", "authoring", "authoring-reference", "decisions"),
 }

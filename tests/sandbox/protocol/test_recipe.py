@@ -7,7 +7,7 @@ import torch
 from grader.sandbox.protocol.recipe import Recipe, make
 
 
-class Net(torch.nn.Module):
+class Net(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     def __init__(self) -> None:
         super().__init__()
         self.proj = torch.nn.Linear(2, 2, bias=False)
