@@ -33,7 +33,7 @@ SMALL = (5, 4, 4, 1, 1, 6)
 LESSON = (5, 8, 4, 2, 2, 8)
 OFF = {"norm": ("Dropout", 1.0)}  # in train mode, such a model has logits of 0
 ALONE = 5.0  # standard deviations: a right submission is beyond this limit once in three million seeds
-DRAWS = 4000
+DRAWS = 1200  # a submission that draws row by row needs a millisecond for each
 
 
 def single(array):
@@ -813,7 +813,7 @@ def test_sample_has_a_temperature(student):
     logits = torch.tensor([2.0, 3.0, 0.0, 1.0]).expand(DRAWS, 4).clone()
     cold, hot = (drawn_by(student, logits, 4, temperature=one) for one in (0.05, 50.0))
     assert torch.equal(cold, torch.ones_like(cold)), "at a temperature of 0.05, a token was drawn that is not the first"
-    assert float((hot == 2).float().mean()) > 0.2, "at a temperature of 50, the least likely token is too rare"
+    assert float((hot == 2).float().mean()) > 0.18, "at a temperature of 50, the least likely token is too rare"
 
 
 @worth(1.5, "top_k leaves exactly k tokens, also where logits are equal", target=SAMPLE)

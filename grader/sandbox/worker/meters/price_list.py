@@ -119,7 +119,7 @@ def may_call(function: Any, given: Any) -> bool:
         return False
     if type(function) is types.BuiltinMethodType and type(function.__self__) in _KEEPING_OWNERS:
         return False
-    return not ("torch" in sys.modules and prices.is_torch(function))
+    return not ("torch" in sys.modules and (prices.is_torch(function) or prices.is_list_of_layers(given)))
 
 
 def _method_handler(function: Any) -> Handler | None:

@@ -5,6 +5,7 @@ A price depends only on the sizes of the arguments and the result.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from functools import cache
@@ -80,6 +81,12 @@ def is_torch(function: Any) -> bool:
         return owner.__name__.startswith("torch")
     owners = [one for one in (function, owner) if isinstance(one, type)]
     return any(map(_is_of_torch, (type(function), *([] if owner is None else [type(owner)]), *owners)))
+
+
+def is_list_of_layers(value: Any) -> bool:
+    """Whether this only holds layers: `len(self.blocks)` calls none of them, though a list of layers is callable."""
+    nn = sys.modules["torch"].nn
+    return type(value) in (nn.ModuleList, nn.ModuleDict)
 
 
 def file_of(function: Any) -> str:

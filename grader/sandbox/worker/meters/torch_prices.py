@@ -140,10 +140,10 @@ _PRICES: dict[str, TorchPrice] = {
         elementwise: """softmax log_softmax safe_softmax softmax_backward_data log_softmax_backward_data native_dropout
             native_dropout_backward fused_dropout masked_softmax masked_scale addr ger outer threshold_backward
             nan_to_num embedding_renorm native_layer_norm cumsum cumprod logcumsumexp cummax cummin softmax_backward
-            addcmul addcdiv lerp bernoulli uniform normal exponential random dropout where floor_divide""",
+            addcmul addcdiv lerp bernoulli uniform normal exponential random dropout where floor_divide masked_fill""",
         reduction: """sum mean amax amin max min prod any all argmax argmin std var var_mean std_mean logsumexp norm
             linalg_vector_norm aminmax count_nonzero equal is_nonzero trace median nanmedian mode sum_to_size
-            isin bincount histc""",
+            isin bincount histc nll_loss_forward nll_loss2d_forward""",
         moved: """view unsafe_view reshape reshape_alias expand permute transpose t slice select unsqueeze squeeze
             as_strided detach alias split split_with_sizes unbind diagonal unfold view_as_real view_as_complex clone
             to_copy copy cat stack index index_select gather masked_select repeat repeat_interleave roll flip rot90

@@ -139,6 +139,21 @@ def test_operation_without_a_price_is_named(torch_spawner: Spawner, odd: str) ->
     assert any(name.startswith("torch.ops.aten.") for name in found.unknown)
 
 
+@pytest.mark.parametrize(
+    "known",
+    [
+        "(a * 1).masked_fill_(a > 0, 0.0)",
+        "F.nll_loss(a, a.argmax(-1))",
+        "F.nll_loss(a[None].transpose(1, 2), a[None].argmax(-1))",
+        "a * len(LAYERS) * len(list(enumerate(LAYERS)))",
+    ],
+)
+def test_what_students_write_has_a_price(torch_spawner: Spawner, known: str) -> None:
+    layers = "LAYERS = nn.ModuleList([nn.Identity()])\n"
+    found = measured(torch_spawner, f"{layers}def f(a):\n    return {known}\n", torch.ones(4, 4))
+    assert found.unknown == {}
+
+
 def test_loops_over_tensors_are_steps(torch_spawner: Spawner) -> None:
     source = """
 def f(a, b):
