@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cli.author.site.accessible import make_accessible
 from cli.author.site.home_page import home_page
+from cli.author.site.reference_explorer import reference_explorer
 from cli.author.site.site_map import site_map
 from cli.author.site.staging import stage
 from grader.authoring.leak_search import LeakSearch, lines_of
@@ -37,12 +38,14 @@ def build_site(course: Course, folder: Path) -> int:
         stage(pages, home_page(course, pages), source)
         _run_sphinx(source, built, Path(scratch, "remembered"))
         make_accessible(built)
+        explorer = reference_explorer(course, Path(scratch, "finished"))
+        (built / "explorer.html").write_text(explorer, encoding="utf-8")
         if found := sorted(site_leaks(course, built)):
             raise SiteError("\n".join(["the site would show what students must not have:", *found]))
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(built, folder)
-    return len(pages) + 1
+    return len(pages) + 2
 
 
 def site_leaks(course: Course, folder: Path) -> Iterator[str]:

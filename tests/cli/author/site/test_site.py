@@ -18,7 +18,7 @@ from grader.course.course import Course
 from tests.conftest import ROOT
 from tests.pages.browser import Browser, needs_browser, open_browser, violations
 
-PAGES = ("index.html", "lessons/01_softmax.html", "guides/instructor.html")
+PAGES = ("index.html", "lessons/01_softmax.html", "guides/instructor.html", "explorer.html")
 LINE = "shifted = x - x.max(axis=axis, keepdims=True)"
 
 
