@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.course import Course
+from grader.course.module import INTRODUCTION
 
 # The pages of docs/ in each section. A page that is not here is not on the site: `strangers` finds it.
 GUIDES = {
@@ -39,6 +40,8 @@ def strangers(root: Path) -> set[str]:
 
 def _lessons(course: Course) -> Iterator[SitePage]:
     for module in course.modules:
+        if (introduction := module.folder / INTRODUCTION).is_file():
+            yield SitePage(introduction, f"lessons/{introduction.stem}", "Lessons")
         yield SitePage(module.lesson, f"lessons/{module.name}", "Lessons")
 
 
