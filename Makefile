@@ -71,6 +71,7 @@ docs: $(READY)
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
 	$(BIN)/python -m cli.author.reference_tables
 	$(BIN)/python -m tests.figures
+	$(BIN)/python -m tests.figures.terminal
 
 # Lessons and guides as static pages, for any web server or none.
 site: $(READY)
