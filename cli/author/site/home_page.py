@@ -16,8 +16,8 @@ you made.
 
 - **Students** begin with {first} and the [guide for students](guides/student.md).
 - **Instructors** begin with the [guide for instructors](guides/instructor.md) and the [syllabus](guides/syllabus.md).
-- **The explorer** follows a sentence through attention, number by number. <a href="explorer.html">Open it</a>: this is what
-  a student sees whose modules are all right.
+- **The explorer** follows a sentence through attention, number by number. <a href="explorer.html">Open it</a>: this
+  is what a student sees whose modules are all right.
 
 | | module | minutes |
 |---|---|---|
