@@ -71,7 +71,7 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
         session.close()
 
 
-LONG = ("06_multi_head_attention", "07_gpu_path", "09_kv_cache", "10_flash_attention")
+LONG: tuple[str, ...] = ("06_multi_head_attention", "07_gpu_path", "09_kv_cache", "10_flash_attention")
 LONG += ("11_efficient_attention", "12_transformer")
 
 
