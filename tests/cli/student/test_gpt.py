@@ -87,6 +87,7 @@ def test_a_killed_run_is_resumed_to_the_same_weights(attn: Attn, student: Path) 
     assert arrays(student / "parts") == arrays(student / "whole")
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_saves_and_says_how_to_go_on(attn: Attn, student: Path) -> None:
     own = student / "modules" / "12_transformer" / "transformer.py"
     own.write_text(MODEL + ENDING.format(folder=str(student)))

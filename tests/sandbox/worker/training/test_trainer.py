@@ -77,6 +77,7 @@ def _fresh(folder: Path) -> Trainer:
     return trainer_of(folder)
 
 
+@pytest.mark.exhaustive
 def test_the_model_learns_and_writes(tmp_path: Path) -> None:
     small_run(tmp_path, steps=200)
     finish(tmp_path)
