@@ -72,6 +72,7 @@ class Module:
     unchanged: Mapping[str, float] = field(default_factory=dict, hash=False)  # points of targets
     cpu_s: float | None = None  # the CPU time of one call, if it is not the usual one
     fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # slug of an earlier module → file
+    needs_gpu: bool = False  # optional: beyond the course, and run only where there is a GPU
 
     @property
     def slug(self) -> str:
@@ -151,6 +152,7 @@ def read_module(folder: Path) -> Module:
         unchanged=_points(folder, table),
         cpu_s=_cpu_seconds(folder, table),
         fallback=_fallbacks(folder, table),
+        needs_gpu=_needs_gpu(folder, table),
     )
 
 
@@ -170,6 +172,7 @@ OPTIONAL = {
     "unchanged": "unchanged = {softmax = 1}",
     "limits": "limits = {cpu_s = 30}",
     "fallback": 'fallback = {softmax = "fallback.py"}',
+    "needs": 'needs = "cuda"',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
 }
 
@@ -246,6 +249,14 @@ def cpu_problem(cpu_s: object) -> str | None:
     if isinstance(cpu_s, int | float) and type(cpu_s) is not bool and 0 < cpu_s <= LONGEST_CPU:
         return None
     return f"must be a number of seconds above 0 and up to {LONGEST_CPU}, not {cpu_s!r}"
+
+
+def _needs_gpu(folder: Path, table: Mapping[str, Any]) -> bool:
+    if "needs" not in table:
+        return False
+    if table["needs"] != "cuda":
+        raise module_error(folder, "needs", f'must be "cuda", not {table["needs"]!r}', f"Write {OPTIONAL['needs']}")
+    return True
 
 
 def _fallbacks(folder: Path, table: Mapping[str, Any]) -> dict[str, str]:
