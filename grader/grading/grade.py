@@ -23,7 +23,7 @@ from grader.grading.tell import Tell
 from grader.grading.workers import NEEDS_GPU, NoGpuError, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
-from grader.sandbox.jail.view import view_for
+from grader.sandbox.jail.view import gpu_devices, view_for
 from grader.submission.submission import Submission, own_submission
 
 
@@ -115,12 +115,13 @@ def run_grading(
 
     With `course`, the fallbacks of the module stand in for earlier modules that are missing or at fault.
     """
-    require_backend(suite.module)
     alone = suite.module.needs_gpu  # every call of such a module is made on the GPU
-    if alone and not gpu:
+    if alone and not (gpu and gpu_devices()):
         raise NoGpuError(NEEDS_GPU)
+    require_backend(suite.module)
     cost_measurer = suite.cost_measurer()
-    gpu_measurer = suite.gpu_measurer() if gpu and suite.measured and suite.module.gpu else None
+    is_measured = gpu and suite.hidden is not None and suite.measured and suite.module.gpu
+    gpu_measurer = suite.gpu_measurer() if is_measured else None
     gpu = alone or (gpu and (gpu_measurer is not None or suite.gpu is not None))  # otherwise it has nothing to do
     diagnoser = Diagnoser(suite.module) if suite.diagnosed and not alone else None
 

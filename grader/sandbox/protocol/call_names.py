@@ -27,7 +27,20 @@ _ATTENTION = {
 }
 _ATTENTION_PREFIXES = ("scaled_dot_product", "flash_attention", "efficient_attention", "fused_sdp", "flex_attention")
 _READY_MADE = {"cross_entropy", "cross_entropy_loss", "linear_cross_entropy", "rms_norm", "fused_rms_norm"}
-_PRODUCTS = {"matmul", "rmatmul", "mm", "bmm", "addmm", "addbmm", "baddbmm", "einsum", "tensordot", "inner", "dot", "vdot"}
+_PRODUCTS = {
+    "matmul",
+    "rmatmul",
+    "mm",
+    "bmm",
+    "addmm",
+    "addbmm",
+    "baddbmm",
+    "einsum",
+    "tensordot",
+    "inner",
+    "dot",
+    "vdot",
+}
 _PRODUCTS |= {"mv", "addmv", "linear", "bilinear", "chain_matmul", "multi_dot", "vecdot"}
 
 
