@@ -10,7 +10,6 @@ from grader.course.module import Backend
 from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
 
-
 NEEDS_GPU = "not run: this module needs an NVIDIA GPU and --device cuda"
 
 

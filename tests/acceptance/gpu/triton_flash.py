@@ -1,12 +1,14 @@
-"""The kernel of 13_triton_flash on this GPU: `python -m tests.acceptance.gpu.triton_flash [values memory speed grades]`.
+"""The kernel of 13_triton_flash on this GPU: `python -m tests.acceptance.gpu.triton_flash [PART ...]`.
 
-Compares the solution with float64 on the CPU in every dtype and size, measures its peak memory in bytes, prints its
-time beside PyTorch's own attention, and grades the stub, the solution and every misconception. Fails if a value, a
-peak or a score is wrong. The times are only shown.
+The parts are values, memory, speed and grades. After `grades`, names of misconceptions choose some of them. The
+solution is compared with float64 in every dtype and size, its peak memory is measured in bytes, and its time is shown
+beside PyTorch's own attention. The stub, the solution and every misconception are graded. It fails if a value, a peak
+or a score is wrong. The times are only shown.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import statistics
 import sys
@@ -127,11 +129,10 @@ def speed(flash: Flash) -> int:
     print("| n | " + " | ".join(f"{name} ms | the built-in ms" for name in names) + " |")
     print("|---" * (1 + 2 * len(kinds)) + "|")
     for n in SPEEDS:
-        row = []
+        row: list[str] = []
         for dtype, is_causal in kinds:
             q, k, v = (torch.randn(1, HEADS, n, WIDTH, device="cuda", dtype=dtype) for _ in range(3))
-            for function in (flash, attend):
-                row.append(f"{milliseconds(function, q, k, v, is_causal=is_causal):.3f}")
+            row += [f"{milliseconds(one, q, k, v, is_causal=is_causal):.3f}" for one in (flash, attend)]
         print(f"| {n} | " + " | ".join(row) + " |", flush=True)
     return 0
 
@@ -139,7 +140,7 @@ def speed(flash: Flash) -> int:
 def milliseconds(function: Callable[..., Any], *args: torch.Tensor, is_causal: bool) -> float:
     for _ in range(3):
         function(*args, is_causal=is_causal)
-    times = []
+    times: list[float] = []
     for _ in range(20):
         started, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
@@ -147,7 +148,7 @@ def milliseconds(function: Callable[..., Any], *args: torch.Tensor, is_causal: b
         function(*args, is_causal=is_causal)
         ended.record()
         torch.cuda.synchronize()
-        times.append(started.elapsed_time(ended))
+        times.append(float(started.elapsed_time(ended)))
     return statistics.median(times)
 
 
@@ -184,9 +185,7 @@ def _graded_well(course: Course, module: Module, submission: Submission) -> bool
 
 
 def _triton_version() -> str:
-    import triton
-
-    return str(triton.__version__)
+    return importlib.metadata.version("triton")
 
 
 if __name__ == "__main__":
