@@ -9,6 +9,9 @@ from pathlib import Path
 import grader
 from grader.sandbox.jail.view import BOX, package_folders
 
+# Where a machine says that its compiler and its driver are in unusual places.
+_OF_COMPILERS = ("CC", "LD_LIBRARY_PATH", "TRITON_LIBCUDA_PATH", "TRITON_PTXAS_PATH")
+
 
 def clean_environment(*, gpu: bool = False) -> dict[str, str]:
     """Return the few environment variables of a worker: nothing of the instructor's, and nothing random."""
@@ -35,4 +38,5 @@ def clean_environment(*, gpu: bool = False) -> dict[str, str]:
 
 def compiler_environment(scratch: str) -> dict[str, str]:
     """Return the variables of a worker that starts compilers: where these are, and where they may write."""
-    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "TRITON_CACHE_DIR": scratch}
+    own = {"PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "TRITON_CACHE_DIR": scratch}
+    return own | {name: os.environ[name] for name in _OF_COMPILERS if name in os.environ}
