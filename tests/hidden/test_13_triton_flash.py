@@ -6,8 +6,9 @@ from grader.testing import Tolerance, arguments, assert_close, worth
 
 FLASH = "flash_forward"
 NEAR = {torch.float32: Tolerance(1e-4, 1e-4), torch.bfloat16: Tolerance(2e-2, 2e-2)}
-# The rounding of one result in bfloat16 is 2^-9. A sum kept in bfloat16 rounds once for each tile.
-ONE_ROUNDING = Tolerance(8e-3, 0.0)
+# A result is rounded to 2^-9 of itself, and so is what we expect. A sum kept in bfloat16 is rounded so for each tile.
+# The values are near 1, so errors of the weights hardly matter: they are in both sums.
+TWO_ROUNDINGS = Tolerance(1.2e-2, 0.0)
 NOT_TF32 = Tolerance(0.0, 2e-5)
 
 
@@ -59,12 +60,12 @@ def test_bfloat16_agrees(student, rng):
     assert_agrees(student, cases, NEAR[torch.bfloat16])
 
 
-@worth(2, "in bfloat16 the sums over 4096 keys are kept in float32", target=FLASH)
+@worth(2, "in bfloat16 the sums over 8192 keys are kept in float32", target=FLASH)
 def test_bfloat16_sums(student, rng):
-    q, k, v = inputs_of(rng, n_q=64, n_k=4096, dtype=torch.bfloat16)
+    q, k, v = inputs_of(rng, n_q=64, n_k=8192, dtype=torch.bfloat16)
     v = (1 + v.float() / 8).to(torch.bfloat16)
     value = finished(student.flash_forward.on_gpu(q, k, v))
-    assert_close(value, oracle_attention(q, k, v).to(torch.bfloat16), ONE_ROUNDING, of="the output")
+    assert_close(value, oracle_attention(q, k, v).to(torch.bfloat16), TWO_ROUNDINGS, of="the output")
 
 
 @worth(1, "float32 is computed in float32, not in TF32", target=FLASH)
