@@ -30,7 +30,7 @@ import triton.language as tl
 
 
 # %%
-@triton.jit
+@triton.jit(do_not_specialize=["n_q", "n_k"])  # otherwise other kinds of lengths compile the kernel again
 def _flash_kernel(
     q_ptr,
     k_ptr,
@@ -111,6 +111,7 @@ def flash_forward(q, k, v, is_causal=False):
     q, k, v = q.contiguous(), k.contiguous(), v.contiguous()  # a copy only if it is needed
     out = torch.empty_like(q)
     block_q, block_k = (64, 32) if q.dtype == torch.float32 else (128, 64)
+    block_k = block_k // 2 if width == 128 else block_k  # wide tiles must fit on small GPUs, too
     grid = (triton.cdiv(n_q, block_q), q.numel() // (n_q * width))
     _flash_kernel[grid](
         q,

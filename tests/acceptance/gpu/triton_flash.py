@@ -31,7 +31,7 @@ MODULE = "13_triton_flash"
 LENGTHS = (1, 5, 16, 31, 63, 64, 65, 127, 128, 129, 333, 1000)
 PAIRS = ((1, 300), (300, 1), (100, 300), (300, 100), (77, 200))
 WIDTHS = (16, 32, 64, 128)
-NEAR = {torch.float32: 1e-5, torch.bfloat16: 2e-2, torch.float16: 4e-3}  # the largest error, absolute
+NEAR = {torch.float32: 1e-5, torch.bfloat16: 1e-2, torch.float16: 2e-3}  # the largest error, relative to 1 + |value|
 SPEEDS = (512, 1024, 2048, 4096, 8192, 16384)
 HEADS, WIDTH = 4, 64
 Flash = Callable[..., torch.Tensor]
@@ -92,7 +92,8 @@ def values(flash: Flash) -> int:
                     out = flash(q, k, v, is_causal)
                     assert out.dtype == dtype
                     assert out.shape == q.shape
-                    gap = (out.double() - oracle(q, k, v, is_causal=is_causal)).abs().max().item()
+                    expected = oracle(q, k, v, is_causal=is_causal)
+                    gap = ((out.double() - expected).abs() / (1 + expected.abs())).max().item()
                     worst, cases = max(worst, gap if gap == gap else float("inf")), cases + 1  # NaN is not equal to NaN
             good = worst <= near
             wrong += not good
