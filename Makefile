@@ -85,6 +85,7 @@ bench: $(READY)
 gpu: $(READY)
 	$(BIN)/python -m tests.acceptance.gpu.agreement
 	$(BIN)/python -m tests.acceptance.gpu.whole_suite
+	$(BIN)/python -m tests.acceptance.gpu.triton_flash
 
 clean:
 	rm -rf $(VENV) .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

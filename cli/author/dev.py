@@ -61,7 +61,7 @@ def build(modules: tuple[str, ...]) -> None:
     """
     course = find_course(Path.cwd())
     with ProofLine() as line:
-        built = build_modules(course, chosen(course, modules), line.tell)
+        built = build_modules(course, chosen(course, modules) + (() if modules else course.optional), line.tell)
     for name, one in built.items():
         names = ", ".join(path.name for path in one.written)
         failed = "" if one.error is None else f"{'; ' if names else ''}NOT BUILT: {one.error}"
@@ -87,7 +87,8 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     if is_linted(course) and not lint:
         click.echo(f"attn: {MISSING}", err=True)
     with ProofLine() as line:
-        results = check_modules(course, chosen(course, modules), line.tell, lint=lint)
+        wanted = chosen(course, modules) + (() if modules else course.optional)
+        results = check_modules(course, wanted, line.tell, lint=lint)
     for result in results if not as_json else ():
         click.echo("\n".join(soundness_lines(result)))
     if as_json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shutil
 import sys
 
 import click
@@ -44,6 +46,7 @@ def doctor(as_json: bool) -> None:
         if gpu:
             lines = [f"  {attempt.plan.tier:<10} {_found(attempt)}" for attempt in gpu]
             click.echo("\n".join(["", f"With its GPU ({gpu_name()}), for `attn grade --device cuda`:", *lines]))
+            click.echo(f'Modules with needs = "cuda" are not jailed: Triton starts compilers. {_compilers()}')
     sys.exit("none" in (tier, torch_tier))
 
 
@@ -56,6 +59,13 @@ def _screen(
         lines += ["", "For a better jail:", *(f"  - {line}" for line in todo)]
     lines += ["", ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())]
     return "\n".join(lines)
+
+
+def _compilers() -> str:
+    """Say whether this machine has what such a module needs."""
+    lacking = [] if importlib.util.find_spec("triton") else ["triton"]
+    lacking += [] if shutil.which("gcc") or shutil.which("clang") else ["a C compiler"]
+    return f"Missing here: {', '.join(lacking)}." if lacking else "Triton and a C compiler are here."
 
 
 def _tried(attempts: tuple[TierAttempt, ...]) -> list[dict[str, object]]:

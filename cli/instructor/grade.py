@@ -28,6 +28,7 @@ from grader.classroom.rules import Rules, RulesError, write_rules
 from grader.core.review import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
+from grader.course.module import Module
 from grader.grading.pool import NoProcessError, usable_cores
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.sandbox.jail.view import gpu_devices
@@ -169,6 +170,8 @@ def grade(
     rules = rules_of_run(course, given, to, resume=resume)
     hidden = hide_in(course, to, anonymous=anonymous)
     module = module_named(course, module_name) if module_name else None
+    if module is not None and module.needs_gpu:
+        _require_gpu_options(module, device, allow_unjailed=allow_unjailed)
     try:
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
@@ -225,6 +228,15 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
         raise click.UsageError("--class-zip is for many students, --student for one: use only one of them")
     if class_zip and not any(path.suffix.lower() == ".zip" or is_tar(path) for path in paths):
         raise click.UsageError("--class-zip needs a zip or a tar among the PATHS")
+
+
+def _require_gpu_options(module: Module, device: str, *, allow_unjailed: bool) -> None:
+    """Stop unless the options allow what a module for the GPU needs."""
+    if device != "cuda":
+        raise click.UsageError(f"{module.name}: not run: it needs a GPU. Add --device cuda on a machine that has one")
+    if not allow_unjailed:
+        why = "Triton starts compilers, so code for this module cannot be jailed"
+        raise click.UsageError(f"{module.name}: {why}. To grade code that you trust, add --allow-unjailed")
 
 
 def _full(path: Path | None) -> str | None:

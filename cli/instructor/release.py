@@ -61,6 +61,8 @@ def release(
         raise click.UsageError("--due and --force are for assignments, not for a bundle or solutions")
     if bundle and solutions:
         raise click.UsageError("a bundle has no solutions: release them on their own")
+    if not bundle and not solutions and (optional := [one.name for one in wanted if one.needs_gpu]):
+        raise click.UsageError(f"{', '.join(optional)}: nbgrader has no GPU here. Release it with --bundle")
     if solutions:
         _publish(course, wanted, to, as_json=as_json)
         return
@@ -136,6 +138,9 @@ def _require_sound(course: Course, modules: tuple[Module, ...]) -> None:
     with ProofLine() as line:
         results = check_modules(course, modules, line.tell)
     problems = [text for result in results if result.problems for text in soundness_lines(result)]
+    for result in results:
+        if result.proof.not_run and not result.problems:
+            click.echo(f"attn: {result.module.name} was not proved: {result.proof.not_run}", err=True)
     if problems:
         click.echo("\n".join(problems), err=True)
         _give_up("nothing was released: a module that is not sound is not for students")

@@ -15,25 +15,34 @@ from cli.ui.progress_line import Pace
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.sandbox.jail.tiers import begin_spawner
+from grader.sandbox.jail.view import gpu_devices
 from grader.submission.own_file import own_file, stale_twin
 from grader.workspace.progress import record_report
 
 if TYPE_CHECKING:
     from grader.core.report import Report
 
+NO_GPU = "not run: it needs an NVIDIA GPU, and this machine has none. Nothing else in the course needs it"
+
 
 def run_checks(course: Course, module: Module, case: str = "") -> Report:
     """Run the visible checks."""
     # The worker starts first, and the grader is imported while it does: both import NumPy, on two cores at once.
     # With this import at the top of the file, the student would wait for the first and then for the second.
-    begun = begin_spawner(module.backend)
+    if module.needs_gpu and not gpu_devices():
+        raise click.UsageError(f"{module.name}: {NO_GPU}")
+    begun = None if module.needs_gpu else begin_spawner(module.backend)
     try:
         gc.disable()  # collecting takes a tenth of the time of the imports, and there is no garbage yet
         from grader.grading.grade import check_own_file
+        from grader.grading.workers import NoGpuError
 
         gc.enable()
-        with Pace(1) as pace:
-            return check_own_file(course, module, begun, case, lambda _, check: pace.slow(module.slug, check))
+        try:
+            with Pace(1) as pace:
+                return check_own_file(course, module, begun, case, lambda _, check: pace.slow(module.slug, check))
+        except NoGpuError as error:
+            raise click.UsageError(f"{module.name}: no worker can use a GPU here: {error}") from None
     finally:
         if begun is not None:
             begun.close()

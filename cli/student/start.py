@@ -13,6 +13,7 @@ from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.course.module import Module
 from grader.course.notebook import make_notebook
+from grader.sandbox.jail.view import gpu_devices
 from grader.workspace.progress import ModuleProgress, all_progress, progress_of
 
 ANYWAY = click.option("--anyway", is_flag=True, help="Begin even if the modules it builds on are not complete.")
@@ -68,6 +69,9 @@ def _begin(course: Course, progress: ModuleProgress, *, notebook: bool, anyway: 
         _make_notebook(module)
     click.echo(f"{module.name}, {module.title} ({module.minutes} min): {progress_words(progress)}")
     click.echo("\n".join(to_do_lines(course, progress)))
+    if module.needs_gpu:
+        there = "" if gpu_devices() else ". This machine has none, so its checks are not run"
+        click.echo(f"  note   optional, and in no total. It needs an NVIDIA GPU and Triton{there}.")
 
 
 def _make_notebook(module: Module) -> None:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 
 import click
 
 from cli.student.current import next_up
-from cli.ui.progress_screens import ALL_COMPLETE, POINTS, progress_words, status_lines, story_lines, to_do_lines
+from cli.ui.progress_screens import (
+    ALL_COMPLETE,
+    NAME,
+    POINTS,
+    WIDTH,
+    progress_words,
+    status_lines,
+    story_lines,
+    to_do_lines,
+)
 from grader.course.course import find_course
 from grader.course.golden import read_golden
-from grader.workspace.progress import all_progress
+from grader.workspace.progress import all_progress, progress_of
 from grader.workspace.reflect import unanswered_in
 
 
@@ -34,7 +44,8 @@ def where_am_i() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the progress with every module as JSON.")
 def status(as_json: bool) -> None:
     """Show how far you are with every module. Nothing is run: `attn test` does that."""
-    found = all_progress(find_course(Path.cwd()))
+    course = find_course(Path.cwd())
+    found = all_progress(course)
     if as_json:
         entries = [
             {
@@ -65,5 +76,10 @@ def status(as_json: bool) -> None:
         questions = len(read_golden(one.module).api.constants)
         lines = status_lines(one, len(unanswered_in(one.module)), questions, is_next=one is ahead)
         click.echo("\n".join(lines))
+    for module in course.optional:
+        words = f"{progress_words(progress_of(course, module))}; optional, needs a GPU"
+        click.echo(
+            "\n".join(textwrap.wrap(f"{module.name:<{NAME}} {words}", WIDTH, subsequent_indent=" " * (NAME + 1)))
+        )
     if any(one.tested for one in found):
         click.echo(f"\n{POINTS}")

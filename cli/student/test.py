@@ -35,7 +35,7 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
     For a module with PyTorch, a process stays ready for ten minutes, so that the next test is quick. ATTN_WARM=0
     in the environment turns this off.
 
-    Exit status: 0 all pass, 1 some fail, 2 no such module, 3 a fault of the grader.
+    Exit status: 0 all pass, 1 some fail, 2 no such module or no GPU for it, 3 a fault of the grader.
     """
     course = find_course(Path.cwd())
     module = module_or_current(course, module_name)

@@ -44,7 +44,7 @@ class Answer:
 def is_wanted(module: Module) -> bool:
     """Whether a process may stay: torch makes it worth its memory, and a person at a terminal is told about it."""
     wish = os.environ.get(VARIABLE, "")
-    if module.backend != "torch" or not hasattr(socket, "AF_UNIX") or wish == "0":
+    if module.backend != "torch" or module.needs_gpu or not hasattr(socket, "AF_UNIX") or wish == "0":
         return False
     return wish == "1" or (sys.stdin.isatty() and sys.stdout.isatty())
 

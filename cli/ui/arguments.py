@@ -27,10 +27,10 @@ def modules_here(context: click.Context, parameter: click.Parameter, incomplete:
     """Return the modules of the course in this folder that begin as typed."""
     del context, parameter
     try:
-        modules = find_course(Path.cwd()).modules
+        course = find_course(Path.cwd())
     except CourseError:
         return []
-    names = [name for module in modules for name in (module.slug, module.name)]
+    names = [name for module in (*course.modules, *course.optional) for name in (module.slug, module.name)]
     return [name for name in names if name.startswith(incomplete)]
 
 

@@ -240,6 +240,8 @@ def soundness_lines(result: Soundness) -> list[str]:
             lines += [wrapped(f"{problem.fix}.", "      ")] if problem.fix else []
         return lines
     points = f"{result.module.points:g} points"
+    if result.proof.not_run:
+        return [f"{result.module.name}: {result.proof.not_run} (optional, {points})"]
     counts = f"{result.proof.checks} checks, {result.proof.misconceptions} misconceptions, {points}"
     return [f"{result.module.name}: sound ({counts})"]
 

@@ -13,6 +13,7 @@ from typing import Any
 import grader
 from grader.authoring.evidence import gather
 from grader.authoring.golden_file import golden_data
+from grader.authoring.gpu_trials import try_on_gpu
 from grader.authoring.soundness_rules import RULES, Problem
 from grader.authoring.trials import Tell
 from grader.core.atomic_file import write_atomically
@@ -22,6 +23,7 @@ from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt
 from grader.grading.load_student import require_backend
 from grader.grading.workers import Workers
+from grader.sandbox.jail.view import gpu_devices
 
 _FOLDER = Path(".attnlab", "proofs")
 _GENERATED = {".ipynb", ".pyc"}
@@ -38,6 +40,7 @@ class Proof:
     checks: int = 0
     misconceptions: int = 0
     error: tuple[Any, ...] | None = None  # the parts of a CourseError
+    not_run: str = ""  # why nothing was run, if nothing was
 
     def as_json(self) -> dict[str, Any]:
         """Return the proof as plain data."""
@@ -58,6 +61,11 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = 
     """Gather the evidence for a module and apply every rule to it."""
     key = proof_key(course, module)
     try:
+        if module.needs_gpu:
+            found = try_on_gpu(course, module, tell)
+            return Proof(
+                module.name, key, found.problems, found.golden, found.checks, found.wrong, not_run=found.not_run
+            )
         require_backend(module)
         evidence = gather(course, module, workers, tell)
         golden = golden_data(module, evidence, course.stub_text(module))
@@ -92,7 +100,8 @@ def proof_key(course: Course, module: Module) -> str:
             suites += [course.hidden_suite(one), one.checks, one.probes, one.folder / "module.toml"]
     solutions = [course.solution(one) for one in course.modules if one.order < module.order]  # it may build on them
     package = Path(grader.__file__).parent
-    digest = hashlib.sha256(json.dumps([environment(), secret_salt(course)]).encode())
+    gpu = gpu_devices() if module.needs_gpu else ()
+    digest = hashlib.sha256(json.dumps([environment(), secret_salt(course), gpu]).encode())
     for root, paths in ((course.root, [*own, *filter(None, suites), *solutions]), (package, _files(package))):
         for path in paths:
             if path not in generated:

@@ -19,9 +19,10 @@ _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autogra
     torch.fft torch.func torch.linalg torch.mps torch.nn torch.nn.attention torch.nn.functional torch.nn.init
     torch.nn.modules torch.nn.parameter torch.optim torch.random torch.special torch.testing torch.types
     torch.utils._pytree torch.utils.checkpoint torch.version"""
+_TRITON = "triton triton.language"  # kernels for a GPU; nothing else can run them
 _SCREEN = "IPython.display matplotlib matplotlib.pyplot pytest tqdm tqdm.auto"
 _COURSE = "fallback"  # a stub imports it where there is no mylab; a worker has mylab and no such module
-MODULES = _words(f"{_PYTHON} {_NUMPY} {_TORCH} {_SCREEN} {_COURSE}")
+MODULES = _words(f"{_PYTHON} {_NUMPY} {_TORCH} {_TRITON} {_SCREEN} {_COURSE}")
 
 # Modules of Python that other modules import, and through which code can reach anything: `logging.sys`.
 _BEHIND = """asyncio atexit builtins codecs concurrent copyreg ctypes dis faulthandler gc importlib inspect io linecache
@@ -45,6 +46,7 @@ ONLY_THESE = {
     "sys": _words("""argv byteorder executable exit float_info getsizeof hash_info int_info
         maxsize path
         platform stderr stdin stdout version version_info"""),
+    "triton": _words("Config autotune cdiv heuristics jit language next_power_of_2"),
     "types": _words("SimpleNamespace MappingProxyType NoneType EllipsisType FunctionType GeneratorType"),
 }
 

@@ -20,7 +20,7 @@ from grader.complexity.witness import doubt
 from grader.complexity.written_products import first_product
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
-from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention, is_ready_made
+from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention, is_product, is_ready_made
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.recipe import NOTHING
 from grader.sandbox.protocol.script import Performance, Script
@@ -82,9 +82,10 @@ class CostMeasurer:
         return FunctionCosts(found, costs if self.reference is None else tuple(map(_for_a_report, costs)), forbidden)
 
     def _rule(self, call: str) -> ForbiddenRule | None:
-        """Return the rule about a call. Where torch is forbidden, so is what is ready-made in it."""
+        """Return the rule about a call. Where torch is forbidden, so are its products and what is ready-made in it."""
         kind = kind_of(call)
-        return self.forbidden.get(kind) or (self.forbidden.get("torch") if kind == "ready_made" else None)
+        of_torch = call.startswith(PREFIX) and kind in ("ready_made", "products")
+        return self.forbidden.get(kind) or (self.forbidden.get("torch") if of_torch else None)
 
     def _named(self, session: Session, contract: Contract) -> Iterator[Finding]:
         """Yield a line with what a module forbids everywhere: ready-made attention, or a product of arrays."""
@@ -118,6 +119,12 @@ class CostMeasurer:
         if forbidden and not found.forbidden:
             return replace(found, costs=_fail_forbidden(found.costs, forbidden), forbidden=forbidden)
         return found if calls.complete else replace(found, costs=_in_doubt(found.costs, UNSEEN))
+
+    def on_gpu(
+        self, cost: Cost, contract: Contract, calls: WatchedCalls, files: Mapping[str, Mapping[str, Any]]
+    ) -> FunctionCosts:
+        """Fail a cost that was measured on a GPU if the function makes a forbidden call in a check."""
+        return self.with_calls(FunctionCosts(Profile(contract, (cost,), (), {}, {}), (cost,), ()), calls, files)
 
     def unmeasured(self, contract: Contract) -> FunctionCosts:
         """Return failed costs for a function that was not measured, because its results are wrong or never come."""
@@ -227,6 +234,8 @@ def kind_of(call: str) -> str:
     if call in EXECUTING:
         return "exec"
     if call.startswith(PREFIX):
+        if is_product(call):
+            return "products"
         return "attention" if is_attention(call) else "ready_made" if is_ready_made(call) else "torch"
     return "products"
 

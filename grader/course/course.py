@@ -18,6 +18,7 @@ class Course:
 
     root: Path
     modules: tuple[Module, ...]
+    optional: tuple[Module, ...] = ()  # beyond the course: found by name, and in no list and no total
 
     @property
     def is_bundle(self) -> bool:
@@ -26,7 +27,7 @@ class Course:
 
     def module(self, name: str) -> Module:
         """Return a module by its name, slug or number: `01_softmax`, `softmax`, `01` or `1`."""
-        for module in self.modules:
+        for module in (*self.modules, *self.optional):
             if name in (module.name, module.slug, module.name[:2], str(module.order)):
                 return module
         known = [module.name for module in self.modules]
@@ -81,9 +82,11 @@ def find_course(start: Path) -> Course:
 def read_course(root: Path) -> Course:
     """Read every module of a course. The first mistake raises a CourseError."""
     folders = sorted(path.parent for path in (root / "modules").glob("*/module.toml"))
-    course = Course(root, tuple(read_module(folder) for folder in folders))
+    found = [read_module(folder) for folder in folders]
+    modules = tuple(module for module in found if not module.needs_gpu)
+    course = Course(root, modules, tuple(module for module in found if module.needs_gpu))
     numbers: dict[int, Module] = {}
-    for module in course.modules:
+    for module in found:
         if (twin := numbers.setdefault(module.order, module)) is not module:
             raise module_error(
                 module.folder, "order", f"{twin.name} has the same order", "Change one of the two numbers"

@@ -87,6 +87,7 @@ class Module:
     cpu_s: float | None = None  # the CPU time of one call, if it is not the usual one
     fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # slug of an earlier module → file
     milestone: Milestone | None = None
+    needs_gpu: bool = False  # optional: beyond the course, and run only where there is a GPU
 
     @property
     def slug(self) -> str:
@@ -174,6 +175,7 @@ def read_module(folder: Path) -> Module:
         cpu_s=_cpu_seconds(folder, table),
         fallback=_fallbacks(folder, table),
         milestone=_milestone(folder, table),
+        needs_gpu=_needs_gpu(folder, table),
     )
 
 
@@ -193,6 +195,7 @@ OPTIONAL = {
     "unchanged": "unchanged = {softmax = 1}",
     "limits": "limits = {cpu_s = 30}",
     "fallback": 'fallback = {softmax = "fallback.py"}',
+    "needs": 'needs = "cuda"',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
     "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
 }
@@ -271,6 +274,14 @@ def cpu_problem(cpu_s: object) -> str | None:
     if isinstance(cpu_s, int | float) and type(cpu_s) is not bool and 0 < cpu_s <= LONGEST_CPU:
         return None
     return f"must be a number of seconds above 0 and up to {LONGEST_CPU}, not {cpu_s!r}"
+
+
+def _needs_gpu(folder: Path, table: Mapping[str, Any]) -> bool:
+    if "needs" not in table:
+        return False
+    if table["needs"] != "cuda":
+        raise module_error(folder, "needs", f'must be "cuda", not {table["needs"]!r}', f"Write {OPTIONAL['needs']}")
+    return True
 
 
 def _fallbacks(folder: Path, table: Mapping[str, Any]) -> dict[str, str]:

@@ -20,10 +20,10 @@ from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
 from grader.grading.tell import Tell
-from grader.grading.workers import Workers
-from grader.sandbox.jail.limits import Limits
+from grader.grading.workers import NEEDS_GPU, NoGpuError, Workers
+from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
-from grader.sandbox.jail.view import view_for
+from grader.sandbox.jail.view import gpu_devices, view_for
 from grader.submission.submission import Submission, own_submission
 
 
@@ -54,7 +54,8 @@ def full_suite(course: Course, module: Module) -> Suite:
     if not hidden.is_file():
         fix = "Grading needs the full course. In a student's bundle, use `attn test`"
         raise CourseError(hidden, "", "is missing", fix, usage=course.is_bundle)
-    reference = load_reference(course, module)
+    # Code for a GPU cannot compute what is expected in this process.
+    reference = None if module.needs_gpu else load_reference(course, module)
     return Suite(module, course.api(module), module.checks, hidden, secret_salt(course), reference)
 
 
@@ -93,7 +94,8 @@ def check_own_files(
     def tell(report: Report) -> None:
         on_report(explained(report, current[0], suite.api, Limits().with_cpu(module.cpu_s)))
 
-    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, course=course, tell=told)
+    gpu = module.needs_gpu
+    run_grading(suite, each(), tell, allow_unjailed=True, begun=begun, gpu=gpu, course=course, tell=told)
 
 
 def run_grading(
@@ -113,13 +115,17 @@ def run_grading(
 
     With `course`, the fallbacks of the module stand in for earlier modules that are missing or at fault.
     """
+    alone = suite.module.needs_gpu  # every call of such a module is made on the GPU
+    if alone and not (gpu and gpu_devices()):
+        raise NoGpuError(NEEDS_GPU)
     require_backend(suite.module)
     cost_measurer = suite.cost_measurer()
-    gpu_measurer = suite.gpu_measurer() if gpu and suite.measured and suite.module.gpu else None
-    gpu = gpu and (gpu_measurer is not None or suite.gpu is not None)  # otherwise there is nothing to do on the GPU
-    diagnoser = Diagnoser(suite.module) if suite.diagnosed else None
+    is_measured = gpu and suite.hidden is not None and suite.measured and suite.module.gpu
+    gpu_measurer = suite.gpu_measurer() if is_measured else None
+    gpu = alone or (gpu and (gpu_measurer is not None or suite.gpu is not None))  # otherwise it has nothing to do
+    diagnoser = Diagnoser(suite.module) if suite.diagnosed and not alone else None
 
-    allowed = (limits or Limits()).with_cpu(suite.module.cpu_s)
+    allowed = (limits or (GPU_LIMITS if alone else Limits())).with_cpu(suite.module.cpu_s)
 
     def body(checks: tuple[Check, ...], judge: Judge) -> None:
         measurers = (cost_measurer, gpu_measurer)
@@ -142,7 +148,7 @@ def run_grading(
 
     stand_in = StandIn(course, suite.module, grade_earlier) if course and suite.module.fallback else None
     opened = workers is None
-    found = Workers(suite.module.backend, begun, allow_unjailed=allow_unjailed, gpu=gpu) if workers is None else workers
+    found = workers or Workers(suite.module.backend, begun, allow_unjailed=allow_unjailed, gpu=gpu, alone=alone)
     with found if opened else contextlib.nullcontext():
         run_suite(suite, body)  # the zygote imports its libraries while pytest collects
 

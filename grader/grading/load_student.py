@@ -33,11 +33,11 @@ def open_student(course: Course, module: Module, submission: Submission) -> Iter
 
 
 def require_backend(module: Module) -> None:
-    """Raise a CourseError if a module's backend is not installed. No student is to blame for that."""
-    if importlib.util.find_spec(module.backend) is None:
-        file = module.folder / "module.toml"
-        fix = f"Run: python -m pip install {module.backend}"
-        raise CourseError(file, "backend", f"{module.backend} is not installed", fix)
+    """Raise a CourseError if what a module's code imports is not installed. No student is to blame for that."""
+    for name in (module.backend, "triton") if module.needs_gpu else (module.backend,):
+        if importlib.util.find_spec(name) is None:
+            file = module.folder / "module.toml"
+            raise CourseError(file, "backend", f"{name} is not installed", f"Run: python -m pip install {name}")
 
 
 def program_of(submission: Submission, module: Module, api: Api) -> Program:

@@ -101,7 +101,9 @@ class SubmissionGrading:
         program = program_of(self.submission, self.context.module, self.context.api)
         session = self._open(spawner, program)
         session.tell = partial(self.context.tell, plain_name(self.submission.student))
-        if self.context.workers.gpu_spawner is not None:
+        if self.context.module.needs_gpu:
+            session.gpu = session
+        elif self.context.workers.gpu_spawner is not None:
             session.gpu = Session(self.context.workers.gpu_spawner, program, GPU_LIMITS)
         try:
             result = self._grade(session)
@@ -148,6 +150,8 @@ class SubmissionGrading:
             return _Result("grader_fault", None, FAULT, results.checks, results.endings)
         measured = self._measure(session, results)
         on_gpu, times = self._measure_on_gpu(session, results)
+        if self.context.module.needs_gpu:
+            measured, on_gpu = self._forbidden_on_gpu(session, on_gpu), ()
         all_costs = (*(cost for one in measured for cost in one.costs), *on_gpu)
         texts = source_texts(self.submission) if all_costs else {}
         costs = tuple(_cost_result(cost, texts) for cost in all_costs)
@@ -208,6 +212,15 @@ class SubmissionGrading:
         student = Student(session, self.context.api)
         costs = measurer.costs(student, results.not_worth_measuring)
         return costs, as_timing(measurer.speeds(student, costs))
+
+    def _forbidden_on_gpu(self, session: Session, costs: tuple[Cost, ...]) -> tuple[FunctionCosts, ...]:
+        """Return the costs of a module that runs only on a GPU. There is no other cost that a forbidden call fails."""
+        measurer, gpu_measurer = self.context.cost_measurer, self.context.gpu_measurer
+        if measurer is None or gpu_measurer is None:
+            return ()
+        calls, files = measurer.calls_in_checks(session, ()), session.program.own_files
+        contracts = {one.function: one for one in gpu_measurer.contracts}
+        return tuple(measurer.on_gpu(cost, contracts[cost.function], calls, files) for cost in costs)
 
     def _diagnose(self, session: Session, results: CheckResults, measured: tuple[FunctionCosts, ...]) -> Explained:
         """Explain what is wrong. A student's own file is probed even if its visible checks pass."""

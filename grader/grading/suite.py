@@ -72,6 +72,7 @@ class Suite:
             return
         measurer = replace(self, measured=True).cost_measurer()
         total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
+        total += self.gpu_measurer().points if self.module.needs_gpu else 0.0  # there, they are not extra
         if abs(total - self.module.points) > 1e-9:
             problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
             raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")

@@ -10,6 +10,8 @@ from grader.course.module import Backend
 from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
 
+NEEDS_GPU = "not run: this module needs an NVIDIA GPU and --device cuda"
+
 
 class NoJailError(Exception):
     """This machine has no jail, and the code to be graded is other people's."""
@@ -24,15 +26,25 @@ class Workers:
 
     The jail is tested at once, unless it does not matter. Then the zygote starts while other work is done. With `gpu`,
     there is a second spawner for calls on the GPU. All other calls stay in the jail without a GPU, which is better.
+    With `alone`, all calls are for the GPU: there is one spawner, whose workers may compile.
     """
 
     def __init__(
-        self, backend: Backend, begun: ZygoteSpawner | None = None, *, allow_unjailed: bool, gpu: bool = False
+        self,
+        backend: Backend,
+        begun: ZygoteSpawner | None = None,
+        *,
+        allow_unjailed: bool,
+        gpu: bool = False,
+        alone: bool = False,
     ) -> None:
         self.backend = backend
         self.begun = begun
         self._spawner: Spawner | None = None
-        self.gpu_spawner = _gpu_spawner() if gpu else None
+        if alone and not allow_unjailed:
+            raise NoJailError
+        self.gpu_spawner = _gpu_spawner(compiles=alone) if gpu else None
+        self._spawner = self.gpu_spawner if alone else None
         if not allow_unjailed and self.tier == "none":
             self.__exit__()
             raise NoJailError
@@ -68,15 +80,16 @@ class Workers:
             if self.gpu_spawner:
                 self.gpu_spawner.close()
         try:
-            self._spawner = self.spawner.again()
+            alone = self._spawner is self.gpu_spawner
             self.gpu_spawner = self.gpu_spawner and self.gpu_spawner.again()
+            self._spawner = self.gpu_spawner if alone else self.spawner.again()
             return run(self.spawner)
         except (WorkerLostError, JailError) as error:
             return give_up(str(error))
 
 
-def _gpu_spawner() -> ZygoteSpawner:
+def _gpu_spawner(*, compiles: bool) -> ZygoteSpawner:
     try:
-        return open_gpu_spawner()
+        return open_gpu_spawner(compiles=compiles)
     except JailError as error:
         raise NoGpuError(str(error)) from None

@@ -137,11 +137,12 @@ class SubmissionRef:
 
 def own_submission(course: Course, module: Module) -> Submission:
     """Return a student's own work on one module of their course or bundle, with their other modules."""
-    files = {other.name: path for other in course.modules if (path := own_file(other)).is_file()}
+    known = dict.fromkeys((*course.modules, module))  # it may be an optional one
+    files = {other.name: path for other in known if (path := own_file(other)).is_file()}
     if module.name not in files:
         fix = f"Run `attn reset {module.slug}` to restore the stub"
         raise CourseError(module.stub, "", "is missing or is not a file", fix, usage=True)
-    pieces = {other.name: _own_piece(other, files[other.name]) for other in course.modules if other.name in files}
+    pieces = {other.name: _own_piece(other, files[other.name]) for other in known if other.name in files}
     piece = pieces.pop(module.name)
     return SubmissionRef(piece, tuple(pieces.values())).read()
 

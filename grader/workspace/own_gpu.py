@@ -55,11 +55,13 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
     if submission.problem:
         raise StudentError(submission.problem)
     try:
-        spawner = open_gpu_spawner()
+        spawner = open_gpu_spawner(compiles=module.needs_gpu)
     except JailError as error:
         raise NoGpuError(str(error)) from None
     with spawner:
-        session = Session(spawner, program_of(submission, module, course.api(module)), GPU_LIMITS)
+        session = Session(
+            spawner, program_of(submission, module, course.api(module)), GPU_LIMITS.with_cpu(module.cpu_s)
+        )
         session.gpu = session
         try:
             load(session, module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -57,7 +57,16 @@ class ModuleProgress:
 
 
 def all_progress(course: Course) -> list[ModuleProgress]:
-    """Return the progress on every module, without running anything."""
+    """Return the progress on every module that is not optional, without running anything."""
+    return _progress(course, course.modules)
+
+
+def progress_of(course: Course, module: Module) -> ModuleProgress:
+    """Return the progress on one module."""
+    return _progress(course, (module,))[0]
+
+
+def _progress(course: Course, modules: Iterable[Module]) -> list[ModuleProgress]:
     recorded = _read(course)
     here = {module.name for module in course.modules}  # a bundle may lack required modules
     return [
@@ -67,13 +76,8 @@ def all_progress(course: Course) -> list[ModuleProgress]:
             recorded,
             tuple(name for name in module.requires if name in here - recorded.completed.keys()),
         )
-        for module in course.modules
+        for module in modules
     ]
-
-
-def progress_of(course: Course, module: Module) -> ModuleProgress:
-    """Return the progress on one module."""
-    return next(one for one in all_progress(course) if one.module == module)
 
 
 def record_report(course: Course, module: Module, report: Report) -> None:

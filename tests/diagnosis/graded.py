@@ -22,7 +22,7 @@ MODULES += ["11_efficient_attention", "12_transformer"]
 # The proof of the course says the same of every fingerprint; these grade each submission in full.
 GRADED = [MODULES[0], *(pytest.param(name, marks=pytest.mark.exhaustive) for name in MODULES[1:])]
 
-# A submission of these trains a model, so some of their misconceptions are graded here. The proof of the course has all.
+# These train a model, so only some of their misconceptions are graded here. The proof of the course has all.
 SLOW = {"12_transformer": 8}
 
 

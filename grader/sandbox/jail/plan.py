@@ -40,6 +40,7 @@ class Plan:
     memory: int = MEMORY_BYTES  # what a worker may use in addition to its zygote
     meters: bool = True  # whether workers will measure costs
     devices: tuple[str, ...] = ()  # the device files of a GPU, if workers get one
+    compiles: bool = False  # workers start compilers, and have a folder for what these write
 
     def has(self, layer: Layer) -> bool:
         return layer in self.layers

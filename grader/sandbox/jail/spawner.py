@@ -10,10 +10,10 @@ import contextlib
 import json
 import os
 import signal
-import site
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-import grader
 from grader.core.tier import Tier
 from grader.course.module import Backend
+from grader.sandbox.jail.environment import clean_environment, compiler_environment
 from grader.sandbox.jail.limits import MEMORY_BYTES
 from grader.sandbox.jail.plan import Plan
-from grader.sandbox.jail.view import BOX, bubblewrap, package_folders, view_for
+from grader.sandbox.jail.view import bubblewrap, view_for
 from grader.sandbox.jail.zygote import MESSAGE_BYTES, pack
 
 # A zygote answers at once. If it takes longer than this, the machine has a problem, not the student.
@@ -110,12 +110,18 @@ class ZygoteSpawner(_Closing):
         self._spawned: deque[_Spawned] = deque()
         self._ordered: socket.socket | None = None
         self._confirmed = False
+        self._scratch = (
+            tempfile.TemporaryDirectory(prefix="attn-", ignore_cleanup_errors=True) if plan.compiles else None
+        )
+        environment = clean_environment(gpu=bool(plan.devices))
+        if self._scratch is not None:
+            environment |= compiler_environment(self._scratch.name)
         try:
             with theirs:
                 self._process = subprocess.Popen(
                     [*_wrapping(plan), *_python("grader.sandbox.jail.zygote", theirs.fileno())],
                     pass_fds=[theirs.fileno()],
-                    env=clean_environment(gpu=bool(plan.devices)),
+                    env=environment,
                     stdin=subprocess.PIPE,  # for the plan, which may be too long for an argument
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,  # for the reason why it could not start; its workers have no stderr
@@ -271,6 +277,8 @@ class ZygoteSpawner(_Closing):
             self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
 
 @dataclass(frozen=True)
@@ -370,26 +378,3 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
-
-
-def clean_environment(*, gpu: bool = False) -> dict[str, str]:
-    """Return the few environment variables of a worker: nothing of the instructor's, and nothing random."""
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-    environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
-    # glibc fills new memory with fixed bytes, so that np.empty gives the same values in every run.
-    environment["MALLOC_PERTURB_"] = "165"
-    environment["MIMALLOC_ARENA_RESERVE"] = "65536"  # KiB; torch's allocator would reserve a gigabyte at once
-    # The worker must run this code, not another installed clone. -s leaves out the user's files, and with them the
-    # user's packages, so those are added here.
-    own = [str(path) for path in package_folders() if str(path) == site.getusersitepackages()]
-    environment["PYTHONPATH"] = os.pathsep.join([str(Path(grader.__file__).parent.parent), *own])
-    environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
-    # One BLAS thread: with more, the last digits depend on the load, and threads do not survive a fork.
-    environment |= dict.fromkeys(threads, "1")
-    # One GPU or none: what a worker sees must not depend on the machine.
-    environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0] if gpu else ""
-    if gpu:
-        environment |= {"CUDA_CACHE_DISABLE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
-    if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it
-        environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
-    return environment

@@ -44,10 +44,14 @@ def begin_spawner(backend: Backend) -> ZygoteSpawner | None:
     return None
 
 
-def open_gpu_spawner() -> ZygoteSpawner:
-    """Return a spawner of workers with the GPU, in the best tier that works; JailError if there is none."""
+def open_gpu_spawner(*, compiles: bool = False) -> ZygoteSpawner:
+    """Return a spawner of workers with the GPU, in the best tier that works; JailError if there is none.
+
+    With `compiles`, they are not jailed: Triton starts programs (a C compiler and ptxas) and loads what they wrote.
+    """
     problems: list[str] = []
-    for plan in plans("torch", gpu_devices()):
+    devices = gpu_devices()
+    for plan in [Plan("torch", devices=devices, compiles=True)] if compiles else plans("torch", devices):
         try:
             return ZygoteSpawner(plan)
         except JailError as error:

@@ -27,6 +27,13 @@ _ATTENTION = {
 }
 _ATTENTION_PREFIXES = ("scaled_dot_product", "flash_attention", "efficient_attention", "fused_sdp", "flex_attention")
 _READY_MADE = {"cross_entropy", "cross_entropy_loss", "linear_cross_entropy", "rms_norm", "fused_rms_norm"}
+_PRODUCTS = {"matmul", "rmatmul", "mm", "bmm", "mv", "dot", "vdot", "inner", "vecdot", "einsum", "tensordot"}
+_PRODUCTS |= {"addmm", "addbmm", "baddbmm", "addmv", "linear", "bilinear", "chain_matmul", "multi_dot"}
+
+
+def is_product(name: str) -> bool:
+    """Whether a torch function is a product of matrices or vectors."""
+    return name.rpartition(".")[2].strip("_") in _PRODUCTS
 
 
 def is_ready_made(name: str) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_ready_made
+from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_product, is_ready_made
 
 
 class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
-    """Notes ready-made attention, losses and norms by name, and one other function that was called.
+    """Notes ready-made attention, losses, norms and products by name, and one other function that was called.
 
     What a fallback calls is not noted: the course wrote it, and what a module forbids its students is allowed there.
     """
@@ -27,7 +27,7 @@ class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no t
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(getattr(function, "__name__", ""))
         if name not in self._is_ready:
-            self._is_ready[name] = is_attention(name) or is_ready_made(name)
+            self._is_ready[name] = is_attention(name) or is_ready_made(name) or is_product(name)
         noted = self._is_ready[name] or not self.names
         if name != "__get__" and noted and not (self._given and self._is_given()):
             self.names[f"{PREFIX}{name.strip('_').removesuffix('.default')}"] = None
