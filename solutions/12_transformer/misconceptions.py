@@ -90,6 +90,15 @@ REPLACE = {
     )
 }
 
+# %% norm_changes_its_input
+LIKELY = "the tokens of the caller are divided in place"
+HINT = "x.mul_(y) changes the tensor that was passed in. x * y makes a new one."
+REPLACE = {
+    "return x * torch.rsqrt(mean_square + self.eps) * self.weight": (
+        "return x.mul_(torch.rsqrt(mean_square + self.eps)) * self.weight"
+    )
+}
+
 # %% network_gate_and_up_swapped
 LIKELY = "silu is applied to up, not to gate"
 HINT = "Which of the two projections says how much of the other passes?"
@@ -149,6 +158,11 @@ REPLACE = {
     "self.up = nn.Linear(embed_dim, hidden_dim, bias=False)": "self.up = nn.Linear(embed_dim, hidden_dim)",
     "self.down = nn.Linear(hidden_dim, embed_dim, bias=False)": "self.down = nn.Linear(hidden_dim, embed_dim)",
 }
+
+# %% network_changes_its_input
+LIKELY = "the result is written into the tokens of the caller"
+HINT = "A caller may need x again: the block adds it to the result. Return a new tensor."
+REPLACE = {"return self.down(opened * self.up(x))  # (B, N, E)": "return x.copy_(self.down(opened * self.up(x)))"}
 
 # %% block_post_norm
 LIKELY = "the norms come after the sums: this is a post-norm block"
@@ -336,6 +350,11 @@ LIKELY = "the model returns the logits of the last place only"
 HINT = "How many places have a target in training?"
 REPLACE = {"return self.head(self.norm(x))": "return self.head(self.norm(x[:, -1:]))"}
 
+# %% model_changes_the_ids
+LIKELY = "the first token of the caller is overwritten"
+HINT = "ids belongs to the caller. Print it before and after a call."
+REPLACE = {"length = ids.shape[1]": "ids[:, 0] = 0\nlength = ids.shape[1]"}
+
 # %% model_runs_one_block
 LIKELY = "only the first block is used"
 HINT = "Look at the loop over the blocks. Does it reach the second one?"
@@ -376,7 +395,6 @@ REPLACE = {
 # %% model_begins_too_sure
 LIKELY = "the first logits are far too large, so a new model is sure of random tokens"
 HINT = "Print the loss of a new model, and ln V. How large should the first logits be?"
-VALUES_RIGHT = True
 REPLACE = {
     "self.head = nn.Linear(embed_dim, vocab_size, bias=False)": (
         "self.head = nn.Linear(embed_dim, vocab_size, bias=False)\nnn.init.normal_(self.head.weight, std=3.0)"
@@ -516,6 +534,15 @@ LIKELY = "no gradient flows through the sum over all tokens"
 HINT = "Which tensors do you detach? The gradient of a logit that is not the target is not 0."
 REPLACE = {"log_sums = torch.logsumexp(logits, dim=-1)": "log_sums = torch.logsumexp(logits.detach(), dim=-1)"}
 
+# %% loss_changes_the_logits
+LIKELY = "the maximum is subtracted from the logits of the caller"
+HINT = "logits.sub_(m) changes the tensor that was passed in. logits - m makes a new one."
+REPLACE = {
+    "log_sums = torch.logsumexp(logits, dim=-1)  # (B, N)": (
+        "logits.sub_(logits.detach().amax(dim=-1, keepdim=True))\nlog_sums = torch.logsumexp(logits, dim=-1)"
+    )
+}
+
 # %% batch_targets_not_shifted
 LIKELY = "the targets are the inputs themselves: the model learns to copy"
 HINT = "What comes after inputs[0, 0] in the data? That is targets[0, 0]."
@@ -606,6 +633,11 @@ REPLACE = {
     "pieces = data[places]\nreturn pieces[:, :-1], pieces[:, 1:]": "return data[places], data[places + 1]",
 }
 
+# %% batch_changes_the_data
+LIKELY = "the data of the caller is moved by one token"
+HINT = "Print the data before and after a call. It is the text, and the next batch is cut from it, too."
+REPLACE = {"pieces = data[places]": "pieces = data[places]\ndata.copy_(data.roll(1))"}
+
 # %% sample_temperature_multiplied
 LIKELY = "the logits are multiplied by the temperature"
 HINT = "A low temperature should make likely tokens likelier. Multiply or divide?"
@@ -615,6 +647,12 @@ REPLACE = {"logits = logits / temperature": "logits = logits * temperature"}
 LIKELY = "the temperature is not used"
 HINT = "Draw with a temperature of 0.05 and of 50. What changes?"
 REPLACE = {"logits = logits / temperature": ""}
+
+# %% sample_changes_the_logits
+LIKELY = "the logits of the caller are divided in place"
+HINT = "logits /= t changes the tensor that was passed in. logits = logits / t makes a new one."
+VALUES_RIGHT = True
+REPLACE = {"logits = logits / temperature  # (B, V)": "logits /= temperature"}
 
 # %% sample_always_the_best
 LIKELY = "the most likely token is always taken: nothing is drawn"
@@ -869,6 +907,11 @@ REPLACE = {
     )
 }
 
+# %% generate_changes_the_prompt
+LIKELY = "the first token of the prompt is overwritten"
+HINT = "ids belongs to the caller. Print it before and after a call."
+REPLACE = {"was_training = model.training": "was_training = model.training\nids[:, 0] = ids[:, -1]"}
+
 # %% train_gradients_add_up
 LIKELY = "the gradients of earlier steps are never set to zero"
 HINT = "backward() adds to the gradients. What has to happen before it?"
@@ -955,6 +998,11 @@ REPLACE = {
 LIKELY = "the targets are the inputs: the model learns to copy"
 HINT = "Which of the two parts of a batch does the loss compare with?"
 REPLACE = {"batch_loss = cross_entropy(model(inputs), targets)": "batch_loss = cross_entropy(model(inputs), inputs)"}
+
+# %% train_changes_the_data
+LIKELY = "the data of the caller is turned around"
+HINT = "Print the data before and after training. It is the text of the caller."
+REPLACE = {"model.train()": "model.train()\ndata.copy_(data.flip(0))"}
 
 # %% norm_by_a_matrix
 LIKELY = "the weight is made into a matrix: a product of matrices, where a product of numbers is enough"
