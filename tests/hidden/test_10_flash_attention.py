@@ -76,12 +76,19 @@ def rising(rng, rows, tiles, width):
     return [base[t] + rng.uniform(-1, 1, size=(rows, width)) for t in range(tiles)]
 
 
+def rising_keys(q, k):
+    """The keys in an order in which the scores of the last query rise: every tile has a larger one."""
+    return k[np.argsort(k @ q[-1])]
+
+
 # merge_softmax ------------------------------------------------------------------------------------------
 
 
 @worth(4.5, "the largest score and the sum after several tiles are those of the whole row", target=MERGE)
 def test_merge_over_several_tiles(student, rng, shown):
     tiles = rising(rng, 3, 4, 2)
+    for tile in tiles:
+        tile[1] -= 20  # the largest score of a row may be below 0
     m, total = np.full(3, -np.inf), np.zeros(3)
     for tile in tiles:
         m, total, _, _ = results(student.merge_softmax(m, total, tile), (3,), (3,), (3, 2), (3,))
@@ -94,6 +101,7 @@ def test_merge_over_several_tiles(student, rng, shown):
 @worth(3, "weights are exponentials relative to the new largest score, not divided", target=MERGE)
 def test_merge_weights(student, rng):
     low, high = rng.uniform(-1, 1, size=(2, 3, 4))
+    high[1] -= 2  # the new largest score may be below 0
     for m, scores in ((np.full(3, 4.0), low), (np.full(3, -4.0), high)):
         found = student.merge_softmax(m, np.ones(3), scores)
         m_new, _, weights, _ = results(found, (3,), (3,), (3, 4), (3,))
@@ -106,7 +114,8 @@ def test_merge_weights(student, rng):
 @worth(3, "rescale turns what was made with the old maximum into what the new one needs", target=MERGE)
 def test_merge_rescale(student, rng):
     old = rng.uniform(-1, 1, size=(4, 3))
-    scores = rng.uniform(-1, 1, size=(4, 2)) + np.array([[3.0], [-3.0], [2.0], [-2.0]])
+    old[1] -= 1.5  # the old largest score may be below 0, and stay the largest
+    scores = rng.uniform(-1, 1, size=(4, 2)) + np.array([[3.0], [-4.0], [2.0], [-2.0]])
     m = old.max(axis=1)
     _, total, weights, rescale = results(
         student.merge_softmax(m, np.exp(old - m[:, None]).sum(axis=1), scores), (4,), (4,), (4, 2), (4,)
@@ -186,6 +195,7 @@ def test_flash_agrees_with_the_oracle(student, rng, shown):
 @worth(3, "tiles that are larger than the arrays, or do not divide them, change nothing", target=FLASH)
 def test_flash_with_odd_tiles(student, rng):
     q, k, v = rng.normal(size=(5, 2)), rng.normal(size=(11, 2)), rng.normal(size=(11, 3))
+    k = rising_keys(q, k)
     blocks = [(5, 11), (100, 100), (3, 4), (2, 10), (4, 7)]
     values = student.flash_attention.call_many([arguments(q, k, v, *one) for one in blocks])
     whole, *others = [results(value, (5, 3), (5,)) for value in values]
@@ -222,6 +232,7 @@ def test_flash_causal_of_other_lengths(student, rng):
 @worth(1.5, "with is_causal, every size of tiles gives the same as one tile", target=FLASH)
 def test_flash_causal_in_other_tiles(student, rng):
     q, k, v = rng.normal(size=(3, 7, 2))
+    k = rising_keys(q, k)
     blocks = [(7, 7), (2, 2), (3, 2), (2, 5), (1, 4)]
     values = student.flash_attention.call_many([arguments(q, k, v, *one, True) for one in blocks])
     whole, *others = [results(value, (7, 2), (7,)) for value in values]
@@ -256,6 +267,7 @@ def test_flash_of_a_batch_and_its_elements(student, rng):
 @worth(2, "later keys and values do not change earlier outputs with is_causal", target=FLASH)
 def test_flash_does_not_see_the_future(student, rng):
     q, k, v = rng.uniform(0.5, 1.5, size=(6, 2)), rng.normal(size=(6, 2)), rng.normal(size=(6, 2))
+    k = rising_keys(q, k)
     other_k, other_v = k.copy(), v.copy()
     other_k[4:], other_v[4:] = other_k[4:] + 5000, other_v[4:] - 7  # a score minus 100 is not blocked
     one, other = student.flash_attention.call_many(
@@ -281,8 +293,9 @@ def test_flash_of_rising_and_falling_scores(student, rng):
 
 @worth(1.5, "scores of thousands give finite results", target=FLASH)
 def test_flash_of_very_large_scores(student, rng):
-    q, k, v = rng.uniform(0.5, 1.5, size=(4, 1)) * 2000, rng.uniform(-1.5, 1.5, size=(6, 1)), rng.normal(size=(6, 2))
-    k[:, 0] = np.array([1.0, -1.2, 1.4, 0.1, 1.3, -0.7]) + rng.uniform(-0.04, 0.04, size=6)
+    q, v = rng.uniform(0.5, 1.5, size=(4, 1)) * 2000, rng.normal(size=(6, 2))
+    q[1] += 3000  # its scores are far above those of query 0, in the same tile
+    k = np.array([[1.0], [-1.2], [1.4], [0.1], [0.5], [-0.7]]) + rng.uniform(-0.04, 0.04, size=(6, 1))
     expected = oracle_attention(q, k, v)
     output, log_sums = results(student.flash_attention(q, k, v, 2, 2), (4, 2), (4,))
     assert_close(output, expected[0], of="O")
@@ -320,6 +333,7 @@ def test_flash_of_a_batch(student, rng):
 @worth(1.5, "L is the log-sum of the scaled scores: with it, the weights of every row sum to 1", target=FLASH)
 def test_flash_log_sums_normalise(student, rng):
     q, k, v = rng.normal(size=(6, 4)) * 2, rng.normal(size=(5, 4)) + 1, np.eye(5)
+    k = rising_keys(q, k)
     output, log_sums = results(student.flash_attention(q, k, v, 4, 2), (6, 5), (6,))
     weights = np.exp(q @ k.T / 2 - array_like(log_sums, (6,))[:, None])
     assert_close(weights.sum(axis=1), np.ones(6), of="the sums of exp(score - L)")
@@ -329,6 +343,7 @@ def test_flash_log_sums_normalise(student, rng):
 @worth(1, "the order of the keys does not matter, and equal values come out unchanged", target=FLASH)
 def test_flash_properties(student, rng):
     q, k, v = rng.normal(size=(4, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 2))
+    k = rising_keys(q, k)
     order = np.array([3, 5, 0, 2, 4, 1])
     calls = [
         arguments(q, k, v, 2, 4),
@@ -343,7 +358,8 @@ def test_flash_properties(student, rng):
 
 @worth(1, "flash_attention is right for float32 and for integers", target=FLASH)
 def test_flash_of_other_dtypes(student, rng):
-    q, k, v = rng.integers(-3, 4, size=(3, 5, 2))
+    q, k, v = rng.integers(-3, 3, size=(3, 5, 2))
+    q[0], k[4] = 3, 3  # the last key has the largest score of query 0
     expected = oracle_attention(q, k, v)
     for kind in (np.float32, np.int64):
         output, log_sums = results(student.flash_attention(*(x.astype(kind) for x in (q, k, v)), 2, 2), (5, 2), (5,))
