@@ -6,7 +6,7 @@ import pytest
 
 from grader.course.course import Course
 from tests.acceptance.graded_files import grade_folder, lost_marks
-from tests.conftest import DATA, LIMITS
+from tests.conftest import DATA
 
 FOLDERS = sorted((DATA / "right").iterdir())
 FEWEST = 6
@@ -18,7 +18,7 @@ MODULES = [
 
 @pytest.mark.parametrize("module_name", MODULES)
 def test_right_solutions_get_full_marks(course: Course, module_name: str) -> None:
-    reports = grade_folder(course, DATA / "right" / module_name, LIMITS)
+    reports = grade_folder(course, DATA / "right" / module_name)
     assert lost_marks(reports) == {}
     assert len(reports) >= FEWEST
 
