@@ -6,7 +6,7 @@ the CPU waited.
 
 import torch
 
-from grader.testing import Tolerance, arguments, assert_close, assert_disciplined, worth
+from grader.testing import Tolerance, arguments, assert_close, assert_disciplined, assert_dtype, worth
 
 # The shared example, "The cat sat on mat": a row for each token.
 Q = torch.tensor([[1.0, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
@@ -73,6 +73,7 @@ def test_ragged(student, rng):
 def test_bfloat16(student, rng):
     q, k, v = inputs_of(rng, 2, n_q=200, n_k=200, width=64, dtype=torch.bfloat16)
     value = finished(student.flash_forward.on_gpu(q, k, v))
+    assert_dtype(value, torch.bfloat16)
     assert_close(value, oracle_attention(q, k, v).to(torch.bfloat16), NEAR[torch.bfloat16], of="the output")
 
 

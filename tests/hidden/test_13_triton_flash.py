@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.testing import Tolerance, arguments, assert_close, worth
+from grader.testing import Tolerance, arguments, assert_close, assert_dtype, worth
 
 FLASH = "flash_forward"
 NEAR = {torch.float32: Tolerance(1e-4, 1e-4), torch.bfloat16: Tolerance(2e-2, 2e-2)}
@@ -35,6 +35,7 @@ def assert_agrees(student, cases, tolerance):
     for i, (case, found) in enumerate(zip(cases, student.flash_forward.on_gpu_many(cases), strict=True)):
         q, k, v = case.args
         expected = oracle_attention(q, k, v, is_causal=case.kwargs.get("is_causal", False))
+        assert_dtype(finished(found), q.dtype)
         assert_close(finished(found), expected.to(q.dtype), tolerance, of=f"call {i + 1}")
 
 
