@@ -30,9 +30,9 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
             "Use lowercase letters, as in `rope`",
             usage=True,
         )
-    if any(module.slug == slug for module in course.modules):
+    if any(module.slug == slug for module in course.all_modules):
         raise CourseError(course.root / "modules", slug, "already exists", "Choose another name", usage=True)
-    order = max((module.order for module in course.modules), default=0) + 1
+    order = max((module.order for module in course.all_modules), default=0) + 1
     number = f"{order:02d}"
     name = f"{number}_{slug}"
     files = {

@@ -21,13 +21,18 @@ class Course:
     optional: tuple[Module, ...] = ()  # beyond the course: found by name, and in no list and no total
 
     @property
+    def all_modules(self) -> tuple[Module, ...]:
+        """The modules of the course, then those beyond it."""
+        return (*self.modules, *self.optional)
+
+    @property
     def is_bundle(self) -> bool:
         """Whether this is a student's copy, without solutions and hidden suites."""
         return not (self.root / "solutions").is_dir()
 
     def module(self, name: str) -> Module:
         """Return a module by its name, slug or number: `01_softmax`, `softmax`, `01` or `1`."""
-        for module in (*self.modules, *self.optional):
+        for module in self.all_modules:
             if name in (module.name, module.slug, module.name[:2], str(module.order)):
                 return module
         known = [module.name for module in self.modules]

@@ -100,13 +100,14 @@ def _run(one: DirectTest, module: str) -> Callable[[Student], BaseException | No
 
 def _api(names: Mapping[str, Any]) -> Api:
     """Return the functions and classes among some names."""
-    classes = {
-        name: tuple(method for method in vars(value) if not method.startswith("_"))
-        for name, value in names.items()
-        if isinstance(value, type)
+    types = {name: value for name, value in names.items() if isinstance(value, type)}
+    parts = {name: {one: part for one, part in vars(value).items() if one[:1] != "_"} for name, value in types.items()}
+    properties = {
+        name: tuple(one for one, part in found.items() if isinstance(part, property)) for name, found in parts.items()
     }
+    classes = {name: tuple(one for one in found if one not in properties[name]) for name, found in parts.items()}
     functions = tuple(name for name, value in names.items() if callable(value) and name not in classes)
-    return Api(functions, classes, ())
+    return Api(functions, classes, (), properties=properties)
 
 
 def _failure_text(target: str, checks: tuple[CheckResult, ...]) -> str:

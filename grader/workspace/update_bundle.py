@@ -104,10 +104,10 @@ def read_bundle(source: Path, course: Course) -> NewerBundle:
 
 def stage_course(course: Course, bundle: NewerBundle, root: Path) -> Course:
     """Write the updated course into a folder of its own, check it, and return it."""
-    for module in course.modules:
+    for module in course.all_modules:
         if module.name not in bundle.module_names:
-            kept = (module.folder / "module.toml").read_bytes()
-            write_bytes_atomically(root / "modules" / module.name / "module.toml", kept)
+            for path in (module.folder / "module.toml", *module.fallbacks.values()):
+                write_bytes_atomically(root / "modules" / module.name / path.name, path.read_bytes())
     for name, data in bundle.files.items():
         write_bytes_atomically(root / name, data)
     try:

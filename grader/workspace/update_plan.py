@@ -52,7 +52,7 @@ class _OwnFiles:
 def plan_module(course: Course, newer: Module, bundle: NewerBundle) -> tuple[ModuleUpdate, list[FileWrite]]:
     """Return the changes to one module, and the files to write for it, golden.json last."""
     folder = course.root / "modules" / newer.name
-    here = next((module for module in course.modules if module.name == newer.name), None)
+    here = next((module for module in course.all_modules if module.name == newer.name), None)
     own = _plan_own_files(newer.slug, folder, _old_stub(here), read_golden(newer).stub)
     words = dict.fromkeys(newer.fallback.values(), "fallback") | _beside_lesson(newer, bundle) | COURSE_FILES
     given = {name: bundle.files[f"modules/{newer.name}/{name}"] for name in words}

@@ -54,7 +54,7 @@ def test_the_readme_says_what_torch_modules_need(course: Course) -> None:
     constraints = (ROOT / "constraints.txt").read_text()
     both = readme(course.modules, WHEEL, constraints)
     assert "python -m pip install -c constraints.txt torch\n" in both
-    assert "`05_torch_attention`, `06_multi_head_attention`, `07_gpu_path` need PyTorch" in both
+    assert "`07_gpu_path`, `09_kv_cache`, `12_transformer` need PyTorch" in both
     assert f"graded with version {re.findall('^torch==(.*)$', constraints, re.MULTILINE)[0]}." in both
     assert "orch" not in readme(course.modules[:1], WHEEL, constraints).replace("torch_attention", "")
 

@@ -337,7 +337,7 @@ class TestNewModule:
         new_module(course_copy, "rope", "Rotary {positions}")
         course = read_course(course_copy.root)
         rope = course.module("rope")
-        number = max(module.order for module in course_copy.modules) + 1
+        number = max(module.order for module in course_copy.all_modules) + 1
         assert (rope.name, rope.title) == (f"{number:02d}_rope", "Rotary {positions}")
         build_module(course, rope)
         assert check_module(course, rope).problems == ()

@@ -131,8 +131,8 @@ def test_a_worker_makes_the_objects_of_a_script() -> None:
     objects.modules = SimpleNamespace(main=SimpleNamespace(add=add, Tally=Tally), filenames=set())  # type: ignore[assignment]
     tally = object_of("Tally", 100)
     sent = sent_in_place(tally, [tally])
-    call = [0, [sent, 20], {}, None, None, [["add", [sent, 1], {}]], [tally.data]]
-    missing = [0, [sent, 20], {}, None, None, [], [["Missing", tally.data[1]]]]
+    call = [0, [sent, 20], {}, None, None, [["add", [sent, 1], {}]], [tally.data], ""]
+    missing = [0, [sent, 20], {}, None, None, [], [["Missing", tally.data[1]]], ""]
     result, again, failed = probed(objects, {"path": ["add"], "objects": [], "calls": [call, call, missing]})
     assert (result["value"], again["value"]) == (121, 121)
     assert result["changed"] == {}, "an object of the student's own may change"

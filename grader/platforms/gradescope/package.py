@@ -51,7 +51,10 @@ def make_autograder(course: Course, settings: Settings) -> bytes:
 
 def _course_files(course: Course, module: Module) -> list[Path]:
     """Return the files that grading reads: all of the module, and what identifies the other modules."""
-    others = [path for one in course.modules for path in (one.folder / "module.toml", one.golden) if path.is_file()]
+    named = [
+        (one.folder / "module.toml", one.golden, *one.fallbacks.values()) for one in course.modules
+    ]  # a course is read only if its fallbacks are there
+    others = [path for paths in named for path in paths if path.is_file()]
     own = [module.folder / "module.toml", module.stub, module.checks, module.probes, module.golden]
     own += [*module.fallbacks.values(), course.solution(module), course.hidden_suite(module)]
     imported = earlier_solutions(course, module, read_text(course.solution(module)))

@@ -110,7 +110,8 @@ def _release(course: Course, module: Module, config: Config, staging: Path) -> R
 def _write_source(course: Course, module: Module, to: Path, staging: Path) -> None:
     to.mkdir(parents=True)
     (to / f"{module.slug}.ipynb").write_text(source_notebook(course, module), encoding="utf-8")
-    for path in (module.lesson, *module.beside_lesson):
+    # The notebook imports a fallback where the student has no module of their own.
+    for path in (module.lesson, *module.beside_lesson, *module.fallbacks.values()):
         shutil.copy(path, to)
     for wheel in staging.glob("*.whl"):
         shutil.copy(wheel, to)
