@@ -28,8 +28,8 @@ def runnable(page: str) -> bool:
     return any(block.file or (block.is_shell and not block.not_run) for block in blocks_of(page))
 
 
-# These pages play a term with nbgrader, and make and run what other platforms take: minutes each.
-LONG = {"docs/nbgrader.md", "docs/export.md"}
+# These pages play a term with nbgrader, grade classes, and make and run what other platforms take: minutes each.
+LONG = {"docs/nbgrader.md", "docs/export.md", "docs/grading.md", "docs/instructor.md", "docs/pages.md"}
 RUNNABLE = [
     pytest.param(page, marks=pytest.mark.exhaustive if page in LONG else ())
     for page in sorted(PAGES, key=lambda page: page == "README.md")  # last: it needs the proof that others make

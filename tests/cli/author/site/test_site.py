@@ -18,7 +18,8 @@ from grader.course.course import Course
 from tests.conftest import ROOT
 from tests.pages.browser import Browser, needs_browser, open_browser, violations
 
-PAGES = ("index.html", "lessons/01_softmax.html", "guides/instructor.html", "explorer.html")
+PAGES = ("index.html", "lessons/01_softmax.html")
+MORE = ("guides/instructor.html", "lessons/12_transformer.html", "explorer.html")
 LINE = "shifted = x - x.max(axis=axis, keepdims=True)"
 
 
@@ -138,7 +139,7 @@ def test_a_missing_package_is_said_in_one_sentence(tmp_path: Path, monkeypatch: 
     assert "no_such_package is not installed. Run: pip install 'attnlab[site]'" in done.output
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in MORE)])
 def test_a_page_is_accessible_and_stays_at_home(browser: Browser, site: Path, name: str) -> None:
     asked: list[str] = []
     with browser.site_page(site / name, asked) as page:
