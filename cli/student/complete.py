@@ -101,7 +101,7 @@ def _screen(module: Module, state: Completion, unlocked: list[str], *, done: boo
         return "\n".join(lines)
     lines += ["", f"{module.name} is complete and in your package:"]
     lines += [f"  from mylab.{module.slug} import {state.report.checks[0].target}"]
-    return "\n".join([*lines, f"Unlocked: {', '.join(unlocked)}"] if unlocked else lines)
+    return "\n".join([*lines, wrapped(", ".join(unlocked), "Unlocked: ")] if unlocked else lines)
 
 
 def _cost_json(cost: OwnCost) -> dict[str, object]:

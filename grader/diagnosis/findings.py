@@ -32,7 +32,7 @@ class Finding:
 
 
 def findings(prints: Fingerprints, observed: Observed, answers: Mapping[str, Any]) -> list[Finding]:
-    """Return at most one finding for each target, in the order of the module.
+    """Return at most one finding for each target, in the order of the module, and one for each question under Reflect.
 
     A consequence of a wrong way that already has a name is not reported again: one mistake, one name. A function that
     builds on an unnamed mistake, or on two at once, is not reported either: its own code may be right.
@@ -72,8 +72,12 @@ def stated_properties(prints: Fingerprints, observed: Observed) -> tuple[StatedP
 
 
 def _wrong_answers(prints: Fingerprints, answers: Mapping[str, Any]) -> list[Finding]:
-    ways = [way for way in prints.ways if way.answers and all(_answers_so(way, name, answers) for name in way.answers)]
-    return [Finding(REFLECT, next(iter(ways[0].answers)), None, ways[0])] if len(ways) == 1 else []
+    """Return a finding for each question whose answer only one wrong way gives."""
+    given: dict[str, list[WrongWay]] = {}
+    for way in prints.ways:
+        if way.answers and all(_answers_so(way, name, answers) for name in way.answers):
+            given.setdefault(next(iter(way.answers)), []).append(way)
+    return [Finding(REFLECT, name, None, ways[0]) for name, ways in given.items() if len(ways) == 1]
 
 
 def _answers_so(way: WrongWay, name: str, answers: Mapping[str, Any]) -> bool:

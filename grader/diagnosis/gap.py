@@ -13,7 +13,7 @@ from grader.diagnosis.findings import Finding
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Side, likeness
-from grader.diagnosis.wording import call_of, shown_probe
+from grader.diagnosis.wording import FEW_DIGITS, MANY_DIGITS, call_of, shown_probe
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 
@@ -35,7 +35,9 @@ def value_gap(finding: Finding, prints: Fingerprints, observed: Observed) -> Val
     row, column = _first_wrong(*tables)
     rows, across = _window(row, len(tables[0]), MOST_ROWS), _window(column, columns, MOST_COLUMNS)
     where = [part, _span("row", rows, len(tables[0])), _span("column", across, columns)]
-    shown = [_rows(table[rows, across]) for table in tables]
+    shown = [_rows(table[rows, across], FEW_DIGITS) for table in tables]
+    if shown[0] == shown[1]:  # rounding hides the difference
+        shown = [_rows(table[rows, across], MANY_DIGITS) for table in tables]
     return ValueGap(printable(call_of(probe), 400), ", ".join(filter(None, where)), *shown)
 
 
@@ -76,5 +78,5 @@ def _span(what: str, part: slice, length: int) -> str:
     return "" if part.stop - part.start == length else f"{what}s {part.start} to {part.stop - 1} of {length}"
 
 
-def _rows(table: np.ndarray) -> Rows:
-    return tuple(tuple(f"{number:.4g}" for number in row) for row in table.tolist())
+def _rows(table: np.ndarray, digits: int) -> Rows:
+    return tuple(tuple(f"{number:.{digits}g}" for number in row) for row in table.tolist())

@@ -69,6 +69,8 @@ def literal(value: Any) -> str:
     if type(value) in (list, tuple):
         inside = ", ".join(map(literal, value))
         return f"[{inside}]" if type(value) is list else f"({inside}{',' if len(value) == 1 else ''})"
+    if type(value).__module__ == "torch" and type(value).__name__ == "dtype":
+        return str(value)
     if _is_tensor(value):
         kind = str(value.dtype).removeprefix("torch.")
         if kind in ("float16", "bfloat16"):

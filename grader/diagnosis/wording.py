@@ -22,6 +22,7 @@ from grader.diagnosis.weights_reading import Reading, read_weights
 
 WIDTH = 78
 MAX_LINES = 15
+FEW_DIGITS, MANY_DIGITS = 4, 12
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 GRADIENTS = "its result, and the gradients of all inputs"
 
@@ -104,7 +105,7 @@ def call_of(probe: Probe) -> str:
     if (code := expression(probe)) is not None:
         return code
     name, _, method = probe.path.partition(".")
-    head = f"{name}({', '.join(map(literal, probe.made.init))}).{method}" if method else name
+    head = f"{name}({', '.join(map(_code, probe.made.init))}).{method}" if method else name
     if probe.before:
         steps = ", ".join(f"`{one.method}`" for one in probe.before)
         head = f"On one object, after {steps}: {head}" if method else f"After {steps}: {head}"
@@ -116,6 +117,14 @@ def call_of(probe: Probe) -> str:
     return f"{head} of {probe.said or f'arrays of {shapes}'}" if probe.said or shapes else head
 
 
+def _code(value: Any) -> str:
+    """Return code for an argument, or its type if there is none."""
+    try:
+        return literal(value)
+    except ValueError:
+        return f"<{type(value).__name__}>"
+
+
 def _machine(place: SimulatedMachine) -> str:
     """Return the machine that a call runs on, and the arguments that are not on its GPU."""
     if not place.gpu:
@@ -124,7 +133,7 @@ def _machine(place: SimulatedMachine) -> str:
     return f"On a GPU, with {_joined(left)} on the CPU" if left else "On a GPU"
 
 
-def _numbers(array: np.ndarray, digits: int = 4) -> str:
+def _numbers(array: np.ndarray, digits: int = FEW_DIGITS) -> str:
     """Return an array as one short line."""
     text = np.array2string(
         array, separator=", ", max_line_width=10_000, threshold=60, formatter={"float_kind": f"{{:.{digits}g}}".format}
@@ -195,8 +204,14 @@ def _values(found: Any, expected: Any) -> list[list[str]]:
     if one.ndim >= 2 and one.size > 16:
         rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
         off = next((i for i, pair in enumerate(zip(*rows, strict=True)) if likeness(*pair)), 0)
-        return [*_pair(_numbers(rows[0][off]), _numbers(rows[1][off])), [f"  (row {off})"]]
-    return _pair(_numbers(one), _numbers(other))
+        return [*_number_pair(rows[0][off], rows[1][off]), [f"  (row {off})"]]
+    return _number_pair(one, other)
+
+
+def _number_pair(found: np.ndarray, expected: np.ndarray) -> list[list[str]]:
+    """Show two arrays with four digits, or with as many as tell them apart."""
+    few = _numbers(found), _numbers(expected)
+    return _pair(*few) if few[0] != few[1] else _pair(_numbers(found, MANY_DIGITS), _numbers(expected, MANY_DIGITS))
 
 
 def _pair(found: str, expected: str) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -12,9 +13,9 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import check_own_files
-from grader.submission.submission import Source, Submission
 from tests.conftest import ROOT
 from tests.diagnosis.graded import SLOW
+from tests.diagnosis.naming import submission_of
 
 MODULES = [module.name for module in read_course(ROOT).modules]
 FEW, MANY, FIRST = 3, 60, 2
@@ -33,10 +34,8 @@ def reports_on(
 ) -> list[tuple[set[str], Report]]:
     """Return the names of each pair, and what `attn test` finds in a file with both."""
     solution = read_text(course.solution(module))
-    submissions = []
-    for one, other in pairs:
-        source = Source(f"{module.slug}.py", (f"{solution}\n\n{one.code}\n\n{other.code}",), notebook=False)
-        submissions.append(Submission(f"{one.name}+{other.name}", module.name, source.file, {module.slug: source}))
+    texts = {f"{one.name}+{other.name}": f"{solution}\n\n{one.code}\n\n{other.code}" for one, other in pairs}
+    submissions = [replace(submission_of(course, module, text), student=title) for title, text in texts.items()]
     reports: list[Report] = []
     check_own_files(course, module, submissions, reports.append)
     return [({one.name, other.name}, report) for (one, other), report in zip(pairs, reports, strict=True)]

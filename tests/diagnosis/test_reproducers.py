@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.core.report import Diagnosis
@@ -157,11 +158,12 @@ def test_a_hundred_printed_calls_give_what_the_screen_says(course: Course, tmp_p
         (np.zeros((0, 3)), "np.zeros((0, 3))"),
         (np.array([1, 2], dtype=np.int32), "np.array([1, 2], dtype=np.int32)"),
         ((1, [2.0, None]), "(1, [2., None])"),
+        (torch.bfloat16, "torch.bfloat16"),
     ],
 )
 def test_a_literal_is_exact(value: Any, code: str) -> None:
     assert literal(value) == code
-    again = eval(code, {"np": np})
+    again = eval(code, {"np": np, "torch": torch})
     if isinstance(value, np.ndarray):
         assert again.dtype == value.dtype
         np.testing.assert_array_equal(again, value)

@@ -14,7 +14,6 @@ from grader.core.compare import shape_of
 from grader.core.errors import StudentError
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.module import Module
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.run_suite import run_suite
@@ -26,7 +25,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import arguments
-from grader.submission.submission import Source, Submission
+from tests.diagnosis.naming import submission_of
 from tests.quick import quick_or_exhaustive
 
 SENTENCE = """
@@ -89,18 +88,14 @@ TABLES = {
 }
 
 
-def submission_of(course: Course, module: Module, more: str = "") -> Submission:
-    source = Source(f"{module.slug}.py", (course.solution(module).read_text() + more,), notebook=False)
-    return Submission("ana", module.name, source.file, {module.slug: source})
-
-
 @pytest.mark.parametrize("name", quick_or_exhaustive(TABLES))
 def test_a_table_of_the_shown_answers_fails(course: Course, name: str) -> None:
     module = course.module(name)
     tables = [TABLE.format(sentence=SENTENCE, name=function, shown=shown) for function, shown in TABLES[name].items()]
     suite = replace(full_suite(course, module), measured=False, diagnosed=False)
     reports: list[Report] = []
-    cheats = [submission_of(course, module, table) for table in tables]
+    solution = course.solution(module).read_text()
+    cheats = [submission_of(course, module, solution + table) for table in tables]
     run_grading(suite, cheats, reports.append, allow_unjailed=True)
     for function, report in zip(TABLES[name], reports, strict=True):
         found = [check.target for check in report.checks if "other numbers of the shapes" in check.detail]
@@ -152,12 +147,13 @@ def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course
     module = course.module(name)
     suite = replace(full_suite(course, module), diagnosed=False)
     oracles: dict[str, Check] = {}
+    solution = submission_of(course, module, course.solution(module).read_text())
     with Workers(module.backend, allow_unjailed=True) as workers:
 
         def body(checks: tuple[Check, ...], judge: Judge) -> None:
             oracles.update({check.name: check for check in checks})
             context = GradingContext(module, suite.api, checks, judge, None, None, None, workers, Limits())
-            report = NotingGrading(context, submission_of(course, module)).run(workers.spawner)
+            report = NotingGrading(context, solution).run(workers.spawner)
             assert report.score == report.max_score
 
         run_suite(suite, body)

@@ -313,7 +313,7 @@ _KEPT: tuple[Any, ...] = (callable, isinstance, issubclass, id, hash, print, typ
 _KEPT += (functools.partial, functools.wraps, functools.lru_cache, functools.cache, functools.cached_property)
 _KEPT += (staticmethod, classmethod, property, operator.is_, warnings.warn, contextlib.contextmanager)
 _KEPT += (dataclasses.dataclass, typing.cast, typing.overload, typing.final, typing.runtime_checkable)
-_KEPT += (abc.abstractmethod,)
+_KEPT += (abc.abstractmethod, len, list, tuple, enumerate, zip, reversed)  # a Sequential is callable, and a sequence
 _KEEPERS = {id(function): function for function in _KEPT}
 _KEEPING_OWNERS = (list, dict, set, collections.deque, collections.OrderedDict)
 

@@ -146,10 +146,11 @@ def test_operation_without_a_price_is_named(torch_spawner: Spawner, odd: str) ->
         "F.nll_loss(a, a.argmax(-1))",
         "F.nll_loss(a[None].transpose(1, 2), a[None].argmax(-1))",
         "a * len(LAYERS) * len(list(enumerate(LAYERS)))",
+        "a * len(BLOCKS) * len([*zip(BLOCKS, reversed(list(BLOCKS)))])",
     ],
 )
 def test_what_students_write_has_a_price(torch_spawner: Spawner, known: str) -> None:
-    layers = "LAYERS = nn.ModuleList([nn.Identity()])\n"
+    layers = "LAYERS = nn.ModuleList([nn.Identity()])\nBLOCKS = nn.Sequential(nn.Identity())\n"
     found = measured(torch_spawner, f"{layers}def f(a):\n    return {known}\n", torch.ones(4, 4))
     assert found.unknown == {}
 
