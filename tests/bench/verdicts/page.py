@@ -20,15 +20,15 @@ public judge for PyTorch exercises. We chose every task that both have.
 How it is done:
 
 - A wrong way is one change in a right solution for torch-judge's signature. AttnLab grades the misconception of the
-  same kind in its own module. All code is ours, in `tests/bench/verdicts/torch_judge_tasks.py`.
+  same kind in its own module. All code is ours, in `tests/bench/verdicts/`.
 - torch-judge accepts a submission if its `check` says that all tests passed. AttnLab accepts one if it gets full marks.
 - A wrong way is listed only if it gives other numbers, or needs other memory or work, than the task asks for. So a
   mask of −1e9 in a causal attention is not listed: it gives the same numbers there.
 - Strictness alone must not win. So right solutions in different styles are graded, too, for each grader's own
   signatures.
 
-The two have different aims. torch-judge is for practice: it has no hidden tests, its tests are short enough to read, and it
-covers topics that this course does not have. The table says only which wrong ways are noticed.
+The two have different aims. torch-judge is for practice: it has no hidden tests, its tests are short enough to read, and
+it covers topics that this course does not have. The table says only which wrong ways are noticed.
 """
 
 
