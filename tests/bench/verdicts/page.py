@@ -27,8 +27,8 @@ How it is done:
 - Strictness alone must not win. So right solutions in different styles are graded, too, for each grader's own
   signatures.
 
-The two have different aims. torch-judge is for practice: it has no hidden tests, its tests are short enough to read, and
-it covers topics that this course does not have. The table says only which wrong ways are noticed.
+The two have different aims. torch-judge is for practice: it has no hidden tests, its tests are short enough to read,
+and it covers topics that this course does not have. The table says only which wrong ways are noticed.
 """
 
 
