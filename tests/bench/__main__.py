@@ -22,6 +22,7 @@ from tests.bench.sandbox import jail
 from tests.bench.startup import startup
 from tests.bench.table import as_json, as_text, is_busy, machine
 from tests.bench.torch_modules import torch_modules
+from tests.bench.verdicts.compare import verdicts
 
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "startup": startup,
@@ -34,6 +35,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "gradebook": gradebook,
     "growth": growth,
     "peers": race,
+    "verdicts": verdicts,
 }
 
 
