@@ -12,7 +12,7 @@ SALTS = fixed_salts(8)
 WITH_COSTS = ["01_softmax", "02_loop_attention"]
 WITHOUT = {"03_attention": 2, "04_masks": 6, "05_torch_attention": 2, "06_multi_head_attention": 3, "07_gpu_path": 4}
 WITHOUT |= {"08_positions": 4, "09_kv_cache": 3, "10_flash_attention": 4, "11_efficient_attention": 3}
-# 12_transformer trains models: 139 misconceptions take 20 minutes for each salt, so it is not here.
+# 12_transformer trains models: 147 misconceptions take 20 minutes for each salt, so it is not here.
 
 
 @pytest.mark.exhaustive  # minutes for each module
