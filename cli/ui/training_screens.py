@@ -83,7 +83,7 @@ def result_lines(history: History, bigram: BigramLoss) -> list[str]:
     """Return the curve and the losses of a finished run."""
     last, held_out = final_loss(history.losses), history.samples[-1].held_out
     return [
-        "Loss of every step; the dashes are the best model that sees one character only (bigram):",
+        "Loss of every step. Dashes: the best model that sees one character (bigram).",
         *text_curve(history.losses, bigram.learnt),
         "",
         f"  {'':<28}{'your GPT':>10}{'bigram':>10}",

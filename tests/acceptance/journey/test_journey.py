@@ -90,7 +90,9 @@ def journey(course: Course, student: StudentAtWork) -> None:
 
 @pytest.mark.exhaustive  # four minutes
 def test_the_journey(course: Course, bundle: Course) -> None:
-    journey(course, StudentAtWork(bundle, [EXECUTABLE]))
+    student = StudentAtWork(bundle, [EXECUTABLE])
+    journey(course, student)
+    student.runs("gpt", "--steps", "30", shows=["06_multi_head_attention    your own", "bigram"])
 
 
 @pytest.mark.exhaustive
