@@ -50,6 +50,7 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
         "goes from .73 at width 1 to nearly 1 at width 64": [_share(1, 0)[0], 1, _share(8, 0)[0].round(2), 64],
         "the weights are .7311 and .2689": _share(1, 0),
         "would be 0 and .125, and the weight .5312": [0, 8 / 64, _share(8 / 64, 0)[0]],
+        "the weights of *cat* would sum to 1.1271, and those of *on* to .8997": weights(K, Q).sum(axis=0)[[1, 3]],
         "The output is 12.6894": [_share(1, 0) @ _of(10, 20)],
         "Scores need 84, the output needs 42: together 126 multiplications": [3 * 7 * 4, 3 * 7 * 2, 3 * 7 * 6],
         "*mat* gives .2430 to itself": weights(Q, K)[4, 4:],
