@@ -19,7 +19,7 @@ from grader.classroom.class_results import (
 )
 from grader.classroom.marks import Mark
 from grader.classroom.misconception_pairs import misconception_pairs
-from grader.pages.dashboard_page import DashboardPage, dashboard, dashboard_page
+from grader.pages.dashboard_page import DashboardPage, MisconceptionText, dashboard, dashboard_page
 from tests.cli.conftest import Attn
 from tests.pages.made import STUDENTS, made_mark, read_page
 
@@ -42,7 +42,11 @@ def made_class(**changes: object) -> ClassResults:
 
 
 def page_of(found: ClassResults) -> DashboardPage:
-    return dashboard_page(found, lambda _, name: f"what {name} is", "The class")
+    return dashboard_page(found, about, "The class")
+
+
+def about(_: str, name: str, function: str) -> MisconceptionText:
+    return MisconceptionText(f"what {name} is", f"try {name}", f"1. {function}" if function else "")
 
 
 def test_broken_and_odd_checks_are_named() -> None:
@@ -125,8 +129,8 @@ def test_progress_compares_the_students_of_both_gradings() -> None:
 
 
 def test_page_can_be_read_without_its_script() -> None:
-    page = read_page(dashboard(made_class(), lambda *_: "what it is", "The class"))
-    for words in ("everybody fails it", "what it is", "s11", "strong work fails it", "the property good"):
+    page = read_page(dashboard(made_class(), about, "The class"))
+    for words in ("everybody fails it", "what a is", "s11", "strong work fails it", "the property good"):
         assert words in page.text
 
 
