@@ -278,9 +278,10 @@ def _late_by(mark: Mark) -> str:
 
 
 def _why_changed(old: Mark, one: StudentResult) -> str:
-    """Return why a mark changed: by hand, by the late penalty, or with the report."""
-    reasons = ["points by hand"] if old.override != one.mark.override else []
-    reasons += ["late penalty"] if old.penalty != one.mark.penalty else []
+    """Return why a mark changed: by hand, with the late penalty, or with the report."""
+    if old.override != one.mark.override:
+        return "points by hand" if one.mark.override is not None else "no more points by hand"
+    reasons = ["late penalty"] if old.penalty != one.mark.penalty else []
     return "; ".join([*reasons, *([one.changed] if one.changed else [])])
 
 
