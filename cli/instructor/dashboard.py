@@ -16,7 +16,8 @@ from grader.classroom.rules import RulesError, read_rules
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.course.golden import read_golden
-from grader.pages.dashboard_page import Likely, dashboard
+from grader.course.lesson_parts import lesson_parts
+from grader.pages.dashboard_page import About, MisconceptionText, dashboard
 
 
 @click.command("dashboard")
@@ -50,13 +51,20 @@ def dashboard_command(reports: Path, to: Path, before: Path | None, modules: tup
         title = f"{read_rules(reports).name or 'The class'}: dashboard"
     except (ClassResultsError, RulesError) as error:
         raise click.UsageError(str(error)) from None
-    text = dashboard(found, _likely(course), title)
+    text = dashboard(found, _about(course), title)
     write_atomically(path, text)
     size = len(text.encode())
     click.echo(f"wrote {path} ({f'{size / 1e6:.1f} MB' if size >= 1e6 else f'{size / 1e3:.0f} kB'})")
 
 
-def _likely(course: Course) -> Likely:
-    """Return the sentence for a misconception, as far as the course still has it."""
+def _about(course: Course) -> About:
+    """Return what the course says about a misconception, as far as it still has it."""
     known = {module.name: read_golden(module).misconceptions for module in course.modules}
-    return lambda module, name: str(known.get(module, {}).get(name, {}).get("likely", ""))
+    parts = {module.name: lesson_parts(module) for module in course.modules}
+
+    def about(module: str, name: str, function: str) -> MisconceptionText:
+        found = known.get(module, {}).get(name, {})
+        part = parts.get(module, {}).get(function, "")
+        return MisconceptionText(str(found.get("likely", "")), str(found.get("hint", "")), part)
+
+    return about

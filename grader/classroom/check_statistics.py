@@ -42,6 +42,8 @@ class CheckStatistics:
             return "everybody fails it: is the check right?"
         if self.discrimination is not None and self.discrimination <= WEAK:
             return "strong work fails it as often as weak work: is it clear?"
+        if 2 * self.failed > self.of:
+            return "more than half fail it: teach it again, or make it clearer"
         return ""
 
 

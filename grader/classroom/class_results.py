@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from grader.classroom.journal import read_journal
 from grader.classroom.marks import NO_REPORT, Mark
@@ -14,7 +15,9 @@ from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import report_path
 from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
 from grader.core.report import Report, file_name, report_from
-from grader.core.summary import summary_of
+from grader.core.summary import Summary, summary_of
+
+NAMED = 3  # reasons that are shown; the others are counted
 
 
 class ClassResultsError(Exception):
@@ -41,6 +44,7 @@ class StudentResult:
     misconceptions: tuple[str, ...] = ()
     to_look_at: str = ""
     undecided_points: float = 0.0
+    changed: str = ""  # why the last grading changed the report
 
     @property
     def was_checked(self) -> bool:
@@ -67,6 +71,7 @@ class ClassResults:
     checks: Mapping[str, Mapping[str, CheckInfo]]  # by module and name
     attempts: tuple[AttemptResult, ...]
     before: tuple[Mark, ...]
+    functions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by module and misconception
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -81,7 +86,13 @@ class ClassResults:
     def hidden(self, names: Pseudonyms) -> ClassResults:
         """Return the results with pseudonyms, in their order."""
         results = [
-            replace(one, mark=names.mark(one.mark), to_look_at=names.text(one.to_look_at)) for one in self.results
+            replace(
+                one,
+                mark=names.mark(one.mark),
+                to_look_at=names.text(one.to_look_at),
+                changed=names.text(one.changed),
+            )
+            for one in self.results
         ]
         return replace(
             self,
@@ -96,7 +107,6 @@ def read_class_results(folder: Path, modules: Collection[str] = (), before: Path
 
     Without it, the class list that the last grading replaced is compared.
     """
-    checks: dict[str, dict[str, CheckInfo]] = {}
     try:
         marks = [mark for mark in read_marks(folder) if not modules or mark.module in modules]
         earlier = _earlier(folder, before)
@@ -104,9 +114,10 @@ def read_class_results(folder: Path, modules: Collection[str] = (), before: Path
         raise ClassResultsError(str(error)) from None
     if not marks:
         raise ClassResultsError(f"there are no grades in {folder} for {', '.join(modules) or 'any module'}")
-    results = [_result(folder, mark, checks.setdefault(mark.module, {})) for mark in marks]
+    reader = _Reader(folder, _changes(folder) if before is None else {})
+    results = tuple(map(reader.result, marks))
     kept = tuple(mark for mark in earlier if not modules or mark.module in modules)
-    return ClassResults(tuple(results), checks, tuple(_attempts(folder, modules)), kept)
+    return ClassResults(results, reader.checks, tuple(_attempts(folder, modules)), kept, reader.functions)
 
 
 def _earlier(folder: Path, before: Path | None) -> list[Mark]:
@@ -118,17 +129,65 @@ def _earlier(folder: Path, before: Path | None) -> list[Mark]:
         return []
 
 
-def _result(folder: Path, mark: Mark, checks: dict[str, CheckInfo]) -> StudentResult:
-    if mark.status in NO_REPORT:
-        return StudentResult(mark)
-    report = _read(folder / mark.module / f"{file_name(mark.submission)}.json")
-    for check in report.asked:
-        checks.setdefault(check.name, CheckInfo(check.name, check.suite, check.target, check.property, check.points))
-    for cost in report.costs:
-        checks.setdefault(cost.name, CheckInfo(cost.name, "cost", cost.target, f"at most {cost.law}", cost.points))
-    summary = summary_of(report)
-    failed = frozenset((*summary.failed, *summary.too_expensive)) if report.status == "graded" else frozenset()
-    return StudentResult(mark, failed, summary.misconceptions, summary.to_look_at, summary.undecided_points)
+def _changes(folder: Path) -> dict[tuple[str, str], str]:
+    """Return why the last grading changed reports, by module and submission."""
+    try:
+        found = json.loads((folder / "changes.json").read_bytes())
+    except (OSError, ValueError):  # a list for people, which nothing else depends on
+        return {}
+    return {(one["module"], one["submission"]): _why_changed(one) for one in found}
+
+
+def _why_changed(change: Mapping[str, Any]) -> str:
+    parts = [f"{one['name']}: {one['before']} → {one['after']}" for one in change["parts"]]
+    return "; ".join([*change["why"], *_first(parts)])
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    more = len(texts) - NAMED
+    return [*texts[:NAMED], f"and {more} more"] if more > 0 else list(texts)
+
+
+class _Reader:
+    """Reads the reports of a folder, and collects the checks and the functions with misconceptions that they name."""
+
+    def __init__(self, folder: Path, changes: Mapping[tuple[str, str], str]) -> None:
+        self.folder = folder
+        self.changes = changes
+        self.checks: dict[str, dict[str, CheckInfo]] = {}
+        self.functions: dict[str, dict[str, str]] = {}
+
+    def result(self, mark: Mark) -> StudentResult:
+        """Return what the report of a mark says."""
+        checks = self.checks.setdefault(mark.module, {})
+        functions = self.functions.setdefault(mark.module, {})
+        if mark.status in NO_REPORT:
+            return StudentResult(mark)
+        report = _read(self.folder / mark.module / f"{file_name(mark.submission)}.json")
+        for check in report.asked:
+            info = CheckInfo(check.name, check.suite, check.target, check.property, check.points)
+            checks.setdefault(check.name, info)
+        for cost in report.costs:
+            info = CheckInfo(cost.name, "cost", cost.target, f"at most {cost.law}", cost.points)
+            checks.setdefault(cost.name, info)
+        for one in report.diagnoses:
+            if one.misconception:
+                functions.setdefault(one.misconception, one.target)
+        summary = summary_of(report)
+        failed = frozenset((*summary.failed, *summary.too_expensive)) if report.status == "graded" else frozenset()
+        changed = self.changes.get((mark.module, mark.submission), "")
+        to_look_at = _to_look_at(report, summary)
+        return StudentResult(mark, failed, summary.misconceptions, to_look_at, summary.undecided_points, changed)
+
+
+def _to_look_at(report: Report, summary: Summary) -> str:
+    """Return why the instructor should look at a report, with what is not decided yet."""
+    open_items = [item for item in report.reviews if item.is_open]
+    places = [
+        ", line ".join([item.target or item.file, *([str(item.line)] if item.line else [])]) for item in open_items
+    ]
+    reasons = [f"{place}: {item.reason}" for place, item in zip(places, open_items, strict=True)]
+    return "; ".join([*([summary.to_look_at] if summary.to_look_at else []), *_first(list(dict.fromkeys(reasons)))])
 
 
 def _attempts(folder: Path, modules: Collection[str]) -> list[AttemptResult]:

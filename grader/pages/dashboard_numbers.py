@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from grader.classroom.check_statistics import CheckStatistics, check_statistics
 from grader.classroom.class_results import ClassResults, StudentResult
-from grader.classroom.marks import MISSING
-from grader.classroom.misconception_pairs import MisconceptionPair, misconceptions_by_student
+from grader.classroom.marks import MISSING, Mark
+from grader.classroom.misconception_pairs import MisconceptionPair, Named, misconceptions_by_student
 from grader.classroom.stats import BINS
 
 
@@ -22,6 +22,8 @@ class SectionNumbers:
     checks: list[list[list[str]]]
     misconceptions: list[list[list[str]]]
     pairs: list[list[str]]
+    teach: list[list[str]]
+    shares: list[str]  # the mean of each module
 
 
 def section_numbers(
@@ -29,6 +31,7 @@ def section_numbers(
     results: Iterable[StudentResult],
     misconceptions: Mapping[str, Sequence[str]],
     pairs: Sequence[MisconceptionPair],
+    teach: Sequence[Named],
 ) -> SectionNumbers:
     """Return the numbers of some results of a class. The rows are those of the complete class."""
     results = list(results)
@@ -43,13 +46,27 @@ def section_numbers(
         ],
         misconceptions=[[_share(wrong, mine) for wrong in misconceptions[name]] for name, mine in by_module.items()],
         pairs=[_pair_cells(pair, by_student) for pair in pairs],
+        teach=[_share(wrong, by_module[name]) for name, wrong in teach],
+        shares=[_mean_share(mine) for mine in by_module.values()],
     )
+
+
+def is_late(mark: Mark) -> bool:
+    """Whether work is late: by its time or, if that is not known, because the platform says so."""
+    return bool(mark.late_s) or (mark.marked_late and not (mark.time_known and mark.due))
 
 
 def _share(misconception: str, results: Sequence[StudentResult]) -> list[str]:
     """Return how many results show a misconception, and their share of those that were checked."""
     count, of = sum(misconception in one.misconceptions for one in results), sum(one.was_checked for one in results)
     return [str(count), f"{100 * count / of:.0f} %" if of else "–"]
+
+
+def _mean_share(results: Sequence[StudentResult]) -> str:
+    """Return the mean of the final marks as a share of the points."""
+    marks = [one.mark for one in results if one.mark.final is not None and one.mark.max_score]
+    shares = [100 * (mark.final or 0.0) / mark.max_score for mark in marks]
+    return f"{statistics.fmean(shares):.0f} %" if shares else "–"
 
 
 def _glance(results: Sequence[StudentResult]) -> list[str]:
@@ -66,7 +83,7 @@ def _glance(results: Sequence[StudentResult]) -> list[str]:
         str(sum(one.mark.status == "not_importable" for one in results)),
         str(sum(one.mark.final is None for one in results) - missing),
         str(sum(bool(one.undecided_points) for one in results)),
-        str(sum(bool(one.mark.late_s) for one in results)),
+        str(sum(is_late(one.mark) for one in results)),
         str(missing),
     ]
 

@@ -10,15 +10,28 @@ from datetime import timedelta
 
 from grader.classroom.attempt_history import attempt_days, stuck_students
 from grader.classroom.class_results import ClassResults, StudentResult
-from grader.classroom.marks import MISSING
-from grader.classroom.misconception_pairs import MisconceptionPair, misconception_pairs
+from grader.classroom.marks import MISSING, NO_REPORT, Mark
+from grader.classroom.misconception_pairs import MisconceptionPair, Named, misconception_pairs
 from grader.classroom.stats import BINS
+from grader.classroom.suspect_checks import SuspectCheck, suspect_checks
 from grader.core.times import show_length
-from grader.pages.dashboard_numbers import SectionNumbers, section_numbers
+from grader.pages.dashboard_numbers import SectionNumbers, is_late, section_numbers
 from grader.pages.rendering import render
 
 EVERY = ""  # all sections
-Likely = Callable[[str, str], str]  # the sentence about a misconception of a module
+MOST_TAUGHT = 10  # misconceptions in the list of what to teach again
+
+
+@dataclass(frozen=True)
+class MisconceptionText:
+    """What a course says about a misconception: a sentence, what to try, and the part of the lesson it belongs to."""
+
+    likely: str
+    hint: str = ""
+    part: str = ""
+
+
+About = Callable[[str, str, str], MisconceptionText]  # by module, misconception and function
 
 
 @dataclass(frozen=True)
@@ -53,35 +66,41 @@ class DashboardPage:
     sections: tuple[str, ...]
     modules: tuple[ModulePart, ...]
     numbers: dict[str, SectionNumbers]
+    by_section: tuple[TableRow, ...]
+    teach: tuple[TableRow, ...]
+    suspects: tuple[TableRow, ...]
     pairs: tuple[TableRow, ...]
+    overview_head: tuple[str, ...]
     overview: tuple[TableRow, ...]
     days: tuple[TableRow, ...]
     stuck: tuple[TableRow, ...]
     look_at: tuple[TableRow, ...]
+    absent: tuple[TableRow, ...]
     late: tuple[TableRow, ...]
+    by_hand: tuple[TableRow, ...]
     progress: tuple[TableRow, ...]
     changed: tuple[TableRow, ...]
     has_attempts: bool
 
 
-def dashboard(found: ClassResults, likely: Likely, title: str) -> str:
-    """Return the page. `likely` says in a sentence what a misconception is."""
-    page = dashboard_page(found, likely, title)
+def dashboard(found: ClassResults, about: About, title: str) -> str:
+    """Return the page. `about` says what a misconception is."""
+    page = dashboard_page(found, about, title)
     data = [vars(numbers) for numbers in page.numbers.values()]  # all sections first
     return render("dashboard.html", script="dashboard.js", title=page.title, page=page, data=data)
 
 
-def dashboard_page(found: ClassResults, likely: Likely, title: str) -> DashboardPage:
+def dashboard_page(found: ClassResults, about: About, title: str) -> DashboardPage:
     """Return the records of the page."""
-    return _Builder(found, likely, title).page()
+    return _Builder(found, about, title).page()
 
 
 class _Builder:
     """Builds one dashboard. It holds what all parts need: the places of modules and sections."""
 
-    def __init__(self, found: ClassResults, likely: Likely, title: str) -> None:
+    def __init__(self, found: ClassResults, about: About, title: str) -> None:
         self.found = found
-        self.likely = likely
+        self.about = about
         self.title = title
         self.modules = found.modules
         self.sections = found.sections
@@ -90,10 +109,11 @@ class _Builder:
         self.people = {one.mark.id: one.mark for one in found.results}
         self.by_submission = {one.mark.submission: one.mark for one in found.results if one.mark.submission}
         self.all_pairs = misconception_pairs(found.results)
+        self.most_frequent = _most_frequent(found.results)
 
     def page(self) -> DashboardPage:
         numbers = {
-            section: section_numbers(self.found, self._of(section), self.wrong, self.all_pairs)
+            section: section_numbers(self.found, self._of(section), self.wrong, self.all_pairs, self.most_frequent)
             for section in (EVERY, *self.sections)
         }
         return DashboardPage(
@@ -102,7 +122,13 @@ class _Builder:
             sections=self.sections,
             modules=tuple(self._module(at, numbers[EVERY]) for at in range(len(self.modules))),
             numbers=numbers,
+            by_section=tuple(self._section_row(section, numbers[section]) for section in (EVERY, *self.sections)),
+            teach=tuple(map(self._teach_row, self.most_frequent, numbers[EVERY].teach)),
+            suspects=tuple(map(self._suspect_row, suspect_checks(self.found))),
             pairs=tuple(map(self._pair_row, self.all_pairs, numbers[EVERY].pairs)),
+            overview_head=tuple(
+                f"{name} (of {row[1]})" for name, row in zip(self.modules, numbers[EVERY].glance, strict=True)
+            ),
             overview=tuple(self._overview()),
             days=tuple(
                 TableRow((one.day, one.module, str(one.attempts)), -1, self._at(one.module))
@@ -114,10 +140,16 @@ class _Builder:
                 for one in self.found.results
                 if one.to_look_at
             ),
+            absent=tuple(self._row(one, one.mark.status) for one in self.found.results if one.mark.status in NO_REPORT),
             late=tuple(
-                self._row(one, show_length(timedelta(seconds=one.mark.late_s)), f"{one.mark.penalty:g}")
+                self._row(one, _late_by(one.mark), f"{one.mark.penalty:g}", _number(one.mark.final))
                 for one in self.found.results
-                if one.mark.late_s
+                if is_late(one.mark)
+            ),
+            by_hand=tuple(
+                self._row(one, one.mark.comment, _number(one.mark.automatic), _number(one.mark.override))
+                for one in self.found.results
+                if one.mark.override is not None or one.mark.comment
             ),
             progress=tuple(self._progress()),
             changed=tuple(self._changed()),
@@ -159,18 +191,40 @@ class _Builder:
             bins=tuple(f"{most * low / BINS:g} to {most * (low + 1) / BINS:g}" for low in range(BINS)),
             checks=tuple(rows),
             misconceptions=tuple(
-                TableRow((column, self.likely(name, column), *cells))
+                TableRow((column, *self._texts(name, column), *cells))
                 for column, cells in zip(columns, numbers.misconceptions[at], strict=True)
             ),
             matrix=tuple(matrix),
         )
+
+    def _texts(self, module: str, name: str) -> tuple[str, str, str]:
+        """Return what a misconception is, its part of the lesson, and what to try."""
+        function = self.found.functions.get(module, {}).get(name, "")
+        text = self.about(module, name, function)
+        return text.likely, text.part or function, text.hint
+
+    def _section_row(self, section: str, numbers: SectionNumbers) -> TableRow:
+        """Return the mean of each module in a section, as a share of its points."""
+        students = len({one.mark.id for one in self._of(section)})
+        return TableRow((section or "all", str(students), *numbers.shares))
+
+    def _teach_row(self, named: Named, cells: list[str]) -> TableRow:
+        module, name = named
+        likely, part, _ = self._texts(module, name)
+        return TableRow((module, part, name, likely, *cells), -1, self._at(module))
+
+    def _suspect_row(self, one: SuspectCheck) -> TableRow:
+        found, check = one.statistics, one.statistics.check
+        names = ", ".join(_shown_name(result) for result in one.strongest)
+        cells = (one.module, check.property, check.kind, check.target, found.remark, names)
+        return TableRow((*cells, f"{found.failed} of {found.of}"), -1, self._at(one.module), check.name)
 
     def _pair_row(self, pair: MisconceptionPair, cells: list[str]) -> TableRow:
         names = (f"{pair.first[0]} {pair.first[1]}", f"{pair.second[0]} {pair.second[1]}")
         return TableRow((*names, *cells), -1, self._at(pair.first[0], pair.second[0]))
 
     def _overview(self) -> Iterable[TableRow]:
-        """Yield a row for each student: the total, what is missing, and the mark of each module."""
+        """Yield a row for each student: the total, what is missing or weak, and the mark of each module."""
         by_person: dict[str, dict[str, StudentResult]] = {}
         for one in self.found.results:
             by_person.setdefault(one.mark.id, {})[one.mark.module] = one
@@ -180,9 +234,10 @@ class _Builder:
             most = sum(one.max_score for one in scored)
             share = f"{100 * sum(one.final or 0.0 for one in scored) / most:.0f} %" if most else "–"
             missing = sum(one.mark.status == MISSING for one in mine.values())
+            weak = sum(2 * (mark.final or 0.0) < mark.max_score for mark in scored)
             wrong = sum(len(one.misconceptions) for one in mine.values())
             marks = [_final(mine[module]) if module in mine else "" for module in self.modules]
-            cells = (mark.id, mark.name, mark.section, share, str(missing), str(wrong), *marks)
+            cells = (mark.id, mark.name, mark.section, share, str(missing), str(wrong), str(weak), *marks)
             yield TableRow(cells, self._section(mark.section))
 
     def _stuck(self) -> Iterable[TableRow]:
@@ -207,15 +262,34 @@ class _Builder:
 
     def _changed(self) -> Iterable[TableRow]:
         """Yield a row for each mark that changed since the grading before."""
-        before = {(mark.id, mark.module): mark.final for mark in self.found.before}
+        before = {(mark.id, mark.module): mark for mark in self.found.before}
         for one in self.found.results:
-            key = (one.mark.id, one.mark.module)
-            if key in before and before[key] != one.mark.final:
-                yield self._row(one, _number(before[key]), _number(one.mark.final))
+            old = before.get((one.mark.id, one.mark.module))
+            if old and old.final != one.mark.final:
+                yield self._row(one, _why_changed(old, one), _number(old.final), _number(one.mark.final))
 
 
 def _shown_name(one: StudentResult) -> str:
     return f"{one.mark.name} ({one.mark.id})" if one.mark.name else one.mark.id
+
+
+def _late_by(mark: Mark) -> str:
+    return show_length(timedelta(seconds=mark.late_s)) if mark.late_s else "unknown: marked late by the platform"
+
+
+def _why_changed(old: Mark, one: StudentResult) -> str:
+    """Return why a mark changed: by hand, with the late penalty, or with the report."""
+    if old.override != one.mark.override:
+        return "points by hand" if one.mark.override is not None else "no more points by hand"
+    reasons = ["late penalty"] if old.penalty != one.mark.penalty else []
+    return "; ".join([*reasons, *([one.changed] if one.changed else [])])
+
+
+def _most_frequent(results: Iterable[StudentResult]) -> list[Named]:
+    """Return the most frequent misconceptions of all modules. One student alone is no reason to teach it again."""
+    counts = Counter((one.mark.module, name) for one in results for name in one.misconceptions)
+    named = sorted((name for name in counts if counts[name] > 1), key=lambda name: (-counts[name], name))
+    return named[:MOST_TAUGHT]
 
 
 def _misconception_counts(results: Sequence[StudentResult]) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import cycle
 
 from grader.classroom.class_results import AttemptResult, CheckInfo, ClassResults, StudentResult
 from grader.course.course import Course
@@ -11,6 +13,10 @@ from grader.course.golden import read_golden
 from tests.pages.made import made_mark
 
 STUDENTS, MODULES, SECTIONS, CHECKS = 1_000, 12, 10, 40
+TO_LOOK_AT = (
+    "provisional: 1 point not decided yet; function_3, line 14: your code calls numpy.linalg.svd, whose cost is"
+)
+TO_LOOK_AT += " unknown: an instructor must check"
 FIRST = ("Ana", "Ben", "Chloé", "Dev", "Emil", "Farah", "Goran", "Hana", "Inès", "Jun", "Åsa", "李娜")
 LAST = ("Okoro", "Silva", "Åström-Ünal", "van der Berg", "Nguyễn", "O'Neill", "Sánchez Martínez", "Kim")
 
@@ -42,9 +48,13 @@ def generated_class(course: Course) -> ClassResults:
             score = float(CHECKS - len(failed))
             late = 3_600.0 * chance.randint(1, 72) if chance.random() < 0.05 else 0.0
             has = tuple(one for one in wrong[name] if chance.random() > 0.9 + strength / 10)
-            to_look_at = "provisional: 1 point not decided yet" if chance.random() < 0.03 else ""
+            to_look_at = TO_LOOK_AT if chance.random() < 0.03 else ""
             line = replace(mark, module=name, score=score, final=score, late_s=late)
-            results.append(StudentResult(line, frozenset(failed), has, to_look_at, float(bool(to_look_at))))
+            if chance.random() < 0.01:
+                line = replace(line, override=score + 1, final=score + 1, comment="the right idea, on the wrong axis")
+            changed = "the checks of the module changed; function_3_is_right: failed → passed"
+            points = float(bool(to_look_at))
+            results.append(StudentResult(line, frozenset(failed), has, to_look_at, points, changed))
     before = tuple(replace(one.mark, final=(one.mark.final or 0.0) / 2) for one in results[: 12 * 100])
     attempts = tuple(
         AttemptResult(f"s{number:04}", modules[0], f"2026-10-0{day}", 1.0, tuple(wrong[modules[0]][:1]))
@@ -52,7 +62,12 @@ def generated_class(course: Course) -> ClassResults:
         for day in range(1, 5)
     )
     ordered = sorted(results, key=lambda one: (one.mark.module, one.mark.id))
-    return ClassResults(tuple(ordered), checks, attempts, before)
+    functions = {name: dict(zip(wrong[name], cycle(_targets(checks[name])), strict=False)) for name in modules}
+    return ClassResults(tuple(ordered), checks, attempts, before, functions)
+
+
+def _targets(checks: Mapping[str, CheckInfo]) -> list[str]:
+    return sorted({one.target for one in checks.values()})
 
 
 def _checks(module: str) -> dict[str, CheckInfo]:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.class_results import ClassResults, StudentResult
 from grader.course.course import Course
+from grader.pages.dashboard_page import MisconceptionText, dashboard
 from grader.pages.feedback_pages import write_feedback
 from grader.platforms.class_list import ClassList
 from tests.cli.conftest import Attn
 from tests.pages.browser import Browser, needs_browser, open_browser, violations
+from tests.pages.made import made_mark
 from tests.pages.test_hostile import HOSTILE, dashboard_text, report_text
 
 PAGES = ("farah.html", "index.html", "dashboard.html")
@@ -112,6 +115,22 @@ def test_columns_are_sorted_with_the_keyboard(browser: Browser, pages: Path) -> 
         matrix.scroll_into_view_if_needed()
         matrix.locator("th button", has_text="ignores_axis").first.click()
         assert "farah" in matrix.locator("tbody tr").first.inner_text()
+
+
+def test_lengths_and_dates_are_sorted_by_their_size(browser: Browser, tmp_path: Path) -> None:
+    late = {"s01": 36_000.0, "s02": 97_200.0, "s03": 2_700.0, "s04": 3_600.0}
+    days = dict(zip(late, (1, 2, 3, 3), strict=True))  # so the order by attempts is another one
+    marks = [made_mark(who, late_s=late[who], handed_in=f"2026-10-0{days[who]}T12") for who in late]
+    found = ClassResults(tuple(map(StudentResult, marks)), {"01_softmax": {}}, (), ())
+    (tmp_path / "late.html").write_text(dashboard(found, lambda *_: MisconceptionText(""), "Late"))
+    with browser.page(tmp_path / "late.html") as page:
+        page.locator("[aria-labelledby=late] th button", has_text="late by").click()
+        cells = page.locator("[aria-labelledby=late] tbody td:nth-child(5)").all_text_contents()
+        assert cells == ["45 min", "1 h", "10 h", "1 d 3 h"]
+        for head in ("attempts", "day"):
+            page.locator("[aria-labelledby=days] th button", has_text=head).click()
+        shown = page.locator("[aria-labelledby=days] tbody th").all_text_contents()
+        assert shown == ["2026-10-01", "2026-10-02", "2026-10-03"]
 
 
 def test_filters_hide_rows_and_exchange_numbers(browser: Browser, pages: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,15 @@ from grader.classroom.class_results import (
 )
 from grader.classroom.marks import Mark
 from grader.classroom.misconception_pairs import misconception_pairs
-from grader.pages.dashboard_page import DashboardPage, dashboard, dashboard_page
+from grader.classroom.suspect_checks import suspect_checks
+from grader.core.report import report_text
+from grader.core.review import ReviewItem
+from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.course.lesson_parts import lesson_parts
+from grader.pages.dashboard_page import DashboardPage, MisconceptionText, dashboard, dashboard_page
 from tests.cli.conftest import Attn
-from tests.pages.made import STUDENTS, made_mark, read_page
+from tests.pages.made import STUDENTS, made_mark, made_report, read_page
 
 NAMES = ("easy", "good", "odd", "broken")
 CHECKS = {name: CheckInfo(name, "hidden", "f", f"the property {name}", 1.0) for name in NAMES}
@@ -42,7 +49,11 @@ def made_class(**changes: object) -> ClassResults:
 
 
 def page_of(found: ClassResults) -> DashboardPage:
-    return dashboard_page(found, lambda _, name: f"what {name} is", "The class")
+    return dashboard_page(found, about, "The class")
+
+
+def about(_: str, name: str, function: str) -> MisconceptionText:
+    return MisconceptionText(f"what {name} is", f"try {name}", f"1. {function}" if function else "")
 
 
 def test_broken_and_odd_checks_are_named() -> None:
@@ -55,8 +66,22 @@ def test_broken_and_odd_checks_are_named() -> None:
     assert (found["good"].discrimination or 0) > 0.7
     assert (found["odd"].discrimination or 0) < -0.7
     assert found["easy"].discrimination is None
+    most = check_statistics([CHECKS["good"]], made_class().results[:11])
+    assert [one.remark for one in most] == ["more than half fail it: teach it again, or make it clearer"]
     few = check_statistics(CHECKS.values(), made_class().results[:5])
     assert {one.remark for one in few} == {""}
+
+
+def test_checks_to_look_at_come_with_the_strongest_work_that_fails_them() -> None:
+    found = [
+        (one.statistics.check.name, [who.mark.id for who in one.strongest]) for one in suspect_checks(made_class())
+    ]
+    assert found == [("broken", ["s11", "s10", "s09"]), ("odd", ["s11", "s10", "s09"])]
+    rows = page_of(made_class()).suspects
+    assert rows[0].cells == (
+        *("01_softmax", "the property broken", "hidden", "f", "everybody fails it: is the check right?"),
+        *("s11, s10, s09", "12 of 12"),
+    )
 
 
 def test_discrimination_leaves_out_the_points_of_the_check_itself() -> None:
@@ -124,9 +149,90 @@ def test_progress_compares_the_students_of_both_gradings() -> None:
     assert page_of(made_class()).progress == ()
 
 
+def test_reasons_are_those_of_the_new_mark() -> None:
+    def why(old: dict[str, object], new: dict[str, object]) -> str:
+        result = replace(made_result(1, **new), changed="the checks changed")
+        (row,) = page_of(made_class(results=(result,), before=(made_result(1, **old).mark,))).changed
+        return row.cells[4]
+
+    assert why({"final": 3.0}, {}) == "the checks changed"
+    assert why({"final": 3.0}, {"penalty": 2.0}) == "late penalty; the checks changed"
+    assert why({}, {"override": 9.0, "final": 9.0}) == "points by hand"
+    assert why({"override": 9.0, "final": 9.0}, {}) == "no more points by hand"
+
+
+def test_what_to_teach_again_names_the_part_of_the_lesson() -> None:
+    page = page_of(made_class(functions={"01_softmax": {"a": "softmax"}}))
+    assert [row.cells for row in page.teach] == [
+        ("01_softmax", "1. softmax", "a", "what a is", "4", "33 %"),
+        ("01_softmax", "", "b", "what b is", "4", "33 %"),
+    ]
+    assert page.modules[0].misconceptions[0].cells == ("a", "what a is", "1. softmax", "try a", "4", "33 %")
+    assert page.numbers["Mon"].teach == [["2", "33 %"], ["2", "33 %"]]
+    assert page_of(made_class(results=made_class().results[3:])).teach == ()  # one student alone
+
+
+def test_missing_late_and_hand_marked_work_is_listed() -> None:
+    results = (
+        made_result(1, status="missing", score=None, final=None),
+        made_result(2, status="skipped", score=None, final=None),
+        made_result(3, late_s=3_600.0, penalty=1.0, final=2.0),
+        made_result(4, marked_late=True, time_known=False),
+        made_result(5, marked_late=True, due="2026-10-01"),  # its time is known: it is not late
+        made_result(6, override=9.0, final=9.0, comment="well done"),
+    )
+    page = page_of(made_class(results=results))
+    assert [row.cells[::4] for row in page.absent] == [("s01", "missing"), ("s02", "skipped")]
+    assert [(row.cells[0], *row.cells[4:]) for row in page.late] == [
+        ("s03", "1 h", "1", "2"),
+        ("s04", "unknown: marked late by the platform", "0", "4"),
+    ]
+    assert page.numbers[""].glance[0][8] == "2"
+    assert [(row.cells[0], *row.cells[4:]) for row in page.by_hand] == [("s06", "well done", "6", "9")]
+
+
+def test_students_and_sections_show_who_is_behind() -> None:
+    page = page_of(made_class())
+    assert [row.cells[6] for row in page.overview] == ["1"] * 6 + ["0"] * 6
+    assert page.overview_head == ("01_softmax (of 12)",)
+    assert [row.cells for row in page.by_section] == [("all", "12", "46 %"), ("Mon", "6", "50 %"), ("Tue", "6", "42 %")]
+
+
+def test_reports_say_what_is_undecided_and_why_they_changed(tmp_path: Path) -> None:
+    items = [ReviewItem("softmax", "cost", "softmax.py", line, "svd has no price", 0.0) for line in (3, 3, 5, 6, 7)]
+    report = made_report(
+        submission="ana", reviews=(*items, ReviewItem("", "code", "a.py", None, "ana", 0.0, "accepted"))
+    )
+    (tmp_path / "01_softmax").mkdir()
+    (tmp_path / "01_softmax" / "ana.json").write_text(report_text(report))
+    (tmp_path / "grades.json").write_text(json.dumps([vars(made_mark())]))
+    parts = [{"name": f"c{n}", "before": "failed", "after": "passed", "points": 1.0} for n in range(5)]
+    change = {"module": "01_softmax", "submission": "ana", "why": ["the checks changed"], "parts": parts}
+    (tmp_path / "changes.json").write_text(json.dumps([change]))
+    found = read_class_results(tmp_path)
+    (one,) = found.results
+    lines = "; ".join(f"softmax, line {line}: svd has no price" for line in (3, 5, 6))
+    assert one.to_look_at == f"needs review; {lines}; and 1 more"
+    assert one.changed.startswith("the checks changed; c0: failed → passed; c1: ")
+    assert one.changed.endswith("; and 2 more")
+    assert found.functions == {"01_softmax": {"words": "softmax"}}
+    assert read_class_results(tmp_path, before=tmp_path).results[0].changed == ""
+
+
+def test_lessons_have_a_part_for_each_function(course: Course) -> None:
+    """The class of module 03 has a part for each method instead."""
+    without = {
+        (module.name, target)
+        for module in course.modules
+        for target in set(read_golden(module).targets) - set(lesson_parts(module))
+    }
+    assert without == {("03_attention", "ScaledDotProductAttention")}
+    assert lesson_parts(course.modules[0])["log_softmax"] == "2. log_softmax"
+
+
 def test_page_can_be_read_without_its_script() -> None:
-    page = read_page(dashboard(made_class(), lambda *_: "what it is", "The class"))
-    for words in ("everybody fails it", "what it is", "s11", "strong work fails it", "the property good"):
+    page = read_page(dashboard(made_class(), about, "The class"))
+    for words in ("everybody fails it", "what a is", "s11", "strong work fails it", "the property good"):
         assert words in page.text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.course import Course
-from grader.pages.dashboard_page import dashboard
+from grader.pages.dashboard_page import MisconceptionText, dashboard
 from tests.pages.browser import needs_browser, open_browser, violations
 from tests.pages.generated import MODULES, SECTIONS, STUDENTS, generated_class
 from tests.pages.made import read_page
@@ -19,10 +19,15 @@ MOST_BYTES = 3_000_000
 @pytest.fixture(scope="module")
 def path(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("generated") / "dashboard.html"
-    made.write_text(
-        dashboard(generated_class(course), lambda _, name: f"{name}: a sentence of usual length about it", "1 000")
-    )
+    made.write_text(dashboard(generated_class(course), _about, "1 000"))
     return made
+
+
+def _about(_: str, name: str, function: str) -> MisconceptionText:
+    hint = (
+        "Try it with an array of two rows and three columns. Which of the two sums should be 1, and which of them is?"
+    )
+    return MisconceptionText(f"{name}: a sentence of usual length about it", hint, f"3. {function}")
 
 
 def test_page_is_at_most_three_megabytes(path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from grader.classroom.class_results import CheckInfo, ClassResults, StudentResult
 from grader.core.report import file_name
-from grader.pages.dashboard_page import dashboard
+from grader.pages.dashboard_page import MisconceptionText, dashboard
 from grader.pages.feedback_pages import FeedbackPages, PageLink, index_page
 from grader.pages.rendering import render
 from grader.pages.report_page import report_page
@@ -58,11 +58,12 @@ def report_text(text: str) -> str:
 
 
 def dashboard_text(text: str) -> str:
-    mark = made_mark(text, name=text, section=text, late_s=60.0)
+    mark = made_mark(text, name=text, section=text, late_s=60.0, comment=text)
     other = made_mark("ben", name="Ben", section="Mon")
     checks = {"01_softmax": {text: CheckInfo(text, "hidden", text, text, 1.0)}}
-    results = tuple(StudentResult(one, frozenset({text}), (text, "b"), text, 1.0) for one in (mark, other))
-    return dashboard(ClassResults(results, checks, (), (made_mark(text, final=1.0),)), lambda *_: text, text)
+    results = tuple(StudentResult(one, frozenset({text}), (text, "b"), text, 1.0, text) for one in (mark, other))
+    found = ClassResults(results, checks, (), (made_mark(text, final=1.0),), {"01_softmax": {text: text}})
+    return dashboard(found, lambda *_: MisconceptionText(text, text, text), text)
 
 
 def index_text(text: str) -> str:

@@ -44,18 +44,23 @@
     document.getElementById("shown").textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " students";
   }
 
+  // A number, also as "33 %" or "3 of 4"; the minutes of "1 d 3 h"; or else text, such as a date.
   function key(row, place) {
     const text = row.cells[place].textContent.trim();
-    const number = parseFloat(text.replace("−", "-"));
-    return Number.isNaN(number) ? text.toLowerCase() : number;
+    if (/^[−-]?[\d.]+( %| of \d+)?$/.test(text)) return parseFloat(text.replace("−", "-"));
+    const parts = text.match(/^(?:(\d+) d)? ?(?:(\d+) h)? ?(?:(\d+) min)?$/);
+    if (text !== "" && parts) return 1440 * (parts[1] || 0) + 60 * (parts[2] || 0) + Number(parts[3] || 0);
+    return text.toLowerCase();
   }
+
+  const alphabetical = new Intl.Collator(undefined, { numeric: true }).compare;
 
   function compare(one, other) {
     if (one === other) return 0;
     if (one === "" || one === "–") return -1;
     if (other === "" || other === "–") return 1;
     if (typeof one === typeof other && typeof one === "number") return one - other;
-    return String(one).localeCompare(String(other));
+    return alphabetical(String(one), String(other));
   }
 
   function sort(table, header) {
