@@ -30,6 +30,7 @@ def test_the_course_is_sound_and_says_how_much_it_holds(attn: Attn, course: Cour
         "10_flash_attention: sound (51 checks, 93 misconceptions, 100 points)",
         "11_efficient_attention: sound (93 checks, 136 misconceptions, 120 points)",
         "12_transformer: sound (99 checks, 147 misconceptions, 138 points)",
+        "13_triton_flash: not run: this module needs an NVIDIA GPU and --device cuda (optional, 40 points)",
     ]
 
 
