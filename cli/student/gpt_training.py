@@ -118,7 +118,7 @@ def _begin_text(run: TrainingRun, module: Module, ready: dict[str, Any]) -> str:
     size = run.size
     lines = [
         f"A GPT with {ready['parameters']:,} parameters: {_counted(size.num_layers, 'block')} with "
-        f"{_counted(size.num_heads, 'head')}, "
+        f"{_counted(size.num_heads, 'head')},",
         f"{size.embed_dim} features, a context of {size.context_length} characters.",
         *module_lines(module.name, used_modules(run, ready["modules"])),
         f"It learns from {printable(run.text_name)} for {run.steps} steps. Ctrl-C stops it, and nothing is lost.",

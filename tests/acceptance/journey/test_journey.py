@@ -92,7 +92,8 @@ def journey(course: Course, student: StudentAtWork) -> None:
 def test_the_journey(course: Course, bundle: Course) -> None:
     student = StudentAtWork(bundle, [EXECUTABLE])
     journey(course, student)
-    student.runs("gpt", "--steps", "30", shows=["06_multi_head_attention    your own", "bigram"])
+    own = '"module": "06_multi_head_attention",\n   "used": "own"'
+    student.runs("gpt", "--steps", "30", "--json", shows=[own, '"bigram"'])
 
 
 @pytest.mark.exhaustive
