@@ -7,13 +7,14 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from grader.classroom.changes import GradeChange
 from grader.classroom.journal import read_journal
 from grader.classroom.marks import NO_REPORT, Mark
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import report_path
 from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
+from grader.core.json_record import from_json
 from grader.core.report import Report, file_name, report_from
 from grader.core.summary import Summary, summary_of
 
@@ -132,15 +133,16 @@ def _earlier(folder: Path, before: Path | None) -> list[Mark]:
 def _changes(folder: Path) -> dict[tuple[str, str], str]:
     """Return why the last grading changed reports, by module and submission."""
     try:
-        found = json.loads((folder / "changes.json").read_bytes())
+        data = json.loads((folder / "changes.json").read_bytes())
+        found = [from_json(GradeChange, one) for one in data] if type(data) is list else []
     except (OSError, ValueError):  # a list for people, which nothing else depends on
         return {}
-    return {(one["module"], one["submission"]): _why_changed(one) for one in found}
+    return {(one.module, one.submission): _why_changed(one) for one in found}
 
 
-def _why_changed(change: Mapping[str, Any]) -> str:
-    parts = [f"{one['name']}: {one['before']} → {one['after']}" for one in change["parts"]]
-    return "; ".join([*change["why"], *_first(parts)])
+def _why_changed(change: GradeChange) -> str:
+    parts = [f"{one.name}: {one.before} → {one.after}" for one in change.parts]
+    return "; ".join([*change.why, *_first(parts)])
 
 
 def _first(texts: Sequence[str]) -> list[str]:

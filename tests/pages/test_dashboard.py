@@ -207,7 +207,8 @@ def test_reports_say_what_is_undecided_and_why_they_changed(tmp_path: Path) -> N
     (tmp_path / "01_softmax" / "ana.json").write_text(report_text(report))
     (tmp_path / "grades.json").write_text(json.dumps([vars(made_mark())]))
     parts = [{"name": f"c{n}", "before": "failed", "after": "passed", "points": 1.0} for n in range(5)]
-    change = {"module": "01_softmax", "submission": "ana", "why": ["the checks changed"], "parts": parts}
+    change = {"module": "01_softmax", "submission": "ana", "before": 1.0, "after": 6.0}
+    change |= {"why": ["the checks changed"], "parts": parts}
     (tmp_path / "changes.json").write_text(json.dumps([change]))
     found = read_class_results(tmp_path)
     (one,) = found.results
@@ -217,6 +218,9 @@ def test_reports_say_what_is_undecided_and_why_they_changed(tmp_path: Path) -> N
     assert one.changed.endswith("; and 2 more")
     assert found.functions == {"01_softmax": {"words": "softmax"}}
     assert read_class_results(tmp_path, before=tmp_path).results[0].changed == ""
+    for damaged in ("[{}]", '{"a": 1}', "[1]", "no JSON", "3"):  # a list for people, which nothing else depends on
+        (tmp_path / "changes.json").write_text(damaged)
+        assert read_class_results(tmp_path).results[0].changed == ""
 
 
 def test_lessons_have_a_part_for_each_function(course: Course) -> None:

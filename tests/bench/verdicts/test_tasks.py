@@ -6,15 +6,15 @@ import ast
 
 import pytest
 
-from grader.authoring.misconceptions import read_misconceptions
 from grader.course.course import Course
+from grader.course.golden import read_golden
 from tests.bench.verdicts.task import Slip, Task
 from tests.bench.verdicts.torch_judge_tasks import TASKS
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_every_wrong_way_is_one_of_ours_and_changes_the_solution(course: Course, task: Task) -> None:
-    known = {way.name for way in read_misconceptions(course, course.module(task.module))}
+    known = read_golden(course.module(task.module)).misconceptions
     right = next(iter(task.right.values()))
     for slip in task.slips:
         assert slip.misconception in known
