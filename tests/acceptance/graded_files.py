@@ -12,7 +12,8 @@ from grader.course.module import Module
 from grader.course.notebook import read_cells
 from grader.grading.grade import full_suite, run_grading
 from grader.sandbox.jail.limits import Limits
-from grader.submission.submission import Source, Submission
+from grader.submission.submission import Source
+from tests.submissions import with_earlier
 
 
 def grade_folder(course: Course, folder: Path, limits: Limits | None = None) -> tuple[Report, ...]:
@@ -31,7 +32,7 @@ def grade_files(
     suite = full_suite(course, module)
     suite = suite if salt is None else replace(suite, salt=salt)
     reports: list[Report] = []
-    submissions = [_submission(course, module, path) for path in paths]
+    submissions = [with_earlier(course, module, _source(module, path), path.stem) for path in paths]
     run_grading(suite, submissions, reports.append, limits, allow_unjailed=True)
     return tuple(reports)
 
@@ -46,13 +47,6 @@ def lost_marks(reports: tuple[Report, ...]) -> dict[str, list[tuple[str, str]]]:
         for report in reports
         if (report.status, report.score) != ("graded", report.max_score)
     }
-
-
-def _submission(course: Course, module: Module, path: Path) -> Submission:
-    earlier = {one.slug: course.solution(one).read_text() for one in course.modules if one.order < module.order}
-    files = {slug: Source(f"{slug}.py", (text,), notebook=False) for slug, text in earlier.items()}
-    files[module.slug] = _source(module, path)
-    return Submission(path.stem, module.name, files[module.slug].file, files)
 
 
 def _source(module: Module, path: Path) -> Source:

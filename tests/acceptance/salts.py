@@ -25,7 +25,7 @@ from grader.grading.workers import Workers
 from grader.submission.finder import find_submissions
 from grader.submission.submission import Submission
 from tests.conftest import DATA, ROOT
-from tests.diagnosis.naming import submission_of
+from tests.submissions import submission_of
 
 Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its meter
 Tell = Callable[[str], None]

@@ -12,8 +12,8 @@ from grader.course.course import Course
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
-from tests.diagnosis.naming import submission_of
 from tests.sandbox.worker.gpu.cases import Case, cases
+from tests.submissions import submission_of
 
 pytestmark = pytest.mark.exhaustive  # 113 submissions in torch
 NAME = "07_gpu_path"

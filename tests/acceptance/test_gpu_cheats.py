@@ -13,7 +13,8 @@ from grader.course.course import Course
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
-from tests.diagnosis.naming import overlays, submission_of
+from tests.diagnosis.naming import overlays
+from tests.submissions import submission_of
 
 NAME = "07_gpu_path"
 RESULT = re.compile(r'^RESULT = "(\w+)"$', re.MULTILINE)

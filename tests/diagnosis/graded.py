@@ -14,7 +14,8 @@ from grader.course.module import Module, read_text
 from grader.grading.grade import run_grading
 from grader.grading.suite import Suite
 from grader.submission.submission import Submission
-from tests.diagnosis.naming import overlays, submission_of
+from tests.diagnosis.naming import overlays
+from tests.submissions import submission_of
 
 MODULES = ["01_softmax", "02_loop_attention", "03_attention", "04_masks", "05_torch_attention"]
 MODULES += ["06_multi_head_attention", "07_gpu_path", "08_positions", "09_kv_cache", "10_flash_attention"]

@@ -21,8 +21,8 @@ from grader.grading.grade import full_suite
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
-from grader.submission.submission import Source, Submission
 from tests.conftest import DATA
+from tests.submissions import submission_of
 
 CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 
@@ -34,14 +34,6 @@ def overlays(kind: str, module: str) -> list[tuple[str, str]]:
         return []
     imports, cells = split_cells(CELL, path.read_text())
     return [(mark["name"], f"{imports}\n\n{cell}") for mark, cell in cells]
-
-
-def submission_of(course: Course, module: Module, text: str) -> Submission:
-    """Return a text as the file of a student whose earlier modules are right."""
-    earlier = {one.slug: read_text(course.solution(one)) for one in course.modules if one.order < module.order}
-    texts = earlier | {module.slug: text}
-    sources = {slug: Source(f"{slug}.py", (one,), notebook=False) for slug, one in texts.items()}
-    return Submission("someone", module.name, f"{module.slug}.py", sources)
 
 
 def learnt(course: Course, module: Module) -> Fingerprints:

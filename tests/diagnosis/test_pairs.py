@@ -14,7 +14,7 @@ from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import check_own_files
 from tests.conftest import ROOT
-from tests.diagnosis.naming import submission_of
+from tests.submissions import submission_of
 
 MODULES = [module.name for module in read_course(ROOT).modules]
 FEW, MANY, FIRST = 3, 60, 2

@@ -15,8 +15,8 @@ from grader.grading.grade import full_suite, run_grading
 from grader.sandbox.session import Session
 from grader.testing.gradients import half_dtypes
 from tests.conftest import ROOT
-from tests.diagnosis.naming import submission_of
 from tests.quick import quick_or_exhaustive
+from tests.submissions import submission_of
 
 TORCH = [module.name for module in read_course(ROOT).modules if module.backend == "torch"]
 WITHOUT_HALF = {"09_kv_cache", "12_transformer"}  # their stubs promise nothing in half precision

@@ -25,8 +25,8 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import arguments
-from tests.diagnosis.naming import submission_of
 from tests.quick import quick_or_exhaustive
+from tests.submissions import submission_of
 
 SENTENCE = """
 _q = [[1., 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]

@@ -17,7 +17,7 @@ from tests.bench.verdicts.task import Slip, Task
 from tests.bench.verdicts.torch_judge import VERSION, accepted_by_torch_judge
 from tests.bench.verdicts.torch_judge_tasks import TASKS
 from tests.conftest import DATA, ROOT
-from tests.diagnosis.naming import submission_of
+from tests.submissions import submission_of
 
 PART = "verdicts: the same wrong ways, and right solutions in many styles"
 PEER = f"torch-judge {VERSION}"
