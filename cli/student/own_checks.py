@@ -14,7 +14,7 @@ import click
 from cli.ui.progress_line import Pace
 from grader.course.course import Course
 from grader.course.module import Module
-from grader.sandbox.jail.tiers import begin_spawner
+from grader.sandbox.jail.tiers import IN_BROWSER, begin_spawner
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.own_file import own_file, stale_twin
 from grader.workspace.progress import record_report
@@ -62,6 +62,8 @@ def where_to_paste(module: Module) -> str:
     The file is imported, not run: the part of a lesson that is only for a main program may train a model.
     """
     file = own_file(module)
+    if IN_BROWSER:
+        return f"at the end of {file.name}, and press Run"
     if file == module.notebook:
         return f"into a new cell of {file.name}"
     folder = os.path.relpath(module.folder)
