@@ -23,7 +23,7 @@ from grader.grading.own_words import stopped_words
 from grader.sandbox.jail.same_process import prepare, run_script
 from grader.workspace.progress import all_progress
 
-RUN_SECONDS = 30.0
+RUN_SECONDS = 10.0
 MAX_OUTPUT = 100_000  # characters of one answer
 TELL_SECONDS = 0.1  # between two parts of the output of a program that still runs
 CUT = "\n… the rest of the output is not shown\n"
@@ -80,9 +80,10 @@ class _Notes(io.TextIOBase):
 class Engine:
     """A course in a folder, and the answers to requests about it."""
 
-    def __init__(self, root: Path, tell: Callable[[str], None]) -> None:
+    def __init__(self, root: Path, tell: Callable[[str], None], alive: Callable[[float], None]) -> None:
         self.root = root
         self.course = read_course(root)
+        self.alive = alive
         self._tell = tell
         self._given = {path: path.read_bytes() for path in _files(root)}
         os.chdir(root)
@@ -140,6 +141,7 @@ def run_file(engine: Engine, asked: Mapping[str, Any]) -> dict[str, Any]:
     text = file.read_text(encoding="utf-8")
     for name in [name for name in sys.modules if name.partition(".")[0] == "mylab"]:
         del sys.modules[name]
+    engine.alive(RUN_SECONDS)
     place = run_script(file.name, text, RUN_SECONDS)
     if place is None:
         return {"status": 0}
@@ -177,10 +179,13 @@ OPERATIONS: dict[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-def start(root: str, tell: Callable[[str], None]) -> Engine:
-    """Return the engine for a course in a folder; called once by the page's worker."""
-    prepare()
-    return Engine(Path(root), tell)
+def start(root: str, tell: Callable[[str], None], alive: Callable[[float], None]) -> Engine:
+    """Return the engine for a course in a folder; the page's worker calls this once.
+
+    `tell` gets output as it appears, `alive` the seconds that the next call may take.
+    """
+    prepare(alive)
+    return Engine(Path(root), tell, alive)
 
 
 def _files(root: Path) -> list[Path]:

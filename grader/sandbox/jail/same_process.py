@@ -14,8 +14,8 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
-from typing import Any, TextIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TextIO
 
 import numpy as np
 
@@ -40,13 +40,14 @@ class SameProcessSpawner:
 
     tier: Tier = "none"
     memory = MEMORY_BYTES
+    alive: ClassVar[list[Callable[[float], None]]] = []  # told before each request how many seconds it may take
 
     def __init__(self, backend: Backend) -> None:
         self.backend: Backend = backend
 
     def spawn(self) -> Process:
         """Return a worker without any of the student's objects."""
-        worker = _WorkerSocket()
+        worker = _WorkerSocket(self.alive)
         return Process(
             os.getpid(),
             worker,  # type: ignore[arg-type] # it has what a channel needs of a socket
@@ -74,8 +75,9 @@ class SameProcessSpawner:
 class _WorkerSocket:
     """A socket whose other end is a worker in this process. It answers when a reply is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, alive: Sequence[Callable[[float], None]]) -> None:
         self._worker = Worker()
+        self._alive = alive
         self._printed = BoundedOutput()
         self._output = io.TextIOWrapper(self._printed, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
         self._float_errors = dict(_FLOAT_ERRORS)
@@ -90,6 +92,8 @@ class _WorkerSocket:
     def allow(self, seconds: float) -> None:
         """Set the time of the next request."""
         self._seconds = seconds
+        for tell in self._alive:
+            tell(seconds)
 
     def settimeout(self, seconds: float) -> None:
         """Do nothing: nobody waits here."""
@@ -149,10 +153,14 @@ def _output_to(stream: TextIO) -> Iterator[None]:
         yield
 
 
-def prepare() -> None:
-    """Make this process like that of a worker for NumPy: repeatable, and without torch."""
+def prepare(alive: Callable[[float], None]) -> None:
+    """Make this process like that of a worker for NumPy: repeatable, and without torch.
+
+    `alive` is told before each call how many seconds it may take: what takes longer cannot be ended from inside.
+    """
     warm_up("numpy")
     replace_system_randomness()
+    SameProcessSpawner.alive.append(alive)
 
 
 def run_script(file: str, text: str, seconds: float) -> tuple[str, int] | None:
