@@ -141,7 +141,9 @@ def _web(course: Course, modules: tuple[Module, ...], to: Path, runtime: Path | 
         click.echo(json.dumps([{"module": module.name, "folder": str(to)} for module in modules], indent=1))
         return
     size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file()) / 1e6
-    click.echo(f"{to}: {len(modules)} module(s), {size:.1f} MB, no solution, no hidden suite. Put it on any web server.")
+    click.echo(
+        f"{to}: {len(modules)} module(s), {size:.1f} MB, no solution, no hidden suite. Put it on any web server."
+    )
     click.echo(f"To try it: python -m http.server -d {to}, then open http://localhost:8000")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from grader.authoring.bundle import released_files
+from grader.authoring.bundle import PACKAGES, released_files
 from grader.course.course import Course
 from grader.course.module import Module
 
@@ -30,9 +30,7 @@ _OLDEST = (1980, 1, 1, 0, 0, 0)  # the same time in every archive, so that two r
 
 def engine_files(root: Path) -> dict[str, Path]:
     """Return the files of the engine, by their paths in its archive."""
-    own = {
-        path.relative_to(root).as_posix(): path for top in ("cli", "grader") for path in sorted((root / top).rglob("*.py"))
-    }
+    own = {path.relative_to(root).as_posix(): path for top in PACKAGES for path in sorted((root / top).rglob("*.py"))}
     return {name: path for name, path in own.items() if not name.startswith(tuple(f"{one}/" for one in LEFT_OUT))}
 
 

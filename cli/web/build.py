@@ -20,7 +20,7 @@ from grader.authoring.bundle import text_leaks
 from grader.authoring.npm import NpmError, NpmPackage, fetch_packages, pinned_packages, unpack_package
 from grader.core.errors import ENDING_WORDS
 from grader.course.course import Course
-from grader.course.module import Module, read_text
+from grader.course.module import INTRODUCTION, Module, read_text
 
 HERE = Path(__file__).parent
 NEEDED = ("latex2mathml", "markdown_it", "mdit_py_plugins")
@@ -132,14 +132,16 @@ def _write_page(course: Course, modules: Sequence[Module], archives: list[str], 
         {"name": module.name, "title": module.title, "lesson": Markup(lesson_html(module, pages))} for module in modules
     ]
     introductions = [
-        {"name": "before-you-start", "lesson": Markup(text)} for one in modules if (text := introduction_html(one, pages))
+        {"name": Path(INTRODUCTION).stem, "lesson": Markup(text)}
+        for one in modules
+        if (text := introduction_html(one, pages))
     ]
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     context = {"lessons": lessons, "introductions": introductions, "nonce": secrets.token_urlsafe(12)}
-    context["course"] = _page_data(course, modules, archives)
-    text = environment.get_template("index.html").render(context)
+    data = _page_data(course, modules, archives)
+    text = environment.get_template("index.html").render(context, course=data)
     (to / "index.html").write_text(text, encoding="utf-8")
     (to / FIGURES).mkdir()
     for module in modules:
@@ -180,5 +182,7 @@ def web_leaks(course: Course, folder: Path) -> Iterator[str]:
         if not path.name.startswith(("engine-", "course-")):
             continue
         with zipfile.ZipFile(path) as archive:
-            texts |= {f"{path.name}/{name}": archive.read(name).decode("utf-8", "replace") for name in archive.namelist()}
+            texts |= {
+                f"{path.name}/{name}": archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
+            }
     yield from text_leaks(course, texts)

@@ -19,8 +19,11 @@ from typing import Any
 
 from cli import main as command
 from grader.course.course import read_course
+from grader.course.module import Module
+from grader.course.notebook import read_cells
 from grader.grading.own_words import stopped_words
 from grader.sandbox.jail.same_process import prepare, run_script
+from grader.submission.own_file import own_file
 from grader.workspace.progress import all_progress
 
 RUN_SECONDS = 10.0
@@ -166,9 +169,21 @@ def take_over(engine: Engine, asked: Mapping[str, Any]) -> dict[str, Any]:
     path = SCRATCH / Path(asked["name"]).name
     path.write_bytes(base64.b64decode(asked["zip"]))
     try:
-        return run_attn(engine, {"words": ["update", str(path)]})
+        reply = run_attn(engine, {"words": ["update", str(path)]})
     finally:
         path.unlink()
+    for module in engine.course.modules:
+        if own_file(module) == module.notebook:
+            _as_script(module)
+    return reply
+
+
+def _as_script(module: Module) -> None:
+    """Make a script from the code of a notebook: the page edits scripts only."""
+    cells = read_cells(module.notebook.read_bytes())
+    module.stub.write_text("\n\n".join(f"# %%\n{cell}" for cell in cells) + "\n", encoding="utf-8")
+    module.notebook.unlink()
+    sys.stdout.write(f"{module.name}: the code of {module.notebook.name} is now {module.stub.name}.\n")
 
 
 OPERATIONS: dict[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {

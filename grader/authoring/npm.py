@@ -77,7 +77,9 @@ def _pack(packages: list[NpmPackage], folder: Path) -> None:
     names = [f"{one.name}@{one.version}" for one in packages]
     if npm is None:
         some = ", ".join(names[:2]) + (" …" if len(names) > 2 else "")
-        raise NpmError(f"npm is not installed, and {folder} lacks {some}. Install Node.js, or name a folder that has them")
+        raise NpmError(
+            f"npm is not installed, and {folder} lacks {some}. Install Node.js, or name a folder that has them"
+        )
     words = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder.resolve()), *names]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -132,7 +132,7 @@ class _WorkerSocket:
         try:
             return bytes(encode({**reply, "printed": self._printed.take()}, self._worker.keep))
         except (UnsendableError, MemoryError) as error:
-            noted = {part: reply[part] for part in ("changed", "called") if part in reply}
+            noted: dict[str, Any] = {part: reply[part] for part in ("changed", "called") if part in reply}
             described = self._worker.describe(error)
             return bytes(encode({"id": request["id"], **noted, "error": described, "printed": self._printed.take()}))
 
