@@ -47,8 +47,10 @@ def figures(module: Module) -> dict[str, Path]:
 def _rendered(path: Path, module: Module, pages: Mapping[Path, str]) -> str:
     markdown = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, renderer=_formula)
     tokens = markdown.parse(read_text(path))
-    for token in tokens:
+    for number, token in enumerate(tokens):
         _adapt(token, module, pages)
+        if token.type == "th_open" and not _has_words(tokens[number + 1]):
+            token.tag = tokens[number + 2].tag = "td"  # a screen reader finds no name for the column in it
     return str(markdown.renderer.render(tokens, markdown.options, {}))
 
 
@@ -66,10 +68,12 @@ def _adapt(token: Token, module: Module, pages: Mapping[Path, str]) -> None:
         token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"  # the page has the first heading
     if token.type == "table_open":
         token.attrSet("tabindex", "0")
-    if token.type == "th_open":
-        token.attrSet("scope", "col")
     if token.type == "inline":
         _adapt_children(token, module, pages)
+
+
+def _has_words(cell: Token) -> bool:
+    return any(child.content.strip() and "math" not in child.type for child in cell.children or [])
 
 
 def _adapt_children(token: Token, module: Module, pages: Mapping[Path, str]) -> None:

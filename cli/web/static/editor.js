@@ -24,11 +24,12 @@ export class Editor {
       lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(),
       python(), indentUnit.of("    "), syntaxHighlighting(colours), EditorView.lineWrapping,
       EditorView.cspNonce.of(nonce),
-      EditorView.contentAttributes.of({ "aria-label": "Your code" }),
+      EditorView.contentAttributes.of({ "aria-label": "Your code", tabindex: "0" }),
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
       EditorView.updateListener.of(update => { if (update.docChanged) changed(this.file, this.text); }),
     ];
-    this.view = new EditorView({ parent });
+    // The nonce must be there from the beginning: the first style that the page's policy forbids would be lost.
+    this.view = new EditorView({ parent, state: EditorState.create({ extensions: this.extensions }) });
   }
 
   get text() {

@@ -1,0 +1,31 @@
+"""The engine of the page in a process of its own, as in a browser: one process, and no jail.
+
+It reads a folder from its arguments, then requests from standard input, and writes an answer for each: lines of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from grader.sandbox.jail import tiers
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    tiers.IN_BROWSER, tiers.CAN_FORK = True, False
+    tiers.plans = lambda *_: iter(())  # type: ignore[assignment]
+    from cli.web import engine
+
+    shown: list[str] = []
+    answers = sys.stdout
+    found = engine.start(sys.argv[1], shown.append, lambda _: None)
+    for line in sys.stdin:
+        shown.clear()
+        reply = json.loads(found.answer(line))
+        answers.write(json.dumps(reply | {"screen": "".join(shown)}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
