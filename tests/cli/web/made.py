@@ -138,5 +138,5 @@ def files_of(course: Course, one: TriedFile) -> Files:
 def compared(report: dict[str, Any]) -> dict[str, Any]:
     """Return what two reports on one file must agree on: outcomes, words, properties and diagnoses."""
     checks = [{key: one[key] for key in ("name", "outcome", "message", "earned")} for one in report["checks"]]
-    kept = ("status", "message", "score", "diagnoses", "properties", "endings", "printed")
+    kept = ("status", "message", "score", "diagnoses", "endings", "properties")
     return {"checks": checks} | {key: report[key] for key in kept}

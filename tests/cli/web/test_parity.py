@@ -1,4 +1,4 @@
-"""The page and the terminal agree: every solution, right solution and misconception of the web course has the same report.
+"""The page and the terminal agree on every solution, right solution and misconception of the web course.
 
 `python -m tests.cli.web.test_parity` prints the differences.
 """
@@ -33,7 +33,9 @@ def terminal_reports(course: Course, bundle: Course, files: list[TriedFile]) -> 
         own = [one for one in files if one.module == module.name]
         reports: list[Report] = []
         check_own_files(bundle, module, (_submission(course, one) for one in own), reports.append)
-        yield from (report.as_json() for report in reports)
+        for report in reports:
+            held = [sum(getattr(one, key) for one in report.properties) for key in ("hold", "total")]
+            yield report.as_json() | {"properties": held}
 
 
 def _submission(course: Course, one: TriedFile) -> Submission:
@@ -60,7 +62,7 @@ def differences(course: Course, bundle: Course, test: Test) -> dict[str, dict[st
 def test_one_process_gives_the_reports_of_the_jail(course: Course, engine: EngineProcess, web_course: Path) -> None:
     def test(files: Files, slug: str) -> dict[str, Any]:
         engine.files = files
-        return _report(engine.attn("test", slug, "--json")["screen"])
+        return _report(engine.attn("test", slug, "--json"))
 
     assert differences(course, read_course(web_course), test) == {}
 
@@ -79,9 +81,12 @@ def _browser_test(browser: Browser, address: str, folder: Path) -> Test:
     return lambda files, slug: _report(worker.attn(files, "test", slug, "--json"))
 
 
-def _report(screen: str) -> dict[str, Any]:
+def _report(reply: dict[str, Any]) -> dict[str, Any]:
+    """Return the report that a command printed, and from the progress how many stated properties hold."""
+    screen = str(reply["screen"])
     found: dict[str, Any] = json.loads(screen[screen.index("{") :])
-    return found
+    progress = json.loads(reply["files"][".attnlab/progress.json"]["text"])["modules"][found["module"]]
+    return found | {"properties": [progress["holding"], progress["stated"]]}
 
 
 def unexplained(parts: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:

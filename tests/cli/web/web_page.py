@@ -119,20 +119,19 @@ class BareWorker:
             archives,
         )
 
-    def attn(self, files: Files, *words: str) -> str:
-        """Run a command with these files, and return what it prints."""
+    def attn(self, files: Files, *words: str) -> dict[str, Any]:
+        """Run a command with these files, and return the answer; `screen` is what it prints."""
         request = json.dumps({"op": "attn", "words": words, "files": files})
-        return str(
-            self.page.evaluate(
-                """request => new Promise((resolve, reject) => {
-                    let told = "";
-                    worker.onmessage = ({data}) => {
-                        if (data.type === "told") told += data.text;
-                        if (data.type === "answer") resolve(told);
-                        if (data.type === "fault") reject(new Error(data.text));
-                    };
-                    worker.postMessage({type: "ask", request});
-                })""",
-                request,
-            )
+        told, reply = self.page.evaluate(
+            """request => new Promise((resolve, reject) => {
+                let told = "";
+                worker.onmessage = ({data}) => {
+                    if (data.type === "told") told += data.text;
+                    if (data.type === "answer") resolve([told, data.reply]);
+                    if (data.type === "fault") reject(new Error(data.text));
+                };
+                worker.postMessage({type: "ask", request});
+            })""",
+            request,
         )
+        return dict(json.loads(reply)) | {"screen": told}
