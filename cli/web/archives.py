@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +25,9 @@ LEFT_OUT = (
     "grader/sandbox/worker/training",
 )
 # Parts of NumPy that are for its own tests and for compilers.
-NUMPY_LEFT_OUT = ("/tests/", "/f2py/", "/distutils/", "/_pyinstaller/", "/doc/")
+NUMPY_LEFT_OUT = ("/tests/", "/f2py/", "/distutils/", "/_pyinstaller/", "/doc/", "/_simd.")
+NUMPY_TESTS = ("_operand_flag_tests.", "_rational_tests.", "_struct_ufunc_tests.", "_umath_tests.")
+COMPILED = ".so"
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the same time in every archive, so that two releases have the same bytes
 
 
@@ -57,11 +60,22 @@ def numpy_files(package: Path) -> Iterator[tuple[str, bytes]]:
         for member in archive:
             _, found, name = member.name.partition("/site-packages/")
             is_version = name.endswith("dist-info/METADATA")
-            wanted = name.endswith((".py", ".so")) and not any(part in f"/{name}" for part in NUMPY_LEFT_OUT)
+            left_out = any(part in f"/{name}" for part in (*NUMPY_LEFT_OUT, *NUMPY_TESTS))
+            wanted = name.endswith((".py", COMPILED)) and not left_out
             if found and member.isfile() and (wanted or is_version):
                 content = archive.extractfile(member)
                 assert content is not None
                 yield name, content.read()
+
+
+def write_libraries(path: Path, files: Mapping[str, bytes]) -> list[tuple[str, int]]:
+    """Write compiled libraries one after another, compressed; return their names and sizes.
+
+    The page's worker loads them before Python starts, so they are not in a zip, which Python would have to unpack.
+    """
+    ordered = sorted(files.items())
+    path.write_bytes(gzip.compress(b"".join(data for _, data in ordered), mtime=0))
+    return [(name, len(data)) for name, data in ordered]
 
 
 def write_archive(path: Path, files: Mapping[str, bytes]) -> None:

@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from cli.author.site.build import page_text
-from cli.web.archives import course_files, engine_files, library_files, numpy_files, write_archive
+from cli.web.archives import (
+    COMPILED,
+    course_files,
+    engine_files,
+    library_files,
+    numpy_files,
+    write_archive,
+    write_libraries,
+)
 from grader.authoring.bundle import text_leaks
 from grader.authoring.npm import NpmError, NpmPackage, fetch_packages, pinned_packages, unpack_package
 from grader.core.errors import ENDING_WORDS
@@ -28,7 +36,7 @@ LAST = 4  # tests/cli/web/test_parity.py proves that these modules have the same
 PYODIDE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 LOCK = "pyodide-lock.json"
 _RUNTIME, _NUMPY, _ESBUILD = "pyodide", "@emscripten-forge/numpy", "@esbuild/"
-_BINARY = {".wasm", ".zip"}
+_BINARY = {".gz", ".wasm", ".zip"}
 
 
 class WebError(Exception):
@@ -55,9 +63,9 @@ def make_web(course: Course, modules: Sequence[Module], to: Path, runtime: Path 
         made = Path(temporary) / "web"
         made.mkdir()
         packages = _unpacked(runtime or Path(temporary) / "npm", Path(temporary) / "packages")
-        archives = _write_python(course, modules, packages, made / "python")
+        python = _write_python(course, modules, packages, made / "python")
         _write_scripts(packages, Path(temporary) / "scripts", made)
-        _write_page(course, modules, archives, made)
+        _write_page(course, modules, python, made)
         if found := list(web_leaks(course, made)):
             raise WebError("the folder would leak what students must not have: " + "; ".join(found))
         if to.exists():
@@ -83,8 +91,8 @@ def _unpack(package: NpmPackage, folder: Path, to: Path) -> Path:
     return place
 
 
-def _write_python(course: Course, modules: Sequence[Module], packages: dict[str, Path], to: Path) -> list[str]:
-    """Write the runtime, NumPy, the engine and the modules; return the names of the archives."""
+def _write_python(course: Course, modules: Sequence[Module], packages: dict[str, Path], to: Path) -> dict[str, Any]:
+    """Write the runtime, NumPy, the engine and the modules; return what the page's worker must know of them."""
     to.mkdir()
     for name in PYODIDE:
         shutil.copy(packages[_RUNTIME] / name, to)
@@ -97,13 +105,20 @@ def _write_python(course: Course, modules: Sequence[Module], packages: dict[str,
         "engine": {name: path.read_bytes() for name, path in engine.items()},
         "course": course_files(course, modules),
     }
-    names = []
+    compiled = {name: data for name, data in contents["numpy"].items() if name.endswith(COMPILED)}
+    contents["numpy"] = {name: data for name, data in contents["numpy"].items() if name not in compiled}
+    names = {}
     for name, files in contents.items():
         write_archive(to / f"{name}.zip", files)
-        digest = hashlib.sha256((to / f"{name}.zip").read_bytes()).hexdigest()[:12]
-        # A new release has new names, so that a browser never mixes it with an old one.
-        names.append((to / f"{name}.zip").rename(to / f"{name}-{digest}.zip").name)
-    return names
+        names[name] = _named_by_content(to / f"{name}.zip")
+    libraries = write_libraries(to / "libraries.gz", compiled)
+    return {"archives": names, "libraries": {"file": _named_by_content(to / "libraries.gz"), "parts": libraries}}
+
+
+def _named_by_content(path: Path) -> str:
+    """Give a file a name that no other release has, so that a browser never mixes two releases."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return path.rename(path.with_name(f"{path.stem}-{digest}{path.suffix}")).name
 
 
 def _write_scripts(packages: dict[str, Path], source: Path, to: Path) -> None:
@@ -121,7 +136,7 @@ def _write_scripts(packages: dict[str, Path], source: Path, to: Path) -> None:
         shutil.copy(source / name, to)
 
 
-def _write_page(course: Course, modules: Sequence[Module], archives: list[str], to: Path) -> None:
+def _write_page(course: Course, modules: Sequence[Module], python: dict[str, Any], to: Path) -> None:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -140,7 +155,7 @@ def _write_page(course: Course, modules: Sequence[Module], archives: list[str], 
         loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     context = {"lessons": lessons, "introductions": introductions, "nonce": secrets.token_urlsafe(12)}
-    data = _page_data(course, modules, archives)
+    data = _page_data(course, modules, python)
     text = environment.get_template("index.html").render(context, course=data)
     (to / "index.html").write_text(text, encoding="utf-8")
     (to / FIGURES).mkdir()
@@ -149,7 +164,7 @@ def _write_page(course: Course, modules: Sequence[Module], archives: list[str], 
             shutil.copy(path, to / FIGURES / name)
 
 
-def _page_data(course: Course, modules: Sequence[Module], archives: list[str]) -> dict[str, Any]:
+def _page_data(course: Course, modules: Sequence[Module], python: dict[str, Any]) -> dict[str, Any]:
     """Return what the page's script must know."""
     from grader.course.sentence import TOKENS
     from grader.workspace.trace import STEPS
@@ -165,7 +180,7 @@ def _page_data(course: Course, modules: Sequence[Module], archives: list[str]) -
         }
         for module in modules
     ]
-    return {"modules": entries, "archives": archives, "tokens": TOKENS, "endings": ENDING_WORDS}
+    return {"modules": entries, "python": python, "tokens": TOKENS, "endings": ENDING_WORDS}
 
 
 def web_leaks(course: Course, folder: Path) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -22,7 +23,7 @@ from grader.course.course import read_course
 from grader.course.module import Module
 from grader.course.notebook import read_cells
 from grader.grading.own_words import stopped_words
-from grader.sandbox.jail.same_process import prepare, run_script
+from grader.sandbox.jail.same_process import prepare, run_script, tell_before_requests
 from grader.submission.own_file import own_file
 from grader.workspace.progress import all_progress
 
@@ -32,6 +33,17 @@ TELL_SECONDS = 0.1  # between two parts of the output of a program that still ru
 CUT = "\n… the rest of the output is not shown\n"
 # Here is not the place of a student's files, so that they are not taken for their work.
 SCRATCH = Path("/tmp/attnlab")
+
+# What commands import only when they run.
+USED = (
+    *(command.COMMANDS[name][0] for name in ("test", "hint", "explain", "complete", "reset", "submit", "update")),
+    "grader.grading.grade",
+    "grader.workspace.own_costs",
+    "grader.sandbox.worker.watched_checks",
+    "numpy.fft",
+    "numpy.linalg",
+    "numpy.random",
+)
 
 Files = dict[str, dict[str, Any]]  # path → its text, and when it was changed
 
@@ -194,12 +206,19 @@ OPERATIONS: dict[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
+def warm() -> None:
+    """Import what all requests need. After this, the page's worker keeps a copy of the memory for its next start."""
+    prepare()
+    for name in USED:
+        importlib.import_module(name)
+
+
 def start(root: str, tell: Callable[[str], None], alive: Callable[[float], None]) -> Engine:
-    """Return the engine for a course in a folder; the page's worker calls this once.
+    """Return the engine for a course in a folder; the page's worker calls this once, after `warm`.
 
     `tell` gets output as it appears, `alive` the seconds that the next call may take.
     """
-    prepare(alive)
+    tell_before_requests(alive)
     return Engine(Path(root), tell, alive)
 
 

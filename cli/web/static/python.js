@@ -15,7 +15,7 @@ export class Python {
     this.worker = new Worker("worker.js");
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = event => this.crash(event.message || "the script of the worker could not be loaded");
-    this.worker.postMessage({ type: "start", archives: this.course.archives });
+    this.worker.postMessage({ type: "start", python: this.course.python });
     this.show({ text: "Python is starting …", share: 0 });
   }
 
@@ -43,6 +43,10 @@ export class Python {
     if (data.type === "ready") {
       this.show({ text: "Python is ready", share: 1 });
       this.isReady();
+    }
+    if (data.type === "again") { // the kept copy of Python's memory was of no use, and is gone
+      this.worker.terminate();
+      this.start();
     }
     if (data.type === "fault") this.crash(data.text);
     if (!this.waiting) return;

@@ -153,13 +153,14 @@ def _output_to(stream: TextIO) -> Iterator[None]:
         yield
 
 
-def prepare(alive: Callable[[float], None]) -> None:
-    """Make this process like that of a worker for NumPy: repeatable, and without torch.
-
-    `alive` is told before each call how many seconds it may take: what takes longer cannot be ended from inside.
-    """
+def prepare() -> None:
+    """Make this process like that of a worker for NumPy: repeatable, and without torch."""
     warm_up("numpy")
     replace_system_randomness()
+
+
+def tell_before_requests(alive: Callable[[float], None]) -> None:
+    """Tell before each request how many seconds it may take: what takes longer cannot be ended from inside."""
     SameProcessSpawner.alive.append(alive)
 
 

@@ -19,6 +19,7 @@ def main() -> None:
 
     shown: list[str] = []
     answers = sys.stdout
+    engine.warm()
     found = engine.start(sys.argv[1], shown.append, lambda _: None)
     for line in sys.stdin:
         shown.clear()

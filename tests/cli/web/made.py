@@ -92,6 +92,13 @@ class EngineProcess:
         self._process.stdout.close()
 
 
+def page_data(folder: Path) -> dict[str, Any]:
+    """Return what the page's script knows."""
+    text = (folder / "index.html").read_text(encoding="utf-8").partition('id="course"')[2]
+    found: dict[str, Any] = json.loads(text.partition(">")[2].partition("</script>")[0])
+    return found
+
+
 def own_path(module: Module) -> str:
     """Return the path of a student's file in the page."""
     return f"modules/{module.name}/{module.slug}.py"

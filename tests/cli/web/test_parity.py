@@ -18,7 +18,7 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.grading.grade import check_own_files
 from grader.submission.submission import Source, Submission
-from tests.cli.web.made import EngineProcess, Files, TriedFile, compared, files_of, tried_files
+from tests.cli.web.made import EngineProcess, Files, TriedFile, compared, files_of, page_data, tried_files
 from tests.cli.web.web_page import BareWorker
 from tests.conftest import ROOT
 from tests.pages.browser import Browser
@@ -76,8 +76,7 @@ def test_the_browser_gives_the_reports_of_the_terminal(
 
 
 def _browser_test(browser: Browser, address: str, folder: Path) -> Test:
-    archives = [path.name for path in sorted((folder / "python").glob("*-*.zip"))]
-    worker = BareWorker(browser.chromium.new_page(), address, archives)
+    worker = BareWorker(browser.chromium.new_page(), address, page_data(folder)["python"])
     return lambda files, slug: _report(worker.attn(files, "test", slug, "--json"))
 
 

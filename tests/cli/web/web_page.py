@@ -103,20 +103,20 @@ def web_page(browser: Browser, address: str, **options: Any) -> Iterator[WebPage
 class BareWorker:
     """The page's worker without the page, for many requests: it answers as the page's Python does."""
 
-    def __init__(self, page: Any, address: str, archives: list[str]) -> None:
+    def __init__(self, page: Any, address: str, python: dict[str, Any]) -> None:
         self.page = page
         page.goto(f"{address}page.css")  # of the same origin, and without a script of its own
         page.set_default_timeout(PATIENCE)
         page.evaluate(
-            """archives => new Promise((resolve, reject) => {
+            """python => new Promise((resolve, reject) => {
                 window.worker = new Worker("worker.js");
                 worker.onmessage = ({data}) => {
                     if (data.type === "ready") resolve();
                     if (data.type === "fault") reject(new Error(data.text));
                 };
-                worker.postMessage({type: "start", archives});
+                worker.postMessage({type: "start", python});
             })""",
-            archives,
+            python,
         )
 
     def attn(self, files: Files, *words: str) -> dict[str, Any]:
