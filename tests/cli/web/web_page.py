@@ -39,7 +39,14 @@ class WebPage:
         """Replace the text in the editor as a student does who pastes it."""
         self.page.click(".cm-content")
         self.page.keyboard.press("ControlOrMeta+a")
-        self.page.keyboard.insert_text(text)
+        self.page.locator(".cm-content").evaluate(
+            """(element, text) => {
+                const clipboardData = new DataTransfer();
+                clipboardData.setData("text/plain", text);
+                element.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
+            }""",
+            text,
+        )
 
     @property
     def code(self) -> str:
@@ -96,7 +103,7 @@ def web_page(browser: Browser, address: str, **options: Any) -> Iterator[WebPage
         yield found
     finally:
         context.close()
-    assert found.problems == []
+    assert found.problems == [], found.problems
     assert [url for url in found.asked if not url.startswith((address, f"blob:{address}", "data:"))] == []
 
 
