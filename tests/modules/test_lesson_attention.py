@@ -153,7 +153,7 @@ def test_what_is_said_in_words(course: Course) -> None:
 
 
 def test_every_part_can_be_read_in_two_minutes(course: Course) -> None:
-    """The lesson has the most to say, so its depth is folded: under no heading are more than 280 words to read at once."""
+    """Depth is folded: under no heading are more than 280 words to read at once."""
     lesson = course.module("03_attention").lesson.read_text()
     unfolded = re.sub(r"(?s)<details>.*?</details>", "", lesson)
     parts = {part.partition("\n")[0]: len(part.split()) for part in re.split(r"\n#{2,3} ", unfolded)}
