@@ -1,0 +1,27 @@
+"""Opens the store that a URL names. What PostgreSQL needs is imported only here."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from grader.classroom.store.errors import StoreError
+
+if TYPE_CHECKING:
+    from grader.classroom.store.postgres import PostgresStore
+
+INSTALL = "Install it with: pip install 'attnlab[postgres]'"
+
+
+def open_store(url: str, name: str, *, tell: Callable[[str], None] = lambda _: None) -> PostgresStore:
+    """Return the results of a class in a database. Nothing is connected until something is read.
+
+    `tell` gets a sentence whenever the connection is lost, and when it is there again.
+    """
+    if importlib.util.find_spec("psycopg") is None:
+        raise StoreError(f"results in a database need the package psycopg. {INSTALL}")
+    from grader.classroom.store.postgres import PostgresStore
+    from grader.classroom.store.url import read_url
+
+    return PostgresStore(read_url(url), name, tell)
