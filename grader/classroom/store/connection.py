@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -80,9 +81,6 @@ class Connection:
         """End the connection."""
         self._drop()
 
-    def __del__(self) -> None:
-        self._drop()  # a reader has no end of its own
-
     def _run_once(self, work: Callable[[Any], T]) -> T:
         if self._made is None:
             made = psycopg.connect(self.url.text, autocommit=True, connect_timeout=10, application_name="attn")
@@ -93,6 +91,7 @@ class Connection:
                 made.close()
                 raise
             self._made = made
+            self._close = weakref.finalize(self, made.close)  # a reader is never closed, only forgotten
         try:
             with self._made.transaction():
                 self._inside = self._made
@@ -103,7 +102,7 @@ class Connection:
     def _drop(self) -> None:
         if self._made is not None:
             with contextlib.suppress(psycopg.Error):
-                self._made.close()
+                self._close()
         self._made = None
 
     def _error(self, what: str, error: psycopg.Error) -> StoreError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,9 +18,17 @@ def open_store(url: str, name: str, *, tell: Callable[[str], None] = lambda _: N
 
     `tell` gets a sentence whenever the connection is lost, and when it is there again.
     """
-    if importlib.util.find_spec("psycopg") is None:
+    if not _is_installed():
         raise StoreError(f"results in a database need the package psycopg. {INSTALL}")
     from grader.classroom.store.postgres import PostgresStore
     from grader.classroom.store.url import read_url
 
     return PostgresStore(read_url(url), name, tell)
+
+
+def _is_installed() -> bool:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        return False
+    return True

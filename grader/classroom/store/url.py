@@ -44,6 +44,9 @@ def read_url(text: str) -> StoreUrl:
         found = {name: str(value) for name, value in conninfo_to_dict(text).items() if value is not None}
     except ProgrammingError:  # its message repeats a part of the URL
         raise StoreError(f"the URL of the store cannot be read. It is written like {EXAMPLE}. {ENCODE}") from None
+    # A bare / in a password ends the name of the host there: the rest of the password would be shown.
+    if not re.fullmatch(r"[\d,]*", found.get("port", "")) or "@" in found.get("dbname", ""):
+        raise StoreError(f"the URL of the store has a port that is not a number, or an @ at a wrong place. {ENCODE}")
     host, port, user = found.get("host", ""), found.get("port", ""), found.get("user", "")
     place = f"{f'{quote(user)}@' if user else ''}{'' if host.startswith('/') else host}{f':{port}' if port else ''}"
     shown = f"postgresql://{place}/{found.get('dbname', '')}{f'?host={host}' if host.startswith('/') else ''}"

@@ -35,6 +35,7 @@ from tests.postgres import Database
 StoreOf = Callable[[str], ResultsStore]
 ANA, BEN = ReportKey(MODULE, "ana"), ReportKey(MODULE, "ben")
 HOSTILE = ReportKey(MODULE, "o'neil; drop table report; --", "a\\u0000\\ud800\ud800\x00%s.zip")
+WORDS = "\0 \ud800 \u2028 ✓ \\u0000"
 CODE = DecisionRecord("ana", MODULE, "softmax", "cost", "svd", "code", "accepted", "fine \\ ok", "2026-10-01")
 NAMES = (RULES, *DERIVED, *(f"{EARLIER}/{name}" for name in DERIVED))
 
@@ -86,15 +87,15 @@ def test_an_empty_store_has_nothing(store: ResultsStore) -> None:
 def test_a_report_is_kept_byte_for_byte_and_found_again(store: ResultsStore) -> None:
     with Results(store) as results:
         for key in (ANA, HOSTILE):
-            results.write(key, report(key.student), provenance())
+            results.write(key, report(key.student, message=WORDS), provenance())
     with Results(store) as results:
-        assert results.kept(ANA, provenance()) == report("ana")
+        assert results.kept(ANA, provenance()) == report("ana", message=WORDS)
         assert results.kept(ANA, provenance("other code")) is None
         assert results.kept(BEN, provenance()) is None
-        assert results.kept(HOSTILE, provenance()) == report(HOSTILE.student)
-    assert store.read(ANA) == report_text(report("ana")).encode()
+        assert results.kept(HOSTILE, provenance()) == report(HOSTILE.student, message=WORDS)
+    assert store.read(ANA) == report_text(report("ana", message=WORDS)).encode()
     assert set(store.journal()) == {ANA, HOSTILE}
-    assert [one.report() for one in store.stored(MODULE)] == [report("ana")]  # not the attempt
+    assert [one.report() for one in store.stored(MODULE)] == [report("ana", message=WORDS)]  # not the attempt
 
 
 def test_reports_come_in_the_order_of_the_files_of_a_folder(store: ResultsStore) -> None:
