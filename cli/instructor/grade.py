@@ -123,6 +123,7 @@ def grade(
     attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
     attn stats reports                         what does the class fail at?
     attn review reports                        what could not be decided?
+    attn grade class/ --to week1 --store postgresql://grader@db/attention
 
     A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
     beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
@@ -145,6 +146,9 @@ def grade(
 
     With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
     checks have extra points of their own. Without it, the reports list them as not run.
+
+    With --store or ATTN_STORE, the results are in a PostgreSQL database, and --to is their name there. Several machines
+    can then grade one class at once. See docs/store.md.
 
     With --anonymous, nothing that is printed names a student. The reports in --to have the names.
 

@@ -254,4 +254,4 @@ try:
 except (StoreError, ValueError) as error:
     print(error)"""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "attnlab[postgres]" in done.stdout
+    assert ".[postgres]" in done.stdout
