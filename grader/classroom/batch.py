@@ -1,4 +1,4 @@
-"""A batch: a class that is graded into a results folder, continuing an earlier run if wanted."""
+"""A batch: a class that is graded into a results store, continuing an earlier run if wanted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from grader.classroom.marks import Mark, Marking, best_of
 from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
 from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
-from grader.classroom.results import Results, ResultsError
+from grader.classroom.results import Results
+from grader.classroom.store.errors import ResultsError
 from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.review import Undecided
@@ -96,6 +97,10 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
+        return self.results.alone(self._settle)
+
+    def _settle(self) -> BatchResult:
+        self.results.remarked.clear()
         groups: dict[ReportKey, dict[str, Mark]] = {}
         for key, mark in self._marks.items():
             groups.setdefault(ReportKey(key.module, key.student), {})[key.attempt] = mark
