@@ -59,6 +59,7 @@ COMMANDS = {
     "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
     "gradebook": ("cli.instructor.nbgrader", "Write grades into nbgrader's gradebook (for instructors)."),
     "export": ("cli.instructor.export.group", "Export grades to other platforms (for instructors)."),
+    "cluster": ("cli.instructor.cluster", "Grade on several machines (for instructors)."),
     # authors
     "dev": ("cli.author.dev", "Write and maintain modules (for course authors)."),
 }
