@@ -7,6 +7,7 @@ import math
 import time
 import uuid
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -103,6 +104,7 @@ class _Run:
         modules = {handed_in.module for handed_in in work}
         self._provenance = ProvenanceReader(course, modules, gpu_name=pool.gpu_name)
         self._spool = Spool(pool.spool.resolve())
+        self._cleaner = ThreadPoolExecutor(1)  # a shared disk takes its time to remove files
         self._under_way: dict[str, _Chunk] = {}
         self._unreadable: list[Graded] = []
         self._run = uuid.uuid4().hex[:8]
@@ -135,6 +137,7 @@ class _Run:
                 heard = time.monotonic()
             elif time.monotonic() - heard > self._pool.patience:
                 raise ClusterLostError(f"{self._pool.address} has had no worker for {self._pool.patience:.0f} s")
+        self._cleaner.shutdown()
         self._spool.remove()
 
     def _chunks(self) -> Iterator[_Chunk]:
@@ -197,7 +200,7 @@ class _Run:
             reports = {one.key: self._spool.report(one.key) for one in chunk.sent}
         for one in chunk.sent:
             yield Graded(one.handed_in, one.submission, reports[one.key] or self._given_up(one.handed_in))
-        self._spool.forget(chunk.name, (one.key for one in chunk.sent))
+        self._cleaner.submit(self._spool.forget, chunk.name, [one.key for one in chunk.sent])
 
     def _report(self, key: str) -> Report | None:
         until = time.monotonic() + SEEN_SECONDS
