@@ -60,6 +60,7 @@ COMMANDS = {
     "gradebook": ("cli.instructor.nbgrader", "Write grades into nbgrader's gradebook (for instructors)."),
     "export": ("cli.instructor.export.group", "Export grades to other platforms (for instructors)."),
     "store": ("cli.instructor.store", "Keep results in a PostgreSQL database (for instructors)."),
+    "cluster": ("cli.instructor.cluster", "Grade on several machines (for instructors)."),
     # authors
     "dev": ("cli.author.dev", "Write and maintain modules (for course authors)."),
 }

@@ -16,6 +16,7 @@ from cli.instructor.run_rules import rules_of_run
 from cli.ui.accounting_screens import dry_run_lines, student_notes, sum_lines
 from cli.ui.anonymous import AnonymousOutput, anonymous_option, hide_in
 from cli.ui.arguments import module_named
+from cli.ui.executors import Where, open_executor, where_options
 from cli.ui.progress_line import Pace
 from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
 from cli.ui.store_options import NEW_RESULTS, store_option
@@ -33,8 +34,11 @@ from grader.core.review import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.course.module import Module
-from grader.grading.pool import NoProcessError, usable_cores
+from grader.grading.executor import Executor
+from grader.grading.failure import NoProcessError
+from grader.grading.pool import usable_cores
 from grader.grading.workers import NoGpuError, NoJailError
+from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.class_archive import is_tar
 from grader.submission.finder import FoundSubmissions, find_submissions
@@ -79,6 +83,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also run the checks that need a GPU."
 )
+@where_options
 @anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
 @click.option("--allow-unjailed", is_flag=True, help="Grade even without a jail: only for code you trust.")
@@ -102,6 +107,7 @@ def grade(
     grace: str | None,
     undecided: Undecided | None,
     device: Literal["cpu", "cuda"],
+    where: Where,
     anonymous: bool,
     as_json: bool,
     allow_unjailed: bool,
@@ -158,7 +164,9 @@ def grade(
     Exit status: 0 all full marks, 1 some are not or work was skipped, 2 nothing to grade or no jail, 3 a fault of the
     grader. With --dry-run: 0, or 1 if work would be skipped.
     """
-    if device == "cuda" and not gpu_devices():
+    cuda = device == "cuda"
+    where.check(to, cuda=cuda)
+    if cuda and not where.on_gpu and not gpu_devices():
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
@@ -180,7 +188,7 @@ def grade(
     hidden = hide_in(course, to, anonymous=anonymous)
     module = module_named(course, module_name) if module_name else None
     if module is not None and module.needs_gpu:
-        _require_gpu_options(module, device, allow_unjailed=allow_unjailed)
+        _require_gpu_options(module, cuda=cuda or bool(where.on_gpu), allow_unjailed=allow_unjailed)
     try:
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
@@ -208,9 +216,12 @@ def grade(
             with _store(to) as store, Results(store) as results:
                 results.save_rules(rules)
                 count = rules.undecided or "count"
-                batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda", undecided=count)
-                batch.skipped = accounting.skipped_people
-                _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
+                cores = jobs or usable_cores()
+                with open_executor(where, store, jobs=cores, cuda=cuda, allow_unjailed=allow_unjailed) as executor:
+                    name = executor.gpu_name
+                    batch = Batch(course, found.handed_in, results, marking, gpu_name=name, undecided=count)
+                    batch.skipped = accounting.skipped_people
+                    _run(batch, executor, resume=resume, to=to)
                 result = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
                 _show(batch, result, hidden, rules.name or "", as_json=as_json, alone=alone)
@@ -221,10 +232,11 @@ def grade(
         raise click.UsageError(NO_JAIL) from None
     except NoGpuError as error:
         raise click.UsageError(f"no worker can use a GPU here: {error}") from None
-    except (ResultsError, RulesError, MapError) as error:
+    except (ResultsError, RulesError, MapError, ClusterError) as error:
         raise click.UsageError(str(error)) from None
-    except NoProcessError as error:
-        click.echo(f"attn: {error}", err=True)
+    except (NoProcessError, ClusterLostError) as error:
+        saved = ". What is graded is saved: go on with --resume" if isinstance(error, ClusterLostError) else ""
+        click.echo(f"attn: {error}{saved}", err=True)
         sys.exit(3)
     sys.exit(3 if batch.unwritten else _exit_code(result, refused=accounting.has_skipped))
 
@@ -239,9 +251,9 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
         raise click.UsageError("--class-zip needs a zip or a tar among the PATHS")
 
 
-def _require_gpu_options(module: Module, device: str, *, allow_unjailed: bool) -> None:
+def _require_gpu_options(module: Module, *, cuda: bool, allow_unjailed: bool) -> None:
     """Stop unless the options allow what a module for the GPU needs."""
-    if device != "cuda":
+    if not cuda:
         raise click.UsageError(f"{module.name}: not run: it needs a GPU. Add --device cuda on a machine that has one")
     if not allow_unjailed:
         why = "Triton starts compilers, so code for this module cannot be jailed"
@@ -308,7 +320,7 @@ def _store(to: ResultsStore | None) -> Iterator[ResultsStore]:
         yield FileStore(Path(folder))
 
 
-def _run(batch: Batch, *, resume: bool, jobs: int, to: ResultsStore | None, allow_unjailed: bool) -> None:
+def _run(batch: Batch, executor: Executor, *, resume: bool, to: ResultsStore | None) -> None:
     """Grade the class and show the progress."""
     kept = batch.keep() if resume else 0
     total = len(batch.work)
@@ -321,7 +333,7 @@ def _run(batch: Batch, *, resume: bool, jobs: int, to: ResultsStore | None, allo
         click.echo(f"{kept} of {total} are in {to.title} already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:
-        with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed, tell=pace.slow)) as all_graded:
+        with pace, contextlib.closing(batch.grade(executor, pace.slow)) as all_graded:
             for graded in all_graded:
                 if total > 1:
                     pace.step(graded.report.submission)

@@ -65,7 +65,7 @@ def wait_for(database: Database, count: int, *processes: subprocess.Popen[bytes]
 
 
 def without_timing(text: str | bytes) -> dict[str, Any]:
-    return json.loads(text) | {"timing": None}
+    return dict(json.loads(text)) | {"timing": None}
 
 
 def assert_complete(database: Database, expected: Path) -> None:

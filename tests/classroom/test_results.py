@@ -21,6 +21,7 @@ from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.course.course import Course, read_course
+from grader.grading.executor import LocalPool
 from grader.submission.finder import find_submissions
 from tests.classroom.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
@@ -64,7 +65,7 @@ def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
     course = read_course(tiny)
     with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
-        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+        assert len(list(batch.grade(LocalPool(1, allow_unjailed=True)))) == 1
 
 
 def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
@@ -299,7 +300,7 @@ def test_a_removed_folder_is_an_error(tiny: Path, handed_in: Path, tmp_path: Pat
     course = read_course(tiny)
     with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
-        list(batch.grade(2, allow_unjailed=True))
+        list(batch.grade(LocalPool(2, allow_unjailed=True)))
         shutil.rmtree(out)
         with pytest.raises(ResultsError, match="was removed while the class was graded"):
             batch.settle()

@@ -18,7 +18,6 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.provenance import submission_hash
 from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.classroom.store.store import ResultsStore, StoredReport
 from grader.core.atomic_file import write_atomically
@@ -41,6 +40,7 @@ from grader.platforms.nbgrader.scores import NotGradedError, TargetScore, scores
 from grader.submission.archive import NOTEBOOK, UnreadableError, read_file
 from grader.submission.finder import find_submissions
 from grader.submission.submission import SubmissionRef
+from grader.submission.submission_hash import submission_hash
 
 STAMP = "timestamp.txt"
 SyncOutcome = Literal["written", "unchanged", "not graded", "refused"]

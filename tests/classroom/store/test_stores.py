@@ -26,6 +26,7 @@ from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore
 from grader.core.report import report_text
 from grader.core.review import ReviewItem
 from grader.course.course import read_course
+from grader.grading.executor import LocalPool
 from grader.submission.finder import find_submissions
 from tests.classroom.conftest import HALF, RIGHT, SQUARE
 from tests.classroom.store.made import MODULE, grade, mark, provenance, report
@@ -221,11 +222,11 @@ def test_a_class_is_graded_once_and_then_kept(store: ResultsStore, tiny: Path, t
     work = find_submissions(course, [folder]).handed_in
     with Results(store) as results:
         batch = Batch(course, work, results)
-        assert len(list(batch.grade(1, allow_unjailed=True))) == 3
+        assert len(list(batch.grade(LocalPool(1, allow_unjailed=True)))) == 3
         first = batch.settle()
     with Results(store) as results:
         batch = Batch(course, work, results)
         assert batch.keep() == 3
-        assert list(batch.grade(1)) == []
+        assert list(batch.grade(LocalPool(1))) == []
         assert batch.settle().marks == first.marks
     assert tuple(read_marks(store)) == first.marks
