@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jail browser demo test test-rest test-all lint format docs site bench gpu clean
+.PHONY: setup jail browser database demo test test-rest test-all lint format docs site bench gpu clean
 
 setup: $(READY)
 
@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # pip may have left it out: torch then starts in twice the time
-	@$(MAKE) --no-print-directory jail browser
+	@$(MAKE) --no-print-directory jail browser database
 	@touch $@
 
 # What pip cannot install. Without it, graded code is still jailed on Linux, but less strictly.
@@ -38,6 +38,15 @@ browser:
 	  || echo "==> chromium could not be installed: the tests of pages in a browser are skipped"; \
 	else $(BIN)/python -m playwright install chromium >/dev/null 2>&1 \
 	  || echo "==> chromium could not be installed: the tests of pages in a browser are skipped"; fi
+
+# For the tests of results in a database. They start a server of their own; without one they are skipped, and the last lines say so.
+database:
+	@if command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "==> installing postgresql with apt-get"; \
+	  { apt-get install -qq -y --no-install-recommends postgresql || { apt-get update -qq && apt-get install -qq -y --no-install-recommends postgresql; }; } >/dev/null 2>&1 \
+	  || echo "==> postgresql could not be installed: the tests of results in a database are skipped"; \
+	else echo "==> postgresql is not installed, and only root can do that: the tests of results in a database are skipped"; fi
 
 # The example class is our own code: it may be graded where there is no jail.
 demo: $(READY)

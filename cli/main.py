@@ -59,6 +59,8 @@ COMMANDS = {
     "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
     "gradebook": ("cli.instructor.nbgrader", "Write grades into nbgrader's gradebook (for instructors)."),
     "export": ("cli.instructor.export.group", "Export grades to other platforms (for instructors)."),
+    "store": ("cli.instructor.store", "Keep results in a PostgreSQL database (for instructors)."),
+    "cluster": ("cli.instructor.cluster", "Grade on several machines (for instructors)."),
     # authors
     "dev": ("cli.author.dev", "Write and maintain modules (for course authors)."),
 }
@@ -164,6 +166,7 @@ def attn(context: click.Context, plain: bool) -> None:
       attn release softmax --to ../attention    an assignment in it
       attn gradebook sync reports --course ../attention
       attn export canvas reports --out grades.csv
+      attn store check           results in a database, for many graders
     Authors:
       attn dev new rope          begin a module
       attn dev check             prove that the course is sound
@@ -209,9 +212,10 @@ def run() -> int:
 def _report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit status."""
     from cli.ui.system_faults import system_sentence  # both here, so that `attn --help` does not import them
+    from grader.classroom.store.errors import StoreError
     from grader.course.module import CourseError
 
-    if isinstance(error, CourseError | OSError):
+    if isinstance(error, CourseError | OSError | StoreError):
         text = system_sentence(error) if isinstance(error, OSError) else str(error)
         with contextlib.suppress(OSError):  # standard error may be full or closed itself
             click.echo(f"attn: {_visible(text)}", err=True)

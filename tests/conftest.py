@@ -27,6 +27,7 @@ from grader.sandbox.jail.tiers import TierAttempt, best, open_spawner, survey
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
+from tests.postgres import Database, Server, running_server
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "tests" / "data"
@@ -93,6 +94,18 @@ def prove_once(*names: str) -> None:
     with (folder / "proving").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         check_modules(course, [course.module(name) for name in names])
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A real PostgreSQL server that runs as long as the tests; skip if there is none."""
+    yield from running_server()
+
+
+@pytest.fixture
+def database(server: Server) -> Database:
+    """An empty database."""
+    return server.new_database()
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FOLDER, modules_option
+from cli.instructor.export.options import modules_option
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen
 from cli.ui.page_file import page_file
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_results import ClassResultsError, read_class_results
 from grader.classroom.pseudonyms import pseudonyms_of
 from grader.classroom.rules import RulesError, read_rules
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.course.golden import read_golden
@@ -21,12 +23,15 @@ from grader.pages.dashboard_page import About, MisconceptionText, dashboard
 
 
 @click.command("dashboard")
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--to", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The page to write.")
-@click.option("--before", type=FOLDER, help="The reports of an earlier grading, to show the progress since then.")
+@click.option("--before", type=RESULTS, help="The reports of an earlier grading, to show the progress since then.")
 @modules_option
 @anonymous_option
-def dashboard_command(reports: Path, to: Path, before: Path | None, modules: tuple[str, ...], anonymous: bool) -> None:
+def dashboard_command(
+    reports: ResultsStore, to: Path, before: ResultsStore | None, modules: tuple[str, ...], anonymous: bool
+) -> None:
     """Write a page about a class.
 
     REPORTS is the folder of `attn grade class/ --to REPORTS`.

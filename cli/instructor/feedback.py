@@ -9,7 +9,9 @@ import click
 
 from cli.instructor.export.options import FOLDER, NEW, NEW_FOLDER, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import no_anonymous_option
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.rules import RulesError, read_rules
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.pages.feedback_pages import write_feedback
@@ -19,7 +21,8 @@ from grader.platforms.output_folder import new_folder
 
 
 @click.command()
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--to", type=NEW_FOLDER, help="A new folder for the pages.")
 @click.option("--links", type=NEW, help="Use names that nobody can guess, and write whose page each is to this CSV.")
 @click.option(
@@ -29,7 +32,12 @@ from grader.platforms.output_folder import new_folder
 @no_anonymous_option
 @json_option
 def feedback(
-    reports: Path, to: Path | None, links: Path | None, root: Path | None, modules: tuple[str, ...], as_json: bool
+    reports: ResultsStore,
+    to: Path | None,
+    links: Path | None,
+    root: Path | None,
+    modules: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Write a feedback page for each student and module.
 
@@ -72,7 +80,7 @@ def feedback(
 
 
 def _into_nbgrader(
-    course: Course, reports: Path, root: Path, links: Path | None, modules: tuple[str, ...], *, as_json: bool
+    course: Course, reports: ResultsStore, root: Path, links: Path | None, modules: tuple[str, ...], *, as_json: bool
 ) -> NoReturn:
     """Put the pages into nbgrader's feedback."""
     if links:

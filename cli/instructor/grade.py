@@ -16,21 +16,29 @@ from cli.instructor.run_rules import rules_of_run
 from cli.ui.accounting_screens import dry_run_lines, student_notes, sum_lines
 from cli.ui.anonymous import AnonymousOutput, anonymous_option, hide_in
 from cli.ui.arguments import module_named
+from cli.ui.executors import Where, open_executor, where_options
 from cli.ui.progress_line import Pace
 from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
+from cli.ui.store_options import NEW_RESULTS, store_option
 from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.marks import Marking
 from grader.classroom.pseudonyms import people_of
-from grader.classroom.results import Results, ResultsError
+from grader.classroom.results import Results
 from grader.classroom.roster import normalize_name
-from grader.classroom.rules import Rules, RulesError, write_rules
+from grader.classroom.rules import Rules, RulesError
+from grader.classroom.store.errors import ResultsError, StoreError
+from grader.classroom.store.files import FileStore
+from grader.classroom.store.store import ResultsStore
 from grader.core.review import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.course.module import Module
-from grader.grading.pool import NoProcessError, usable_cores
+from grader.grading.executor import Executor
+from grader.grading.failure import NoProcessError
+from grader.grading.pool import usable_cores
 from grader.grading.workers import NoGpuError, NoJailError
+from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.class_archive import is_tar
 from grader.submission.finder import FoundSubmissions, find_submissions
@@ -51,7 +59,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option("--class-zip", is_flag=True, help="Each zip in PATHS is a class, not one student's work.")
 @click.option("--map", "name_map", type=_FILE, help="Whose work a folder is, as CSV: folder, student, module if known.")
 @click.option("--dry-run", is_flag=True, help="Only print who handed in what and when, and what is skipped and why.")
-@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Keep reports and grades.csv here.")
+@click.option("--to", type=NEW_RESULTS, help="Keep reports and grades.csv in this folder.")
+@store_option
 @click.option("--resume", is_flag=True, help="Continue in --to: grade only what is missing or out of date.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(1, 256), help="Grading processes side by side; by default one per core."
@@ -74,6 +83,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="cuda: also run the checks that need a GPU."
 )
+@where_options
 @anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of reports instead of text.")
 @click.option("--allow-unjailed", is_flag=True, help="Grade even without a jail: only for code you trust.")
@@ -84,7 +94,7 @@ def grade(
     class_zip: bool,
     name_map: Path | None,
     dry_run: bool,
-    to: Path | None,
+    to: ResultsStore | None,
     resume: bool,
     jobs: int | None,
     roster: Path | None,
@@ -97,6 +107,7 @@ def grade(
     grace: str | None,
     undecided: Undecided | None,
     device: Literal["cpu", "cuda"],
+    where: Where,
     anonymous: bool,
     as_json: bool,
     allow_unjailed: bool,
@@ -118,6 +129,7 @@ def grade(
     attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
     attn stats reports                         what does the class fail at?
     attn review reports                        what could not be decided?
+    attn grade class/ --to week1 --store postgresql://grader@db/attention
 
     A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
     beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
@@ -141,6 +153,9 @@ def grade(
     With --device cuda, modules for the GPU are also graded on the GPU of this machine, one submission at a time. Those
     checks have extra points of their own. Without it, the reports list them as not run.
 
+    With --store or ATTN_STORE, the results are in a PostgreSQL database, and --to is their name there. Several machines
+    can then grade one class at once. See docs/store.md.
+
     With --anonymous, nothing that is printed names a student. The reports in --to have the names.
 
     Student code runs in a jail. Its tier is printed with the results, and `attn doctor` says more. Without a jail,
@@ -149,7 +164,9 @@ def grade(
     Exit status: 0 all full marks, 1 some are not or work was skipped, 2 nothing to grade or no jail, 3 a fault of the
     grader. With --dry-run: 0, or 1 if work would be skipped.
     """
-    if device == "cuda" and not gpu_devices():
+    cuda = device == "cuda"
+    where.check(to, cuda=cuda)
+    if cuda and not where.on_gpu and not gpu_devices():
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
@@ -171,7 +188,7 @@ def grade(
     hidden = hide_in(course, to, anonymous=anonymous)
     module = module_named(course, module_name) if module_name else None
     if module is not None and module.needs_gpu:
-        _require_gpu_options(module, device, allow_unjailed=allow_unjailed)
+        _require_gpu_options(module, cuda=cuda or bool(where.on_gpu), allow_unjailed=allow_unjailed)
     try:
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
@@ -196,12 +213,15 @@ def grade(
             _tell(found, accounting, marking, name_lines.unused() if name_lines else [])
             if not found.handed_in:
                 raise click.UsageError("there is nothing to grade at " + ", ".join(map(str, paths)))
-            with _folder(to) as folder, Results(folder) as results:
-                write_rules(rules, folder)
+            with _store(to) as store, Results(store) as results:
+                results.save_rules(rules)
                 count = rules.undecided or "count"
-                batch = Batch(course, found.handed_in, results, marking, gpu=device == "cuda", undecided=count)
-                batch.skipped = accounting.skipped_people
-                _run(batch, resume=resume, jobs=jobs or usable_cores(), to=to, allow_unjailed=allow_unjailed)
+                cores = jobs or usable_cores()
+                with open_executor(where, store, jobs=cores, cuda=cuda, allow_unjailed=allow_unjailed) as executor:
+                    name = executor.gpu_name
+                    batch = Batch(course, found.handed_in, results, marking, gpu_name=name, undecided=count)
+                    batch.skipped = accounting.skipped_people
+                    _run(batch, executor, resume=resume, to=to)
                 result = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
                 _show(batch, result, hidden, rules.name or "", as_json=as_json, alone=alone)
@@ -212,10 +232,11 @@ def grade(
         raise click.UsageError(NO_JAIL) from None
     except NoGpuError as error:
         raise click.UsageError(f"no worker can use a GPU here: {error}") from None
-    except (ResultsError, RulesError, MapError) as error:
+    except (ResultsError, RulesError, MapError, ClusterError) as error:
         raise click.UsageError(str(error)) from None
-    except NoProcessError as error:
-        click.echo(f"attn: {error}", err=True)
+    except (NoProcessError, ClusterLostError) as error:
+        saved = ". What is graded is saved: go on with --resume" if isinstance(error, ClusterLostError) else ""
+        click.echo(f"attn: {error}{saved}", err=True)
         sys.exit(3)
     sys.exit(3 if batch.unwritten else _exit_code(result, refused=accounting.has_skipped))
 
@@ -230,9 +251,9 @@ def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: boo
         raise click.UsageError("--class-zip needs a zip or a tar among the PATHS")
 
 
-def _require_gpu_options(module: Module, device: str, *, allow_unjailed: bool) -> None:
+def _require_gpu_options(module: Module, *, cuda: bool, allow_unjailed: bool) -> None:
     """Stop unless the options allow what a module for the GPU needs."""
-    if device != "cuda":
+    if not cuda:
         raise click.UsageError(f"{module.name}: not run: it needs a GPU. Add --device cuda on a machine that has one")
     if not allow_unjailed:
         why = "Triton starts compilers, so code for this module cannot be jailed"
@@ -290,37 +311,42 @@ def _tell(found: FoundSubmissions, accounting: Accounting, marking: Marking, unu
 
 
 @contextlib.contextmanager
-def _folder(to: Path | None) -> Iterator[Path]:
-    """Give the folder for the results: a temporary one without --to."""
+def _store(to: ResultsStore | None) -> Iterator[ResultsStore]:
+    """Give the place for the results: a temporary folder without --to."""
     if to is not None:
         yield to
         return
     with tempfile.TemporaryDirectory(prefix="attn-") as folder:
-        yield Path(folder)
+        yield FileStore(Path(folder))
 
 
-def _run(batch: Batch, *, resume: bool, jobs: int, to: Path | None, allow_unjailed: bool) -> None:
+def _run(batch: Batch, executor: Executor, *, resume: bool, to: ResultsStore | None) -> None:
     """Grade the class and show the progress."""
     kept = batch.keep() if resume else 0
     total = len(batch.work)
     if batch.results.damaged:
-        lines = f"{batch.results.damaged} line(s) of {batch.results.folder / 'journal.jsonl'} were cut short or damaged"
+        lines = (
+            f"{batch.results.damaged} line(s) of {batch.results.store.where('journal.jsonl')} were cut short or damaged"
+        )
         click.echo(f"attn: {lines}: those submissions are graded again", err=True)
-    if resume:
-        click.echo(f"{kept} of {total} are in {to}/ already, {total - kept} to grade", err=True)
+    if resume and to is not None:
+        click.echo(f"{kept} of {total} are in {to.title} already, {total - kept} to grade", err=True)
     pace = Pace(total - kept)
     try:
-        with pace, contextlib.closing(batch.grade(jobs, allow_unjailed=allow_unjailed, tell=pace.slow)) as all_graded:
+        with pace, contextlib.closing(batch.grade(executor, pace.slow)) as all_graded:
             for graded in all_graded:
                 if total > 1:
                     pace.step(graded.report.submission)
-    except OSError as error:
+    except (OSError, StoreError) as error:
         lost = f"attn: {error}. {kept + pace.done} of {total} are graded and saved"
-        click.echo(f"{lost}; make room, then go on with --resume" if to else lost, err=True)
+        fix = "make room, then go on" if isinstance(error, OSError) else "go on"
+        click.echo(f"{lost}; {fix} with --resume" if to else lost, err=True)
         raise SystemExit(3) from None
     except KeyboardInterrupt:
         if to is not None:
-            click.echo(f"attn: {kept + pace.done} of {total} are in {to}/; --resume continues from there", err=True)
+            click.echo(
+                f"attn: {kept + pace.done} of {total} are in {to.title}; --resume continues from there", err=True
+            )
         raise
     for key, (_, problem) in batch.unwritten.items():
         click.echo(f"attn: the report and the grade of {key.student} could not be written: {problem}", err=True)
@@ -345,7 +371,7 @@ def _show(
         click.echo(line, err=as_json)
 
 
-def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path | None) -> None:
+def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: ResultsStore | None) -> None:
     """Print notes on standard error."""
     if any(summary.sandbox == "none" for summary in settled.summaries):
         click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
@@ -364,12 +390,12 @@ def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: Path
     left_out = batch.results.unmarked()
     if left_out:
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
-        text = "from a run that did not finish: not in grades.csv until you repeat that run with --resume"
-        click.echo(f"attn: {len(left_out)} report(s) in {to}/ are {text} ({names})", err=True)
+        text = "from a run that has not finished: not in grades.csv until you repeat that run with --resume"
+        click.echo(f"attn: {len(left_out)} report(s) in {to.title} are {text} ({names})", err=True)
     if provisional := sum(bool(summary.undecided_points) for summary in settled.summaries):
         scores = "1 score is" if provisional == 1 else f"{provisional} scores are"
-        click.echo(f"attn: {scores} provisional. To see what is undecided, run: attn review {to}", err=True)
-    click.echo(f"one report per submission, grades.csv and the misconceptions of the class are in {to}/", err=True)
+        click.echo(f"attn: {scores} provisional. To see what is undecided, run: attn review {to.name}", err=True)
+    click.echo(f"one report per submission, grades.csv and the misconceptions of the class are in {to.title}", err=True)
 
 
 def _exit_code(settled: BatchResult, *, refused: bool) -> int:

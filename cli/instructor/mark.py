@@ -13,10 +13,12 @@ import click
 from cli.ui.anonymous import AnonymousOutput, anonymous_option, echo_json, hide_in
 from cli.ui.arguments import module_named, modules_here
 from cli.ui.mark_screens import changed_line, listed_lines
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.hand_marks import HandMarkError, clear, find_mark, give, overrides_of
 from grader.classroom.marks import Mark
-from grader.classroom.results import ResultsError
 from grader.classroom.saved_marks import SavedMarksError, read_marks
+from grader.classroom.store.errors import ResultsError
+from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -31,9 +33,10 @@ LONGEST = 1000  # characters of a comment
     *("--reports", "-r"),
     default="reports",
     show_default=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=RESULTS,
     help="The folder of `attn grade --to`.",
 )
+@store_option
 @click.option("--points", type=float, help="The final points, instead of the automatic mark.")
 @click.option("--because", "--comment", "comment", help="The reason, or only a comment. The student may read it.")
 @click.option("--extra", is_flag=True, help="Allow more points than the module has.")
@@ -43,7 +46,7 @@ LONGEST = 1000  # characters of a comment
 def mark(
     student: str | None,
     module: str | None,
-    reports: Path,
+    reports: ResultsStore,
     points: float | None,
     comment: str | None,
     extra: bool,
@@ -101,7 +104,7 @@ def mark(
 
 
 def _list(
-    reports: Path,
+    reports: ResultsStore,
     marks: Sequence[Mark],
     student: str | None,
     module: str | None,

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.ui.store_options import RESULTS, store_option
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.platforms.nbgrader.course_dir import init_course_dir, require_nbgrader
 from grader.platforms.nbgrader.errors import CourseDirError
 
 if TYPE_CHECKING:
+    from grader.classroom.store.store import ResultsStore
     from grader.platforms.nbgrader.sync import Synced
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -82,13 +84,14 @@ def gradebook() -> None:
 
 
 @gradebook.command()
-@click.argument("reports", type=_FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option(
     "--course", "root", required=True, type=_FOLDER, help="nbgrader's course directory, made by `attn course init`."
 )
 @click.option("--db", default="", metavar="URL", help="A different gradebook than the one of the course directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of each report as JSON.")
-def sync(reports: Path, root: Path, db: str, as_json: bool) -> None:
+def sync(reports: ResultsStore, root: Path, db: str, as_json: bool) -> None:
     """Write the results of `attn grade --to REPORTS` into nbgrader's gradebook.
 
     \b

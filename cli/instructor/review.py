@@ -14,8 +14,10 @@ import click
 from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
 from cli.ui.review_screens import change_line, merged, named, review_lines
-from grader.classroom.results import ResultsError
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.review import RESUME, Reviewed, ReviewError, decide, read_reviews, undecided_rule
+from grader.classroom.store.errors import ResultsError
+from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import to_json
 from grader.core.review import ReviewItem, Verdict
 from grader.core.safe_text import one_line
@@ -27,7 +29,8 @@ LONGEST = 1000  # characters of a comment
 
 
 @click.command()
-@click.argument("reports", default="reports", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("reports", default="reports", type=RESULTS)
+@store_option
 @click.option("--student", "-s", help="Only this student, named as in the reports or by id.")
 @click.option("--module", "-m", "module", help="Only this module: 01_softmax, softmax or 1.")
 @click.option("--target", help="Only this function or class; '' is the complete submission.")
@@ -39,7 +42,7 @@ LONGEST = 1000  # characters of a comment
 @anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, one object per item, instead of text.")
 def review(
-    reports: Path,
+    reports: ResultsStore,
     student: str | None,
     module: str | None,
     target: str | None,
@@ -94,13 +97,18 @@ def review(
     if as_json:
         echo_json(json.dumps(_json(shown, target, every=every), indent=1, ensure_ascii=False), hidden)
     else:
-        lines = review_lines(shown, reports, undecided_rule(reports), target, every=every, anonymous=anonymous)
+        lines = review_lines(shown, reports.name, undecided_rule(reports), target, every=every, anonymous=anonymous)
         click.echo("\n".join(lines))
     sys.exit(int(any(one.is_open(target) for one in shown)))
 
 
 def _decide(
-    reports: Path, found: Sequence[Reviewed], student: str | None, target: str | None, action: Action, comment: str
+    reports: ResultsStore,
+    found: Sequence[Reviewed],
+    student: str | None,
+    target: str | None,
+    action: Action,
+    comment: str,
 ) -> None:
     """Decide the items that the options select, and print what changed."""
     if student is None:

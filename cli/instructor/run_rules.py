@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import click
 
 from grader.classroom.course_rules import FILE, read_course_rules
 from grader.classroom.rules import Rules, RulesError, read_rules
+from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
 from grader.course.course import Course
 
 
-def rules_of_run(course: Course, given: Rules, to: Path | None, *, resume: bool) -> Rules:
+def rules_of_run(course: Course, given: Rules, to: ResultsStore | None, *, resume: bool) -> Rules:
     """Return the rules to grade by, and say on standard error where they come from."""
     if to is None and resume:
         raise click.UsageError("--resume continues in a folder: name it with --to")

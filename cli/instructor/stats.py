@@ -12,10 +12,12 @@ from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
 from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.marks import Mark
 from grader.classroom.misconception_counts import MisconceptionCount
-from grader.classroom.saved_marks import FILE, SavedMarksError, read_marks
+from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.classroom.stats import ModuleStats, StatsError, read_stats
+from grader.classroom.store.store import GRADES, ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -24,7 +26,8 @@ BAR = 40
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", type=RESULTS)
+@store_option
 @click.option("--module", "-m", "modules", multiple=True, help="Only this module: 01_softmax, softmax or 1.")
 @click.option("--all", "every", is_flag=True, help="List every check, not only the ten that fail most often.")
 @click.option(
@@ -33,7 +36,7 @@ BAR = 40
 @anonymous_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, one object per module, instead of text.")
 def stats(
-    folder: Path, modules: tuple[str, ...], every: bool, leaderboard: bool, anonymous: bool, as_json: bool
+    folder: ResultsStore, modules: tuple[str, ...], every: bool, leaderboard: bool, anonymous: bool, as_json: bool
 ) -> None:
     """Sum up the reports of a class.
 
@@ -69,13 +72,15 @@ def stats(
             click.echo("\n".join(["", *lines] if number else lines))
 
 
-def _marks(folder: Path) -> list[Mark]:
+def _marks(store: ResultsStore) -> list[Mark]:
     """Return the class list, which has names and points by hand; empty if the grading did not finish."""
-    if not (folder / FILE).exists():
-        click.echo(f"attn: a grading run into {folder} did not finish: this is only a part of the class", err=True)
+    try:
+        store.document(GRADES)
+    except FileNotFoundError:
+        click.echo(f"attn: a grading run into {store} did not finish: this is only a part of the class", err=True)
         return []
     try:
-        return read_marks(folder)
+        return read_marks(store)
     except SavedMarksError as error:
         raise click.UsageError(str(error)) from None
 

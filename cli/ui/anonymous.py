@@ -7,7 +7,6 @@ import dataclasses
 import io
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -18,6 +17,7 @@ from grader.course.course import Course
 
 if TYPE_CHECKING:
     from grader.classroom.batch import BatchResult
+    from grader.classroom.store.store import ResultsStore
 
 anonymous_option = click.option("--anonymous", is_flag=True, help="Show pseudonyms instead of names and ids.")
 
@@ -81,10 +81,10 @@ def echo_json(text: str, hidden: AnonymousOutput | None) -> None:
         click.echo(text)
 
 
-def hide_in(course: Course, folder: Path | None, *, anonymous: bool) -> AnonymousOutput | None:
-    """Begin to hide the people of a results folder, if the option says so."""
+def hide_in(course: Course, store: ResultsStore | None, *, anonymous: bool) -> AnonymousOutput | None:
+    """Begin to hide the people of a graded class, if the option says so."""
     try:
-        return AnonymousOutput(pseudonyms_of(course, folder)) if anonymous else None
+        return AnonymousOutput(pseudonyms_of(course, store)) if anonymous else None
     except RulesError as error:
         raise click.UsageError(str(error)) from None
 

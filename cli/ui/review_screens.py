@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from cli.ui.report_screens import wrapped
 from grader.classroom.review import RESUME, Reviewed, ScoreChange
@@ -20,7 +19,7 @@ _WHAT = {"cost": "cost", "code": "code", "check": "checks"}
 
 def review_lines(
     found: Sequence[Reviewed],
-    folder: Path,
+    folder: str,
     undecided: Undecided,
     target: str | None,
     *,
@@ -93,7 +92,7 @@ def _earlier(one: Reviewed, item: ReviewItem) -> list[str]:
     return [wrapped(text, "    ")]
 
 
-def _command(folder: Path, one: Reviewed, item: ReviewItem, *, anonymous: bool) -> list[str]:
+def _command(folder: str, one: Reviewed, item: ReviewItem, *, anonymous: bool) -> list[str]:
     """Return the command that decides an item. It is not wrapped, so that it can be copied."""
     targets = {each.target for each in one.items()}
     target = f" --target {shlex.quote(item.target)}" if len(targets) > 1 else ""

@@ -1,4 +1,4 @@
-"""A batch: a class that is graded into a results folder, continuing an earlier run if wanted."""
+"""A batch: a class that is graded into a results store, continuing an earlier run if wanted."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from grader.classroom.marks import Mark, Marking, best_of
 from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
 from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
-from grader.classroom.results import Results, ResultsError
+from grader.classroom.results import Results
+from grader.classroom.store.errors import ResultsError
 from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.review import Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
-from grader.grading.pool import Graded, grade_in_pool
+from grader.grading.executor import Executor
+from grader.grading.pool import Graded
 from grader.grading.tell import Tell
 from grader.submission.submission import SubmissionRef
 
@@ -47,7 +49,7 @@ class Batch:
     work: tuple[SubmissionRef, ...]
     results: Results
     marking: Marking = field(default_factory=Marking)
-    gpu: bool = False
+    gpu_name: str | None = None  # of the executor
     undecided: Undecided = "count"
     skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
@@ -55,7 +57,8 @@ class Batch:
     _marks: dict[ReportKey, Mark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._provenance = ProvenanceReader(self.course, {handed_in.module for handed_in in self.work}, gpu=self.gpu)
+        modules = {handed_in.module for handed_in in self.work}
+        self._provenance = ProvenanceReader(self.course, modules, gpu_name=self.gpu_name)
 
     def keep(self) -> int:
         """Keep the existing reports that grading again would not change; return how many there are."""
@@ -70,21 +73,19 @@ class Batch:
                 self._note(key, handed_in, now)
         return len(self._summaries)
 
-    def grade(self, jobs: int, *, allow_unjailed: bool = False, tell: Tell = lambda *_: None) -> Generator[Graded]:
+    def grade(self, executor: Executor, tell: Tell = lambda *_: None) -> Generator[Graded]:
         """Grade the submissions that have no report yet; write each report and yield it."""
         todo = [handed_in for handed_in in self.work if _key(handed_in) not in self._summaries]
         if not todo:
             return
-        jobs = 1 if self.gpu else jobs  # two on one GPU would share its memory and slow each other down
-        graded_now = grade_in_pool(self.course, todo, jobs, allow_unjailed=allow_unjailed, gpu=self.gpu, tell=tell)
-        with closing(graded_now) as all_graded:
+        with closing(executor.grade(self.course, todo, tell)) as all_graded:
             for graded in all_graded:
                 self._write(graded)
                 yield graded
 
     def _write(self, graded: Graded) -> None:
         key = _key(graded.handed_in)
-        provenance = self._provenance.of(graded.submission)
+        provenance = self._provenance.of_hash(key.module, graded.submission)
         report = self.results.decided(key, graded.report, provenance.submission, self.undecided)
         try:
             self.results.write(key, report, provenance)
@@ -96,6 +97,10 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
+        return self.results.alone(self._settle)
+
+    def _settle(self) -> BatchResult:
+        self.results.remarked.clear()
         groups: dict[ReportKey, dict[str, Mark]] = {}
         for key, mark in self._marks.items():
             groups.setdefault(ReportKey(key.module, key.student), {})[key.attempt] = mark

@@ -6,23 +6,23 @@ import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from grader.classroom.changes import GradeChange
-from grader.classroom.journal import read_journal
+from grader.classroom.journal import ReportKey
 from grader.classroom.marks import NO_REPORT, Mark
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.results import report_path
-from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
+from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
+from grader.classroom.store.store import CHANGES, ResultsStore
 from grader.core.json_record import from_json
-from grader.core.report import Report, file_name, report_from
+from grader.core.report import Report, report_from
 from grader.core.summary import Summary, summary_of
 
+FIX = "Run the same `attn grade` again with --resume"
 NAMED = 3  # reasons that are shown; the others are counted
 
 
 class ClassResultsError(Exception):
-    """A results folder that cannot be summed up, and what to do about it."""
+    """Results that cannot be summed up, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -103,37 +103,30 @@ class ClassResults:
         )
 
 
-def read_class_results(folder: Path, modules: Collection[str] = (), before: Path | None = None) -> ClassResults:
-    """Read what `attn grade --to FOLDER` wrote. `before` is the folder of an earlier grading to compare with.
+def read_class_results(
+    store: ResultsStore, modules: Collection[str] = (), before: ResultsStore | None = None
+) -> ClassResults:
+    """Read what `attn grade --to` wrote. `before` has the results of an earlier grading to compare with.
 
     Without it, the class list that the last grading replaced is compared.
     """
     try:
-        marks = [mark for mark in read_marks(folder) if not modules or mark.module in modules]
-        earlier = _earlier(folder, before)
+        marks = [mark for mark in read_marks(store) if not modules or mark.module in modules]
+        earlier = read_earlier_marks(store) if before is None else read_marks(before)
     except SavedMarksError as error:
         raise ClassResultsError(str(error)) from None
     if not marks:
-        raise ClassResultsError(f"there are no grades in {folder} for {', '.join(modules) or 'any module'}")
-    reader = _Reader(folder, _changes(folder) if before is None else {})
+        raise ClassResultsError(f"there are no grades in {store} for {', '.join(modules) or 'any module'}")
+    reader = _Reader(store, _changes(store) if before is None else {})
     results = tuple(map(reader.result, marks))
     kept = tuple(mark for mark in earlier if not modules or mark.module in modules)
-    return ClassResults(results, reader.checks, tuple(_attempts(folder, modules)), kept, reader.functions)
+    return ClassResults(results, reader.checks, tuple(_attempts(store, modules)), kept, reader.functions)
 
 
-def _earlier(folder: Path, before: Path | None) -> list[Mark]:
-    if before is not None:
-        return read_marks(before)
-    try:
-        return read_marks(folder / "earlier")
-    except SavedMarksError:  # this is the first grading
-        return []
-
-
-def _changes(folder: Path) -> dict[tuple[str, str], str]:
+def _changes(store: ResultsStore) -> dict[tuple[str, str], str]:
     """Return why the last grading changed reports, by module and submission."""
     try:
-        data = json.loads((folder / "changes.json").read_bytes())
+        data = json.loads(store.document(CHANGES))
         found = [from_json(GradeChange, one) for one in data] if type(data) is list else []
     except (OSError, ValueError):  # a list for people, which nothing else depends on
         return {}
@@ -151,10 +144,10 @@ def _first(texts: Sequence[str]) -> list[str]:
 
 
 class _Reader:
-    """Reads the reports of a folder, and collects the checks and the functions with misconceptions that they name."""
+    """Reads the reports of a class, and collects the checks and the functions with misconceptions that they name."""
 
-    def __init__(self, folder: Path, changes: Mapping[tuple[str, str], str]) -> None:
-        self.folder = folder
+    def __init__(self, store: ResultsStore, changes: Mapping[tuple[str, str], str]) -> None:
+        self.store = store
         self.changes = changes
         self.checks: dict[str, dict[str, CheckInfo]] = {}
         self.functions: dict[str, dict[str, str]] = {}
@@ -165,7 +158,12 @@ class _Reader:
         functions = self.functions.setdefault(mark.module, {})
         if mark.status in NO_REPORT:
             return StudentResult(mark)
-        report = _read(self.folder / mark.module / f"{file_name(mark.submission)}.json")
+        key = ReportKey(mark.module, mark.submission)
+        try:
+            report = _read(self.store, key)
+        except FileNotFoundError:
+            problem = f"{self.store.where(key)} is in the class list, but is missing"
+            raise ClassResultsError(f"{problem}. {FIX}") from None
         for check in report.asked:
             info = CheckInfo(check.name, check.suite, check.target, check.property, check.points)
             checks.setdefault(check.name, info)
@@ -192,26 +190,27 @@ def _to_look_at(report: Report, summary: Summary) -> str:
     return "; ".join([*([summary.to_look_at] if summary.to_look_at else []), *_first(list(dict.fromkeys(reasons)))])
 
 
-def _attempts(folder: Path, modules: Collection[str]) -> list[AttemptResult]:
+def _attempts(store: ResultsStore, modules: Collection[str]) -> list[AttemptResult]:
     """Return every attempt that has its own report, in the order in which they were handed in."""
-    entries, _ = read_journal(folder / JOURNAL)
     found = []
-    for key, entry in entries.items():
-        path = report_path(folder, key)
-        if not key.attempt or (modules and key.module not in modules) or not path.is_file():
+    for key, entry in store.journal().items():
+        if not key.attempt or (modules and key.module not in modules):
             continue
-        report = _read(path)
+        try:
+            report = _read(store, key)
+        except FileNotFoundError:
+            continue
         handed_in = entry.mark.handed_in if entry.mark else ""
         names = summary_of(report).misconceptions
         found.append(AttemptResult(sys.intern(key.student), report.module, handed_in, report.score, names))
     return sorted(found, key=lambda one: (one.module, one.student, one.handed_in))
 
 
-def _read(path: Path) -> Report:
-    fix = "Run the same `attn grade` again with --resume"
+def _read(store: ResultsStore, key: ReportKey) -> Report:
+    """Return a report; FileNotFoundError if there is none."""
     try:
-        return report_from(json.loads(path.read_bytes()))
+        return report_from(json.loads(store.read(key)))
     except FileNotFoundError:
-        raise ClassResultsError(f"{path} is in the class list, but is missing. {fix}") from None
+        raise
     except (OSError, ValueError):
-        raise ClassResultsError(f"{path} is not a complete report. {fix}") from None
+        raise ClassResultsError(f"{store.where(key)} is not a complete report. {FIX}") from None

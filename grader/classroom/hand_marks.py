@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grader.classroom.marks import Mark
-from grader.classroom.overrides import Override, Overrides, OverridesError, read_overrides
+from grader.classroom.overrides import Override, Overrides, OverridesError
 from grader.classroom.results import Results
 from grader.classroom.roster import normalize_name
 from grader.classroom.saved_marks import read_marks
+from grader.classroom.store.store import ResultsStore
 
 
 class HandMarkError(Exception):
@@ -32,42 +32,50 @@ def find_mark(marks: Sequence[Mark], student: str, module: str) -> Mark:
     raise HandMarkError(f"{student} has no line for {module} in the class list. Add the student to the roster")
 
 
-def give(folder: Path, mark: Mark, points: float | None, comment: str, when: str, *, extra: bool) -> Mark:
+def give(store: ResultsStore, mark: Mark, points: float | None, comment: str, when: str, *, extra: bool) -> Mark:
     """Give points, a comment or both, and return the new mark. What is not given stays as it was."""
-    with Results(folder) as results:
-        before = results.overrides.find(mark)
-        if before is not None:
-            points = before.points if points is None else points
-            comment = comment or before.comment
-            extra = extra or (before.extra and points == before.points)
-        if points is not None and points > mark.max_score and not extra:
-            problem = f"{points:g} points are more than the {mark.max_score:g} that {mark.module} has"
-            raise HandMarkError(f"{problem}. If that is meant, add --extra")
-        one = Override(mark.submission or mark.id, mark.module, points, comment, extra, mark.automatic, when)
-        return _save(results, results.overrides.put(mark, one), mark)
+    with Results(store) as results:
+        return results.alone(lambda: _give(results, mark, points, comment, when, extra=extra))
 
 
-def clear(folder: Path, mark: Mark) -> Mark:
+def _give(results: Results, mark: Mark, points: float | None, comment: str, when: str, *, extra: bool) -> Mark:
+    before = results.overrides.find(mark)
+    if before is not None:
+        points = before.points if points is None else points
+        comment = comment or before.comment
+        extra = extra or (before.extra and points == before.points)
+    if points is not None and points > mark.max_score and not extra:
+        problem = f"{points:g} points are more than the {mark.max_score:g} that {mark.module} has"
+        raise HandMarkError(f"{problem}. If that is meant, add --extra")
+    one = Override(mark.submission or mark.id, mark.module, points, comment, extra, mark.automatic, when)
+    return _save(results, results.overrides.put(mark, one), mark)
+
+
+def clear(store: ResultsStore, mark: Mark) -> Mark:
     """Take points and comment back, and return the automatic mark."""
-    with Results(folder) as results:
-        if results.overrides.find(mark) is None:
-            raise HandMarkError(f"{mark.id} has no points or comment by hand for {mark.module}")
-        return _save(results, results.overrides.without(mark), mark)
+    with Results(store) as results:
+        return results.alone(lambda: _clear(results, mark))
+
+
+def _clear(results: Results, mark: Mark) -> Mark:
+    if results.overrides.find(mark) is None:
+        raise HandMarkError(f"{mark.id} has no points or comment by hand for {mark.module}")
+    return _save(results, results.overrides.without(mark), mark)
 
 
 def _save(results: Results, overrides: Overrides, mark: Mark) -> Mark:
     """Save the overrides, then the class list. Readers of the list read the overrides too, so a crash loses nothing."""
-    marks = read_marks(results.folder)
+    marks = read_marks(results.store)
     results.save_overrides(overrides)
     results.write_class_list(marks)
     (new,) = overrides.apply([mark])
     return new
 
 
-def overrides_of(folder: Path, marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
+def overrides_of(store: ResultsStore, marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
     """Return the marks with points or a comment by hand, and what the instructor should know about them."""
     try:
-        overrides = read_overrides(folder)
+        overrides = store.overrides()
     except OverridesError as error:
         raise HandMarkError(str(error)) from None
     return [mark for mark in marks if overrides.find(mark)], list(overrides.notes(marks))

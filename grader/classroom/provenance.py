@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import grader
-from grader.core.versions import environment, gpu_name
+from grader.core.versions import environment
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.seeds import secret_salt
 from grader.submission.submission import Submission
+from grader.submission.submission_hash import submission_hash
 
 _WORDS = {
     "submission": "the submission changed",
@@ -46,30 +46,24 @@ class Provenance:
 class ProvenanceReader:
     """The provenance of the reports of a class: hashes the course once, when grading begins."""
 
-    def __init__(self, course: Course, modules: Iterable[str], *, gpu: bool = False) -> None:
+    def __init__(self, course: Course, modules: Iterable[str], *, gpu_name: str | None = None) -> None:
         self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
-        self._grader = _grader_hash()
-        self._environments = {name: _environment(course.module(name), gpu=gpu) for name in modules}
+        self._grader = grader_hash()
+        self._environments = {name: _environment(course.module(name), gpu_name) for name in modules}
 
     def of(self, submission: Submission) -> Provenance:
         """Return the provenance of the report of one submission."""
-        name = submission.module
-        return Provenance(submission_hash(submission), self._checks[name], self._grader, self._environments[name])
+        return self.of_hash(submission.module, submission_hash(submission))
+
+    def of_hash(self, module: str, submission: str) -> Provenance:
+        """Return the provenance of the report of a submission that is known by its hash."""
+        return Provenance(submission, self._checks[module], self._grader, self._environments[module])
 
 
-def submission_hash(submission: Submission) -> str:
-    """Return the hash of everything in a submission: its own module and the student's other modules."""
-    sources = {
-        slug: [source.file, source.notebook, *source.cells] for slug, source in sorted(submission.sources.items())
-    }
-    data = [submission.student, submission.module, submission.file, submission.problem, sources]
-    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
-
-
-def _environment(module: Module, *, gpu: bool) -> dict[str, str | None]:
+def _environment(module: Module, gpu_name: str | None) -> dict[str, str | None]:
     """Return the versions that matter to a module; that of torch only if the module uses torch."""
     found = {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
-    return found | ({"gpu": gpu_name()} if gpu and module.gpu else {})
+    return found | ({"gpu": gpu_name} if gpu_name and module.gpu else {})
 
 
 def _checks_hash(course: Course, module: Module) -> str:
@@ -84,7 +78,8 @@ def _checks_hash(course: Course, module: Module) -> str:
     return _files_hash((*own, course.hidden_suite(module), *gpu, *solutions), course.root, secret_salt(course))
 
 
-def _grader_hash() -> str:
+def grader_hash() -> str:
+    """Return the hash of AttnLab itself, as it is on this disk."""
     package = Path(grader.__file__).parent
     return _files_hash(sorted(package.rglob("*.py")), package)
 

@@ -18,6 +18,7 @@ from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
 from grader.classroom.rules import read_rules
 from grader.classroom.saved_marks import SavedMarksError, read_marks
+from grader.classroom.store.store import ResultsStore
 from grader.core.report import Report, report_from
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
@@ -132,19 +133,18 @@ def _parts(name: str) -> list[str]:
     return [part for part in parts if len(part) >= SHORTEST and part[:1].isupper()] if len(parts) > 1 else []
 
 
-def pseudonyms_of(course: Course, folder: Path | None = None) -> Pseudonyms:
-    """Return the pseudonyms of a course, for the people of a results folder and of its roster."""
+def pseudonyms_of(course: Course, store: ResultsStore | None = None) -> Pseudonyms:
+    """Return the pseudonyms of a course, for the people of a graded class and of its roster."""
     found = Pseudonyms(course_secret(course, "pseudonyms"))
-    if folder is None:
+    if store is None:
         return found
     try:
-        marks = read_marks(folder)
+        marks = read_marks(store)
     except SavedMarksError:
         marks = []  # unfinished: the reports themselves still have names
-    reports = (path.stem for module in course.modules for path in sorted((folder / module.name).glob("*.json")))
-    names = [Names(name) for name in reports]
+    names = [Names(one.name) for module in course.modules for one in store.stored(module.name)]
     names += [Names(mark.submission or mark.id, (mark.id, mark.name)) for mark in marks]
-    path = read_rules(folder).roster
+    path = read_rules(store).roster
     try:
         roster = read_roster(Path(path)) if path else None
     except RosterError:

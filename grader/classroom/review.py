@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from grader.classroom.decided_report import decided
-from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError, read_decisions
-from grader.classroom.journal import JournalEntry, ReportKey, read_journal
+from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError
+from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.results import Results, report_path
-from grader.classroom.rules import FILE as RULES
+from grader.classroom.results import Results
 from grader.classroom.rules import Rules, RulesError, read_rules
-from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
+from grader.classroom.saved_marks import SavedMarksError, read_marks
+from grader.classroom.store.store import RULES, ResultsStore
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
 
@@ -84,39 +83,39 @@ class ScoreChange:
     has_attempts: bool  # several attempts were graded: which one counts may change
 
 
-def undecided_rule(folder: Path) -> Undecided:
-    """Return whether undecided points count in a results folder, as the last grading into it said."""
-    return _rules(folder).undecided or "count"
+def undecided_rule(store: ResultsStore) -> Undecided:
+    """Return whether undecided points count in a class, as its last grading said."""
+    return _rules(store).undecided or "count"
 
 
-def read_reviews(folder: Path, modules: Collection[str] = ()) -> list[Reviewed]:
+def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Reviewed]:
     """Return every report with something that is or was undecided, in all or some modules."""
-    if not (folder / JOURNAL).is_file():
-        raise ReviewError(f"there are no reports in {folder}. To write them, run: attn grade class/ --to {folder}")
+    if not store.is_begun:
+        raise ReviewError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
     try:
-        decisions = read_decisions(folder)
+        decisions = store.decisions()
     except DecisionsError as error:
         raise ReviewError(str(error)) from None
-    undecided = undecided_rule(folder)
-    entries, _ = read_journal(folder / JOURNAL)
+    undecided = undecided_rule(store)
+    entries = store.journal()
     found = []
     for key in sorted(entries):
         if key.attempt or (modules and key.module not in modules):
             continue
-        report = _read(report_path(folder, key))
+        report = _read(store, key)
         if report is not None and (report.reviews or report.needs_review):
             found.append(_reviewed(entries[key], report, decisions, undecided))
     return found
 
 
-def _read(path: Path) -> Report | None:
+def _read(store: ResultsStore, key: ReportKey) -> Report | None:
     """Return a report; None if it was removed."""
     try:
-        return report_from(json.loads(path.read_bytes()))
+        return report_from(json.loads(store.read(key)))
     except FileNotFoundError:
         return None
     except ValueError:
-        raise ReviewError(f"{path} is not a complete report. {RESUME}") from None
+        raise ReviewError(f"{store.where(key)} is not a complete report. {RESUME}") from None
 
 
 def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecided: Undecided) -> Reviewed:
@@ -133,16 +132,17 @@ def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecid
 
 
 def decide(
-    folder: Path, one: Reviewed, items: Sequence[ReviewItem], verdict: Verdict | None, comment: str, when: str
+    store: ResultsStore, one: Reviewed, items: Sequence[ReviewItem], verdict: Verdict | None, comment: str, when: str
 ) -> ScoreChange:
     """Decide some items of a report, or with None reopen them. Decisions are saved first, then report and class list.
 
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
-    _penalty(folder, _rules(folder))  # a damaged file of rules is noticed before anything is saved
-    with Results(folder) as results:
-        marks = _class_list(folder)
+    _penalty(store, _rules(store))  # a damaged file of rules is noticed before anything is saved
+
+    def work() -> ScoreChange:
+        marks = _class_list(store)
         reports = _reports(results, one)
         if verdict is None:
             results.save(results.decisions.without(one for one in results.decisions.records if one.about in about))
@@ -150,6 +150,9 @@ def decide(
             records = (DecisionRecord(*what, verdict, comment, when) for what in about)
             results.save(results.decisions.with_records(records))
         return _revise(results, marks, reports)
+
+    with Results(store) as results:
+        return results.alone(work)
 
 
 def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report]]:
@@ -160,7 +163,7 @@ def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report
         if entry.provenance.submission == one.submission:
             report = results.intact(entry.key)
             if report is None:
-                raise ReviewError(f"{report_path(results.folder, entry.key)} is missing or was changed. {RESUME}")
+                raise ReviewError(f"{results.store.where(entry.key)} is missing or was changed. {RESUME}")
             found.append((entry, report))
     if not found or found[0][0].key.attempt:
         raise ReviewError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
@@ -169,8 +172,8 @@ def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report
 
 def _revise(results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]) -> ScoreChange:
     """Write the decisions into the reports and into the class list."""
-    rules = _rules(results.folder)
-    rule = _penalty(results.folder, rules)
+    rules = _rules(results.store)
+    rule = _penalty(results.store, rules)
     changes = []
     for entry, report in reports:
         key = entry.key
@@ -187,22 +190,22 @@ def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
     return (mark.module, mark.submission) == (key.module, key.student)
 
 
-def _class_list(folder: Path) -> list[Mark]:
+def _class_list(store: ResultsStore) -> list[Mark]:
     try:
-        return read_marks(folder)
+        return read_marks(store)
     except SavedMarksError as error:
         raise ReviewError(str(error)) from None
 
 
-def _rules(folder: Path) -> Rules:
+def _rules(store: ResultsStore) -> Rules:
     try:
-        return read_rules(folder)
+        return read_rules(store)
     except RulesError as error:
         raise ReviewError(str(error)) from None
 
 
-def _penalty(folder: Path, rules: Rules) -> Penalty | None:
+def _penalty(store: ResultsStore, rules: Rules) -> Penalty | None:
     try:
         return read_penalty(rules.late_penalty) if rules.late_penalty else None
     except LateError as error:
-        raise ReviewError(f"{folder / RULES}: {error}. {RESUME} and --late-penalty") from None
+        raise ReviewError(f"{store.where(RULES)}: {error}. {RESUME} and --late-penalty") from None

@@ -11,14 +11,13 @@ from pathlib import Path
 from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
 from grader.classroom.marks import Marking
 from grader.classroom.roster import RosterError, normalize_name, read_roster
-from grader.core.atomic_file import write_atomically
+from grader.classroom.store.store import RULES, ResultsStore
 from grader.core.json_record import from_json, to_json
 from grader.core.review import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
 from grader.submission.attempts import Policy
 
-FILE = "rules.json"
 _OPTIONS = {"extended": "extensions", "section": "section", "name": "name"}  # keys of course.toml without an option
 
 
@@ -103,21 +102,22 @@ class Rules:
         return {(normalize_name(one.student), one.module): read_time(one.until) for one in self.extended}
 
 
-def write_rules(rules: Rules, folder: Path) -> None:
-    """Save the rules of a grading in its results folder."""
-    write_atomically(folder / FILE, json.dumps(to_json(rules), indent=1) + "\n")
+def rules_text(rules: Rules) -> str:
+    """Return the rules of a grading as they are saved with its results."""
+    return json.dumps(to_json(rules), indent=1) + "\n"
 
 
-def read_rules(folder: Path) -> Rules:
-    """Return the rules saved in a results folder; empty rules if there are none.
+def read_rules(store: ResultsStore) -> Rules:
+    """Return the rules saved with the results of a class; empty rules if there are none.
 
-    A file that cannot be read is an error: without it, due dates and penalties would silently be gone.
+    Rules that cannot be read are an error: without them, due dates and penalties would silently be gone.
     """
-    path = folder / FILE
     try:
-        return from_json(Rules, json.loads(path.read_bytes()))
+        return from_json(Rules, json.loads(store.document(RULES)))
     except (FileNotFoundError, NotADirectoryError):
         return Rules()
     except (OSError, ValueError, RecursionError) as error:
         fix = "Correct it or restore it from a backup. To begin without it, move it away and give all options again"
-        raise RulesError(f"{path}, the rules of the last grading, cannot be read: {error}. {fix}") from None
+        raise RulesError(
+            f"{store.where(RULES)}, the rules of the last grading, cannot be read: {error}. {fix}"
+        ) from None

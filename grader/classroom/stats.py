@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
+from grader.classroom.store.store import ResultsStore, StoredReport
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.json_record import to_json
-from grader.core.report import Report, report_from
+from grader.core.report import Report
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
 
@@ -20,7 +19,7 @@ BINS = 10
 
 
 class StatsError(Exception):
-    """A folder without reports, or with a report that cannot be read."""
+    """A class without reports, or with a report that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -92,28 +91,27 @@ class ModuleStats:
         }
 
 
-def read_stats(course: Course, folder: Path, modules: Iterable[str] = ()) -> list[ModuleStats]:
+def read_stats(course: Course, store: ResultsStore, modules: Iterable[str] = ()) -> list[ModuleStats]:
     """Return the statistics of each module, from the reports that `attn grade --to` wrote."""
     wanted = set(modules)
     found = []
-    for below in sorted(path for path in folder.iterdir() if path.is_dir()):
-        known = any(below.name == module.name for module in course.modules)
-        if known and (not wanted or below.name in wanted):
+    for name in sorted(module.name for module in course.modules):
+        if not wanted or name in wanted:
             summaries: list[Summary] = []
             rates: dict[str, CheckRate] = {}
             speeds: list[LeaderboardEntry] = []
-            for path in sorted(below.glob("*.json")):
-                report = _read(path)
+            for one in store.stored(name):
+                report = _read(one)
                 summaries.append(summary_of(report))
                 _count(rates, report)
                 speeds += entries(report)
             if summaries:
                 found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
-    there = [one.name for one in course.modules if any((folder / one.name).glob("*.json"))]
+    there = [one.name for one in course.modules if store.has(one.name)]
     if there and (missing := sorted(wanted.difference(there))):
-        raise StatsError(f"{folder} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
+        raise StatsError(f"{store} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
     if not found:
-        raise StatsError(f"there are no reports in {folder}. To write them, run: attn grade class/ --to {folder}")
+        raise StatsError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
     return found
 
 
@@ -147,9 +145,9 @@ def _add(rate: CheckRate, *, failed: bool, checked: bool) -> CheckRate:
     return replace(rate, failed=rate.failed + failed, of=rate.of + checked)
 
 
-def _read(path: Path) -> Report:
+def _read(stored: StoredReport) -> Report:
     try:
-        return report_from(json.loads(path.read_bytes()))
+        return stored.report()
     except ValueError:
         fix = "Run the same `attn grade` with --resume to grade it again"
-        raise StatsError(f"{path} is not a complete report. {fix}") from None
+        raise StatsError(f"{stored.where} is not a complete report. {fix}") from None

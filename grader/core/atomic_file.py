@@ -7,15 +7,16 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str, *, secret: bool = False) -> None:
+def write_atomically(path: Path, text: str, *, secret: bool = False, durable: bool = True) -> None:
     """Write a text file in one step. Only the owner can read a secret file."""
-    write_bytes_atomically(path, text.encode("utf-8"), secret=secret)
+    write_bytes_atomically(path, text.encode("utf-8"), secret=secret, durable=durable)
 
 
-def write_bytes_atomically(path: Path, data: bytes, *, secret: bool = False) -> None:
+def write_bytes_atomically(path: Path, data: bytes, *, secret: bool = False, durable: bool = True) -> None:
     """Write a file in one step, so that no reader and no crash leaves half of it.
 
-    A device or a pipe, such as /dev/stdout, is written to and never replaced. An error names the file itself.
+    A device or a pipe, such as /dev/stdout, is written to and never replaced. An error names the file itself. A file
+    that is not durable may be damaged after a power failure; it is for what can be made again.
     """
     mode = 0o600 if secret else 0o644
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -23,7 +24,7 @@ def write_bytes_atomically(path: Path, data: bytes, *, secret: bool = False) -> 
             file.write(data)
         return
     try:
-        _write_beside(path, data, mode)
+        _write_beside(path, data, mode, durable=durable)
     except OSError as error:
         if error.errno and _is_about(error, path):
             raise OSError(error.errno, error.strerror, str(path)) from None
@@ -35,7 +36,7 @@ def _is_about(error: OSError, path: Path) -> bool:
     return error.filename is None or Path(os.fsdecode(error.filename)).name.startswith(f".{path.name[:40]}.")
 
 
-def _write_beside(path: Path, data: bytes, mode: int) -> None:
+def _write_beside(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
     """Write a temporary file beside the file, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
@@ -43,7 +44,8 @@ def _write_beside(path: Path, data: bytes, mode: int) -> None:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except BaseException:

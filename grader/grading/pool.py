@@ -13,22 +13,19 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import grader
 from grader.core.json_record import to_json
 from grader.core.report import Report, report_from
 from grader.core.tier import Tier
 from grader.course.course import Course
-from grader.course.module import CourseError
+from grader.grading.failure import NoProcessError, raise_failure
 from grader.grading.not_graded import not_graded
 from grader.grading.tell import Tell
-from grader.grading.workers import NoGpuError, NoJailError
 from grader.submission.submission import Submission, SubmissionRef
+from grader.submission.submission_hash import submission_hash
 
 ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process
-# Reasons why it cannot grade at all.
-NO_JAIL, NO_GPU, COURSE, FAULT = "no_jail", "no_gpu", "course", "fault"
 TRIES = 2
 MAX_LOST = 3
 CLOSE_SECONDS = 10.0
@@ -38,19 +35,15 @@ LOST = f"the grading process ended {TRIES} times at this submission"
 
 @dataclass(frozen=True)
 class Graded:
-    """One submission with its report."""
+    """One submission with its report, and the hash of what was graded: its file may have changed since."""
 
     handed_in: SubmissionRef
-    submission: Submission
+    submission: str
     report: Report
 
 
 class ProcessLostError(Exception):
     """A grading process ended before it answered."""
-
-
-class NoProcessError(Exception):
-    """Grading processes end before they answer anything, so the submissions are not the cause."""
 
 
 def usable_cores() -> int:
@@ -105,7 +98,7 @@ class _Pool:
         self._work = deque(work)
         self._done: queue.SimpleQueue[Graded | _Told | Exception | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._processes: set[_Process] = set()
+        self._processes: set[GradingProcess] = set()
         self._stopped = False
         self._tier: Tier = "none"
         self._answered = False
@@ -141,7 +134,7 @@ class _Pool:
 
     def drive(self) -> None:
         """Send submissions to a process until none is left. A process that ends is replaced."""
-        process: _Process | None = None
+        process: GradingProcess | None = None
         try:
             while (handed_in := self._next()) is not None:
                 submission = handed_in.read()
@@ -149,7 +142,7 @@ class _Pool:
                 if not submission.lost:
                     process, report = self._graded(process, submission)
                 report = report or self._not_graded(submission)
-                self._done.put(Graded(handed_in, submission, report))
+                self._done.put(Graded(handed_in, submission_hash(submission), report))
         except Exception as error:  # noqa: BLE001 - raised where the results are read
             self._done.put(error)
         finally:
@@ -161,7 +154,9 @@ class _Pool:
         with self._lock:
             return self._work.popleft() if self._work and not self._stopped else None
 
-    def _graded(self, process: _Process | None, submission: Submission) -> tuple[_Process, Report] | tuple[None, None]:
+    def _graded(
+        self, process: GradingProcess | None, submission: Submission
+    ) -> tuple[GradingProcess, Report] | tuple[None, None]:
         for _ in range(TRIES):
             process = process or self._started()
             try:
@@ -179,25 +174,23 @@ class _Pool:
 
     def _not_graded(self, submission: Submission) -> Report:
         """Return a report without a score: the machine failed, not the submission."""
-        module = self.course.module(submission.module)
-        why = submission.lost or LOST
-        return not_graded(module, submission, f"not graded yet: {why}; it is not your code", self._tier)
+        return machine_failed(self.course, submission, submission.lost or LOST, self._tier)
 
-    def _started(self) -> _Process:
+    def _started(self) -> GradingProcess:
         with self._lock:
             if self._stopped:
                 raise ProcessLostError("stopped")
-            process = _Process(self.course.root, self.flags)
+            process = GradingProcess(self.course.root, self.flags)
             self._processes.add(process)
             return process
 
-    def _close(self, process: _Process) -> None:
+    def _close(self, process: GradingProcess) -> None:
         with self._lock:
             self._processes.discard(process)
         process.close()
 
 
-class _Process:
+class GradingProcess:
     """One grading process."""
 
     def __init__(self, root: Path, flags: Sequence[str]) -> None:
@@ -222,7 +215,9 @@ class _Process:
             self._process.stdin.flush()
             while "tell" in (answer := json.loads(self._process.stdout.readline())):
                 tell(*map(str, answer["tell"]))
-            return _report(answer)
+            if "report" not in answer:
+                raise_failure(answer)
+            return report_from(answer["report"])
         except (OSError, ValueError):  # a closed pipe, or half an answer
             raise ProcessLostError(f"a grading process ended with {self._process.poll()}") from None
 
@@ -243,15 +238,6 @@ class _Process:
         self._process.stdout.close()
 
 
-def _report(answer: dict[str, Any]) -> Report:
-    """Return the report in an answer, or raise the reason why there is none."""
-    if "report" in answer:
-        return report_from(answer["report"])
-    if answer["error"] == NO_JAIL:
-        raise NoJailError
-    if answer["error"] == NO_GPU:
-        raise NoGpuError(answer["args"][0])
-    if answer["error"] == COURSE:
-        file, key, problem, fix, usage = answer["args"]
-        raise CourseError(Path(file), key, problem, fix, usage=usage)
-    raise RuntimeError("a grading process failed:\n" + answer["args"][0])
+def machine_failed(course: Course, submission: Submission, why: str, tier: Tier) -> Report:
+    """Return a report without a score: the machine failed, not the submission."""
+    return not_graded(course.module(submission.module), submission, f"not graded yet: {why}; it is not your code", tier)

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import sys
-import traceback
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -19,10 +18,9 @@ from typing import IO, Any
 from grader.core.json_record import from_json
 from grader.core.report import Report
 from grader.course.course import read_course
-from grader.course.module import CourseError
+from grader.grading.failure import failure_of
 from grader.grading.grade import grade
-from grader.grading.pool import ALLOW_UNJAILED, COURSE, FAULT, GPU, NO_GPU, NO_JAIL
-from grader.grading.workers import NoGpuError, NoJailError
+from grader.grading.pool import ALLOW_UNJAILED, GPU
 from grader.submission.submission import Submission
 
 
@@ -51,14 +49,8 @@ def main() -> None:
             for name, theirs in groupby(_received(sys.stdin.buffer), key=lambda one: one.module):
                 module = course.module(name)
                 grade(course, module, theirs, on_report, allow_unjailed=allow_unjailed, gpu=gpu, tell=tell)
-        except NoJailError:
-            answer({"error": NO_JAIL})
-        except NoGpuError as error:
-            answer({"error": NO_GPU, "args": [str(error)]})
-        except CourseError as error:
-            answer({"error": COURSE, "args": error.parts})
-        except Exception:  # noqa: BLE001 - raised again by the command
-            answer({"error": FAULT, "args": [traceback.format_exc()]})
+        except Exception as error:  # noqa: BLE001 - raised again by the command
+            answer(failure_of(error))
 
 
 def private_output() -> IO[bytes]:

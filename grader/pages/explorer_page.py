@@ -11,7 +11,7 @@ from grader.pages.explorer_tables import STAGES, Pool, Table, shaded
 from grader.pages.paragraphs import paragraphs_of
 from grader.pages.rendering import render
 from grader.pages.scaling_table import Scaling
-from grader.workspace.exploration import SCALES, TEMPERATURES, WINDOWS, Exploration, Setting
+from grader.workspace.exploration import LAYERS, SCALES, TEMPERATURES, WINDOWS, Exploration, Setting
 from grader.workspace.own_steps import Maker, Step
 
 # Each step with its name on the page.
@@ -26,6 +26,8 @@ _STEPS: dict[Step, str] = {
     "masked output": "output with a mask",
     "sinusoidal": "sinusoidal positions",
     "RoPE": "RoPE",
+    "heads": "two heads",
+    "masked heads": "two heads with a mask",
 }
 # Where a step that is not the student's yet comes from.
 _ATTENTION = "until you begin 02_loop_attention or 03_attention"
@@ -37,6 +39,8 @@ _FROM: dict[Step, str] = {
     "window": "until you begin 11_efficient_attention",
     "sinusoidal": "until you begin 08_positions",
     "RoPE": "until you begin 08_positions",
+    "heads": "until you begin 06_multi_head_attention",
+    "masked heads": "until you begin 06_multi_head_attention",
 }
 # Each stage: its title, what it is, and the steps that make it.
 _STAGES: dict[str, tuple[str, str, tuple[Step, ...]]] = {
@@ -51,7 +55,18 @@ _STAGES: dict[str, tuple[str, str, tuple[Step, ...]]] = {
     "output": ("Output", "the values of all tokens, mixed by these weights", ("output",)),
 }
 _MASKED: dict[Step, Step] = {"weights": "masked weights", "output": "masked output"}
-_WITH_WHAT_IF = ("weights", "output")
+_WITH_WHAT_IF = ("weights", "output")  # these are also what a layer with several heads makes
+
+
+@dataclass(frozen=True)
+class How:
+    """What decides who makes a stage: whether there is a mask, and whether there are two heads."""
+
+    masked: bool = False
+    two: bool = False
+
+
+_HOW = tuple(tuple(How(masked, two) for masked in (False, True)) for two in (False, True))
 
 
 @dataclass(frozen=True)
@@ -128,8 +143,9 @@ def explorer_page(found: Exploration, scaling: Scaling) -> str:
     data: dict[str, Any] = {
         "sentences": [{"tokens": one.tokens, "about": one.about} for one in found.sentences],
         "sizes": [len(found.sentences), len(found.positions), 2, 2, len(WINDOWS), len(SCALES), len(TEMPERATURES)],
-        "own": [[_is_own(makers, name, masked=masked) for name in STAGES] for masked in (False, True)],
-        "by": [[_made_by(makers, name, masked=masked) for name in STAGES] for masked in (False, True)],
+        # by heads (one, two), then without a mask and with one
+        "own": [[[_is_own(makers, name, how) for name in STAGES] for how in hows] for hows in _HOW],
+        "by": [[[_made_by(makers, name, how) for name in STAGES] for how in hows] for hows in _HOW],
         "whatIf": _what_if(found),
         "pool": list(pool.places),
         "views": list(views.values()),
@@ -144,7 +160,7 @@ def _first_stages(found: Exploration, pool: Pool, view: list[int]) -> Iterator[S
     tokens = found.sentences[0].tokens
     for at, name in enumerate(STAGES):
         title, about, _ = _STAGES[name]
-        own = _is_own(makers, name, masked=False)
+        own = _is_own(makers, name, How())
         places = [("Yours" if own else "The course's", view[at])]
         if own and (name == "weights" or view[at] != view[5 + at]):
             places.append(("Expected", view[5 + at]))
@@ -153,22 +169,25 @@ def _first_stages(found: Exploration, pool: Pool, view: list[int]) -> Iterator[S
         expected = pool.read(view[5 + at])
         columns = tuple(str(number) for number, _ in enumerate(expected[0], 1)) if name == "output" else tokens
         tables = shaded([(caption, pool.read(place)) for caption, place in places], expected, columns)
-        yield StagePart(name, title, about, _made_by(makers, name, masked=False), tuple(tables))
+        yield StagePart(name, title, about, _made_by(makers, name, How()), tuple(tables))
 
 
-def _makers_of(makers: dict[Step, Maker], stage: str, *, masked: bool) -> list[Maker]:
-    """Return who makes a stage. With a mask, other code may make it."""
-    return [makers[_MASKED.get(step, step) if masked else step] for step in _STAGES[stage][2]]
+def _makers_of(makers: dict[Step, Maker], stage: str, how: How) -> list[Maker]:
+    """Return who makes a stage. With a mask, other code may make it; with two heads, a layer does, if there is one."""
+    layer = makers["masked heads" if how.masked else "heads"]
+    if how.two and layer.module and stage in _WITH_WHAT_IF:
+        return [layer]
+    return [makers[_MASKED.get(step, step) if how.masked else step] for step in _STAGES[stage][2]]
 
 
-def _is_own(makers: dict[Step, Maker], stage: str, *, masked: bool) -> bool:
-    return any(one.module for one in _makers_of(makers, stage, masked=masked))
+def _is_own(makers: dict[Step, Maker], stage: str, how: How) -> bool:
+    return any(one.module for one in _makers_of(makers, stage, how))
 
 
-def _made_by(makers: dict[Step, Maker], stage: str, *, masked: bool) -> str:
+def _made_by(makers: dict[Step, Maker], stage: str, how: How) -> str:
     made = [
         f"{one.module}: {one.call}" if one.module else f"the course: {_STEPS[one.step]}"
-        for one in _makers_of(makers, stage, masked=masked)
+        for one in _makers_of(makers, stage, how)
     ]
     return "; ".join(made)
 
@@ -180,7 +199,7 @@ def _what_if(found: Exploration) -> str:
 def _step(words: str, maker: Maker) -> StepRow:
     if maker.module:
         return StepRow(words, "yours", f"{maker.module}: {maker.call}", maker.problem)
-    whose = "not there" if maker.step in ("sinusoidal", "RoPE") else "the course's"
+    whose = "not there" if maker.step in ("sinusoidal", "RoPE", *LAYERS) else "the course's"
     return StepRow(words, whose, "yours cannot be used" if maker.problem else _FROM[maker.step], maker.problem)
 
 

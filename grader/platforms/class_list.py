@@ -1,4 +1,4 @@
-"""The class list that every export reads from a results folder: marks with their reports."""
+"""The class list that every export reads from the results of a class: marks with their reports."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
+from grader.classroom.journal import ReportKey
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
-from grader.classroom.overrides import Overrides, read_overrides
+from grader.classroom.overrides import Overrides
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.core.report import Report, file_name, report_from
+from grader.classroom.store.store import ResultsStore
+from grader.core.report import Report, report_from
 from grader.core.safe_text import one_line
 
 
@@ -24,14 +25,14 @@ class ExportError(Exception):
 class ClassList:
     """The marks of a class. The mark of a student who was not graded, or submitted nothing, has no `final`."""
 
-    folder: Path
+    store: ResultsStore
     marks: tuple[Mark, ...]
     names: Pseudonyms | None = None  # if the students are hidden
 
     def hidden(self, names: Pseudonyms) -> ClassList:
         """Return the class list with pseudonyms, in their order."""
         marks = sorted(map(names.mark, self.marks), key=lambda mark: (mark.module, mark.id))
-        return ClassList(self.folder, tuple(marks), names)
+        return ClassList(self.store, tuple(marks), names)
 
     @property
     def modules(self) -> dict[str, float]:
@@ -40,7 +41,7 @@ class ClassList:
 
     def overrides(self) -> Overrides:
         """Return what the instructor gave by hand; the marks have it already."""
-        return read_overrides(self.folder)
+        return self.store.overrides()
 
     def by_person(self) -> dict[str, dict[str, Mark]]:
         """Return the marks by student id and module, without those of which a module has several: see `problems`."""
@@ -76,16 +77,16 @@ class ClassList:
 
     def _report(self, mark: Mark) -> Report:
         student = self.names.student(mark.submission) if self.names else mark.submission
-        path = self.folder / mark.module / f"{file_name(student)}.json"
+        key = ReportKey(mark.module, student)
         fix = "Run the same `attn grade` again with --resume"
         try:
-            report = report_from(json.loads(path.read_bytes()))
+            report = report_from(json.loads(self.store.read(key)))
         except FileNotFoundError:
-            raise ExportError(f"{path} is in the class list, but is missing. {fix}") from None
+            raise ExportError(f"{self.store.where(key)} is in the class list, but is missing. {fix}") from None
         except (OSError, ValueError) as error:
-            raise ExportError(f"{path} cannot be read, or is not a report ({error}). {fix}") from None
+            raise ExportError(f"{self.store.where(key)} cannot be read, or is not a report ({error}). {fix}") from None
         if report.score != mark.score or report.status != mark.status:
-            raise ExportError(f"{path} does not agree with the class list. {fix}")
+            raise ExportError(f"{self.store.where(key)} does not agree with the class list. {fix}")
         return self.names.report(report) if self.names else report
 
     def _duplicates(self) -> set[tuple[str, str]]:
@@ -93,15 +94,15 @@ class ClassList:
         return {key for key, count in counts.items() if count > 1}
 
 
-def read_class(folder: Path, modules: Collection[str] = ()) -> ClassList:
-    """Read what `attn grade --to FOLDER` wrote, for all or some modules; ExportError if the grading is unfinished."""
+def read_class(store: ResultsStore, modules: Collection[str] = ()) -> ClassList:
+    """Read what `attn grade --to` wrote, for all or some modules; ExportError if the grading is unfinished."""
     try:
-        marks = read_marks(folder)
+        marks = read_marks(store)
     except SavedMarksError as error:
         raise ExportError(str(error)) from None
     found = tuple(mark for mark in marks if not modules or mark.module in modules)
     if not found:
         there = ", ".join(sorted({mark.module for mark in marks})) or "no module"
         wanted = f" for {', '.join(modules)}" if modules else ""
-        raise ExportError(f"there are no grades in {folder}{wanted}. It has grades for {there}")
-    return ClassList(folder, found)
+        raise ExportError(f"there are no grades in {store}{wanted}. It has grades for {there}")
+    return ClassList(store, found)

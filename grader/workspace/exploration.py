@@ -18,12 +18,14 @@ from grader.course.sentences import Sentence
 from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.load_student import load, program_of
 from grader.sandbox.jail.limits import Limits
+from grader.sandbox.jail.spawner import ColdSpawner, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
 from grader.sandbox.student import Student
 from grader.submission.own_file import is_untouched
 from grader.submission.submission import own_submission
 from grader.workspace.formula import EXPECTED, WHAT_IF, Case, Formula, Stages
+from grader.workspace.own_heads import own_heads
 from grader.workspace.own_steps import ARRAYS, LOOPS, MODULES, Maker, OwnSteps, right_mask
 
 SCALES = ("none", "√d_k", "d_k")
@@ -31,6 +33,7 @@ TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
 WINDOWS = (None, 3, 2, 1)
 HEADS = (1, 2)
 POSITIONS = ("none", "sinusoidal", "RoPE")
+LAYERS = ("heads", "masked heads")
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,8 @@ class Exploration:
 
     @property
     def by_course(self) -> list[str]:
-        """The steps that the course makes. Positions are made by the student or not at all."""
-        return [one.step for one in self.makers if not one.module and one.step not in POSITIONS]
+        """The steps that the course makes. Positions and layers are made by the student or not at all."""
+        return [one.step for one in self.makers if not one.module and one.step not in (*POSITIONS, *LAYERS)]
 
 
 def begun_modules(course: Course) -> list[Module]:
@@ -113,15 +116,19 @@ def _open(course: Course, begun: Sequence[Module]) -> Iterator[tuple[dict[str, S
     students: dict[str, Student] = {}
     used: list[UsedModule] = []
     with ExitStack() as stack:
-        spawner = open_spawner("numpy")
-        stack.callback(spawner.close)
+        spawners: dict[str, ZygoteSpawner | ColdSpawner] = {}
         for module in begun:
             submission = own_submission(course, module)
             if submission.problem:
                 used.append(UsedModule(module.name, submission.file, (), one_line(submission.problem, 300)))
                 continue
+            if module.backend not in spawners:
+                spawners[module.backend] = open_spawner(module.backend)
+                stack.callback(spawners[module.backend].close)
             api = course.api(module)
-            session = Session(spawner, program_of(submission, module, api), Limits().with_cpu(module.cpu_s))
+            session = Session(
+                spawners[module.backend], program_of(submission, module, api), Limits().with_cpu(module.cpu_s)
+            )
             stack.callback(session.close)
             try:
                 load(session, module)
@@ -145,7 +152,7 @@ def _views(
         (n, causal, window): (steps.mask(n, causal=causal, window=window), right_mask(n, causal=causal, window=window))
         for n, causal, window in product({len(one.tokens) for one in sentences}, (False, True), WINDOWS)
     }
-    settings: list[tuple[Setting, int]] = []
+    places: dict[Setting, list[int]] = {}  # the cases of each setting, one for each head
     cases: list[Case] = []
     right: list[Case] = []
     for setting in _settings(len(sentences), positions):
@@ -155,16 +162,25 @@ def _views(
             width = q.shape[1]
             divisor = {"none": 1.0, "√d_k": None, "d_k": float(width)}[setting.scale]
             case = Case(q, k, v, mine, divisor, setting.temperature)
-            settings.append((setting, len(cases)))
+            places.setdefault(setting, []).append(len(cases))
             cases.append(case)
             right.append(replace(case, mask=wanted))
     own = steps.stages(cases)
+    several = {setting: at for setting, at in places.items() if len(at) > 1}
+    layers = own_heads(steps, [[cases[number] for number in at] for at in several.values()])
+    by_layer = dict(zip(several, layers, strict=True))
     views: dict[Setting, tuple[View, ...]] = {}
-    for setting, at in settings:
-        case = right[at]
-        other = formula.stages(case, through=steps.is_joint(cases[at])) if formula else None
-        view = View(cases[at], case, own[at], EXPECTED.stages(case), other)
-        views[setting] = (*views.get(setting, ()), view)
+    for setting, at in places.items():
+        heads = by_layer.get(setting)
+        found = []
+        for head, number in enumerate(at):
+            # The misconception is one of 02 or 03: it says nothing about a layer of 06.
+            other = (
+                formula.stages(right[number], through=steps.is_joint(cases[number])) if formula and not heads else None
+            )
+            yours = replace(own[number], weights=heads[head][0], output=heads[head][1]) if heads else own[number]
+            found.append(View(cases[number], right[number], yours, EXPECTED.stages(right[number]), other))
+        views[setting] = tuple(found)
     return positions, views
 
 

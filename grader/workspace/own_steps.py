@@ -28,12 +28,14 @@ Step = Literal[
     "window",
     "sinusoidal",
     "RoPE",
+    "heads",
+    "masked heads",
 ]
 LARGEST = 1e100  # products of larger numbers overflow
 CHUNK = 200  # calls in one request, which has a limit on CPU time
 LOOPS, ARRAYS, MASKS, SOFTMAX = "02_loop_attention", "03_attention", "04_masks", "01_softmax"
-POSITIONS, EFFICIENT = "08_positions", "11_efficient_attention"
-MODULES = (SOFTMAX, LOOPS, ARRAYS, MASKS, POSITIONS, EFFICIENT)
+LAYER, POSITIONS, EFFICIENT = "06_multi_head_attention", "08_positions", "11_efficient_attention"
+MODULES = (SOFTMAX, LOOPS, ARRAYS, MASKS, LAYER, POSITIONS, EFFICIENT)
 
 
 @dataclass(frozen=True)
@@ -91,20 +93,20 @@ class OwnSteps:
         if window is not None:
             by = {EFFICIENT: lambda: self._one(EFFICIENT, "sliding_window_mask", (n, n), n, window, causal)}
             call = "sliding_window_mask(n, window, causal)"
-            return self._first("window", by, {EFFICIENT: call}, lambda: right_mask(n, causal=causal, window=window))
+            return self.first("window", by, {EFFICIENT: call}, lambda: right_mask(n, causal=causal, window=window))
         by = {MASKS: lambda: self._one(MASKS, "create_causal_mask", (n, n), n)}
         call = "create_causal_mask(n)"
-        return self._first("causal mask", by, {MASKS: call}, lambda: right_mask(n, causal=True, window=None))
+        return self.first("causal mask", by, {MASKS: call}, lambda: right_mask(n, causal=True, window=None))
 
     def sinusoidal(self, n: int, width: int) -> np.ndarray | None:
         """Return the student's sinusoidal positions; None if they cannot be made."""
         by = {POSITIONS: lambda: self._one(POSITIONS, "sinusoidal_positions", (n, width), n, width)}
-        return self._first("sinusoidal", by, {POSITIONS: "sinusoidal_positions(n, d)"}, lambda: None)
+        return self.first("sinusoidal", by, {POSITIONS: "sinusoidal_positions(n, d)"}, lambda: None)
 
     def rope(self, x: np.ndarray) -> np.ndarray | None:
         """Return queries or keys that the student's RoPE has turned; None if it cannot."""
         by = {POSITIONS: lambda: self._one(POSITIONS, "apply_rope", x.shape, x, np.arange(len(x)))}
-        return self._first("RoPE", by, {POSITIONS: "apply_rope(x, positions)"}, lambda: None)
+        return self.first("RoPE", by, {POSITIONS: "apply_rope(x, positions)"}, lambda: None)
 
     def _scaled(self, cases: Sequence[Case], raw: Tables) -> Tables:
         """Return the scaled scores. A setting with a divisor of its own leaves the student's step out."""
@@ -119,12 +121,12 @@ class OwnSteps:
     ) -> Tables:
         makers = {name: (lambda make=make: make(inputs)) for name, make in by.items() if self._asked(name)}
         calls = {name: CALLS[step.removeprefix("masked ")][name] for name in makers}
-        return self._first(step, makers, calls, lambda: course(inputs))
+        return self.first(step, makers, calls, lambda: course(inputs))
 
     def _asked(self, name: str) -> bool:
         return name in self.students and (name not in (LOOPS, ARRAYS) or name == self.attention)
 
-    def _first(
+    def first(
         self, step: Step, by: Mapping[str, Callable[[], Made]], calls: Mapping[str, str], course: Callable[[], Made]
     ) -> Made:
         """Return the result of the first module that can make a step. The reasons why others cannot are kept."""
@@ -144,7 +146,7 @@ class OwnSteps:
 
     def _one(self, module: str, name: str, shape: tuple[int, ...], *args: Any) -> np.ndarray:
         value = call_own(name, getattr(self.students[module], name), *args)
-        return _usable(value, shape, of=f"The result of {name}")
+        return usable(value, shape, of=f"The result of {name}")
 
     def _scores_02(self, cases: Sequence[Case]) -> Tables:
         calls = [arguments(case.q, case.k) for case in cases]
@@ -158,7 +160,7 @@ class OwnSteps:
         scales = {width: own_scale(self.students[LOOPS], width) for width in widths}
         with np.errstate(all="ignore"):
             scaled = [raw / scales[case.q.shape[1]] for case, raw in pairs]
-        return [_usable(one, one.shape, of="The array of scaled scores") for one in scaled]
+        return [usable(one, one.shape, of="The array of scaled scores") for one in scaled]
 
     def _scaled_03(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
         cases = [case for case, _ in pairs]
@@ -189,7 +191,7 @@ class OwnSteps:
 
     def _weights_02(self, pairs: Sequence[tuple[Case, np.ndarray]]) -> Tables:
         return [
-            _usable(both[1], _square(case), of="The table of weights")
+            usable(both[1], _square(case), of="The table of weights")
             for both, (case, _) in zip(self._attend(pairs), pairs, strict=True)
         ]
 
@@ -197,7 +199,7 @@ class OwnSteps:
         if any(not self.is_joint(case) for case, _ in pairs):
             raise StudentError(f"{ATTENTION} takes no weights: it makes its own, and they could not be used")
         return [
-            _usable(both[0], (len(case.q), case.v.shape[1]), of="The output")
+            usable(both[0], (len(case.q), case.v.shape[1]), of="The output")
             for both, (case, _) in zip(self._attend(pairs), pairs, strict=True)
         ]
 
@@ -209,7 +211,7 @@ class OwnSteps:
             factor = wanted / case.temperature
             masked = {} if case.mask is None else {"mask": case.mask}
             calls.append(arguments(case.q if factor == 1 else factor * case.q, case.k, case.v, **masked))
-        found = _many(ATTENTION, getattr(self.students[LOOPS], ATTENTION), calls)
+        found = many(ATTENTION, getattr(self.students[LOOPS], ATTENTION), calls)
         for both in found:
             if type(both) is not tuple or len(both) != 2:
                 raise StudentError(f"{ATTENTION} should return the pair (output, weights), got {describe(both)}")
@@ -284,7 +286,7 @@ def _square(case: Case) -> tuple[int, int]:
     return len(case.q), len(case.k)
 
 
-def _usable(value: Any, shape: tuple[int, ...], *, of: str) -> np.ndarray:
+def usable(value: Any, shape: tuple[int, ...], *, of: str) -> np.ndarray:
     """Return a result as an array with which the next steps can compute, or fail."""
     table = array_like(value, shape, of=of)
     if np.abs(table).max(initial=0.0) > LARGEST:
@@ -293,11 +295,11 @@ def _usable(value: Any, shape: tuple[int, ...], *, of: str) -> np.ndarray:
 
 
 def _tables(name: str, handle: Any, calls: Sequence[Arguments], shapes: Sequence[tuple[int, ...]]) -> Tables:
-    values = _many(name, handle, calls)
-    return [_usable(one, shape, of=f"The result of {name}") for one, shape in zip(values, shapes, strict=True)]
+    values = many(name, handle, calls)
+    return [usable(one, shape, of=f"The result of {name}") for one, shape in zip(values, shapes, strict=True)]
 
 
-def _many(name: str, handle: Any, calls: Sequence[Arguments]) -> list[Any]:
+def many(name: str, handle: Any, calls: Sequence[Arguments]) -> list[Any]:
     """Make many calls, equal ones once, a few hundred in a request."""
     places: dict[tuple[Any, ...], int] = {}
     distinct: list[Arguments] = []

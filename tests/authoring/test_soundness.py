@@ -131,8 +131,8 @@ def assert_sound(course: Course, names: Sequence[str]) -> None:
     assert {result.module.name: result.problems for result in proved} == dict.fromkeys(names, ())
 
 
-def test_two_modules_are_sound(course: Course) -> None:
-    assert_sound(course, QUICK)
+def test_a_module_is_sound(course: Course) -> None:
+    assert_sound(course, QUICK[:1])
 
 
 @pytest.mark.exhaustive

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tests.bench.cluster import cluster
 from tests.bench.command import CommandFailedError
 from tests.bench.diagnosis import diagnosis
 from tests.bench.engine import engine
@@ -34,6 +35,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "torch": torch_modules,
     "gradebook": gradebook,
     "growth": growth,
+    "cluster": cluster,
     "peers": race,
     "verdicts": verdicts,
 }

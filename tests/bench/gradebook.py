@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from grader.classroom.store.files import FileStore
 from grader.core.report import Report, report_text
 from grader.course.course import Course, read_course
 from grader.grading.grade import grade
@@ -42,7 +43,7 @@ def gradebook() -> Iterator[Row]:
             shutil.copytree(root / "release" / module.name, root / "submitted" / name / module.name)
         for what in ("new", "there already"):
             started = time.perf_counter()
-            count = sum(1 for _ in sync(course, reports, root))
+            count = sum(1 for _ in sync(course, FileStore(reports), root))
             each = (time.perf_counter() - started) / count
             yield costs(PART, f"{count} of them, {what}", each, ("allowed", ALLOWED), most=1)
 

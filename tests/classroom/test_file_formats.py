@@ -10,7 +10,8 @@ import pytest
 
 from grader.classroom.journal import ReportKey, read_journal
 from grader.classroom.marks import Mark
-from grader.classroom.rules import FILE, Rules, RulesError, read_rules, write_rules
+from grader.classroom.rules import Rules, RulesError, read_rules, rules_text
+from grader.classroom.store.files import FileStore
 from grader.core.json_record import from_json, to_json
 from grader.core.report import report_from, report_text
 
@@ -169,19 +170,18 @@ def test_a_mark_of_grades_json_is_written_again_as_it_was() -> None:
 
 
 def test_rules_are_written_again_as_they_were(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(RULES)
-    rules = read_rules(tmp_path)
+    (tmp_path / "rules.json").write_text(RULES)
+    rules = read_rules(FileStore(tmp_path))
     assert rules.due == ("2026-10-01", "masks=2026-10-02")
-    write_rules(rules, tmp_path)
-    assert (tmp_path / FILE).read_text() == RULES
+    assert rules_text(rules) == RULES
 
 
 @pytest.mark.parametrize("text", ["", "[]", RULES[:50], RULES.replace('"best"', '"worst"')])
 def test_rules_that_cannot_be_read_are_an_error(tmp_path: Path, text: str) -> None:
-    assert read_rules(tmp_path) == Rules()
-    (tmp_path / FILE).write_text(text)
+    assert read_rules(FileStore(tmp_path)) == Rules()
+    (tmp_path / "rules.json").write_text(text)
     with pytest.raises(RulesError, match=r"cannot be read: .* restore it from a backup"):
-        read_rules(tmp_path)
+        read_rules(FileStore(tmp_path))
 
 
 def test_a_report_is_written_again_as_it_was() -> None:
@@ -196,8 +196,8 @@ def test_a_report_without_reviews_can_still_be_read() -> None:
 
 def test_files_from_before_there_were_reviews_can_still_be_read(tmp_path: Path) -> None:
     assert not from_json(Mark, {key: value for key, value in MARK.items() if key != "provisional"}).provisional
-    (tmp_path / FILE).write_text(RULES[: RULES.index(',\n "undecided"')] + "\n}\n")
-    assert read_rules(tmp_path) == Rules(
+    (tmp_path / "rules.json").write_text(RULES[: RULES.index(',\n "undecided"')] + "\n}\n")
+    assert read_rules(FileStore(tmp_path)) == Rules(
         "/home/x/class.csv", "best", ("2026-10-01", "masks=2026-10-02"), None, None, "10%/day"
     )
 

@@ -17,8 +17,11 @@ import psutil
 import pytest
 
 from grader.classroom.batch import Batch
-from grader.classroom.results import Results, ResultsError
+from grader.classroom.results import Results
+from grader.classroom.store.errors import ResultsError
+from grader.classroom.store.files import FileStore
 from grader.course.course import Course, read_course
+from grader.grading.executor import LocalPool
 from grader.submission.finder import find_submissions
 from tests.classroom.conftest import HALF, RIGHT, SQUARE, Grade
 from tests.cli.conftest import EXECUTABLE
@@ -60,9 +63,9 @@ def with_a_mistake(tiny: Path) -> tuple[Path, str]:
 def killed_after_ana(tiny: Path, handed_in: Path, out: Path) -> None:
     """Leave a folder like that of a run that was killed after its first report."""
     course = read_course(tiny)
-    with Results(out) as results:
+    with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in / "ana"]).handed_in, results)
-        assert len(list(batch.grade(1, allow_unjailed=True))) == 1
+        assert len(list(batch.grade(LocalPool(1, allow_unjailed=True)))) == 1
 
 
 def test_a_second_run_with_resume_grades_nothing(grade: Grade, handed_in: Path, tmp_path: Path) -> None:
@@ -146,7 +149,7 @@ def test_a_report_changed_by_hand_is_graded_again_and_kept(grade: Grade, handed_
 
 def settled(course: Course, handed_in: Path, out: Path) -> dict[str, float | None]:
     """Resume in this process; return the scores of the reports that are kept."""
-    with Results(out) as results:
+    with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
         batch.keep()
         return {summary.submission: summary.score for summary in batch._summaries.values()}
@@ -295,9 +298,9 @@ def test_a_restarted_regrade_without_resume_reports_all_changes(
 def test_a_removed_folder_is_an_error(tiny: Path, handed_in: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     course = read_course(tiny)
-    with Results(out) as results:
+    with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
-        list(batch.grade(2, allow_unjailed=True))
+        list(batch.grade(LocalPool(2, allow_unjailed=True)))
         shutil.rmtree(out)
         with pytest.raises(ResultsError, match="was removed while the class was graded"):
             batch.settle()
@@ -318,14 +321,14 @@ def test_a_folder_that_is_not_a_results_folder_is_left_alone(tmp_path: Path) -> 
     for name in ("grades.csv", "earlier/mine.txt"):
         folder = write(tmp_path / name.replace("/", "_"), {name: "mine"})
         with pytest.raises(ResultsError, match="it is not a results folder"):
-            Results(folder)
+            Results(FileStore(folder))
         assert (folder / name).read_text() == "mine"
 
 
 def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
-    with Results(tmp_path / "out"), pytest.raises(ResultsError, match="another attn grade is writing"):
-        Results(tmp_path / "out")
-    with Results(tmp_path / "out"):
+    with Results(FileStore(tmp_path / "out")), pytest.raises(ResultsError, match="another attn grade is writing"):
+        Results(FileStore(tmp_path / "out"))
+    with Results(FileStore(tmp_path / "out")):
         pass
 
 

@@ -14,6 +14,7 @@ from grader.classroom.batch import BatchResult
 from grader.classroom.journal import ReportKey
 from grader.classroom.provenance import Provenance
 from grader.classroom.results import Results
+from grader.classroom.store.files import FileStore
 from grader.core.atomic_file import write_atomically
 from grader.core.report import CheckResult, Report, file_name, report_from, report_text
 from grader.core.safe_text import one_line, plain_name, printable
@@ -105,7 +106,7 @@ NAMES = [
 def test_report_stays_in_its_folder_for_any_student_name(report: Report, tmp_path: Path, name: str) -> None:
     named = dataclasses.replace(report, submission=plain_name(name))
     key, basis = ReportKey("01_softmax", named.submission), Provenance("", "", "", {})
-    with Results(tmp_path / "out") as results:
+    with Results(FileStore(tmp_path / "out")) as results:
         results.write(key, named, basis)
     (path,) = (tmp_path / "out" / "01_softmax").iterdir()
     assert {p.parent for p in tmp_path.rglob("*") if p.is_file()} == {path.parent, tmp_path / "out"}

@@ -18,6 +18,7 @@ from tests.figures import (
     lesson_10,
     lesson_11,
     lesson_12,
+    lesson_13,
 )
 
 FIGURES: Mapping[str, Mapping[str, Callable[[], str]]] = {
@@ -33,6 +34,7 @@ FIGURES: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "10_flash_attention": lesson_10.FIGURES,
     "11_efficient_attention": lesson_11.FIGURES,
     "12_transformer": lesson_12.FIGURES,
+    "13_triton_flash": lesson_13.FIGURES,
 }
 
 

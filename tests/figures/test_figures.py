@@ -40,7 +40,7 @@ def test_the_picture_of_a_screen_is_that_of_the_journey() -> None:
 
 
 def test_every_lesson_shows_its_figures(course: Course) -> None:
-    for module in course.modules:
+    for module in course.all_modules:
         pages = [module.lesson, *(path for path in module.beside_lesson if path.suffix == ".md")]
         shown = {name for page in pages for name in images(page)}
         assert shown == {path.name for path in module.beside_lesson if path.suffix == ".svg"}, module.name
@@ -48,7 +48,7 @@ def test_every_lesson_shows_its_figures(course: Course) -> None:
 
 
 def test_every_picture_is_described(course: Course) -> None:
-    for module in course.modules:
+    for module in course.all_modules:
         for page in (module.lesson, *module.beside_lesson):
             for name, words in images(page).items() if page.suffix == ".md" else ():
                 assert len(words) >= 40, f"{page}: say in words what {name} shows"

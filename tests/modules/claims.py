@@ -137,4 +137,13 @@ CLAIMS: Mapping[str, Mapping[str, Sequence[float] | np.ndarray]] = {
             *(4, 10, 10, 10, 4 * (10 * 10 + 10)),
         ],
     },
+    "13_triton_flash": {
+        "on itself gets .3137": [_share(0.5, 0.5, 0, 1, 0.5)[3]],
+        "that key takes .1035": [_share(0.5, 0.5, 0, 1, 0.5, 0)[5]],
+        "300 / 64 is rounded up to 5, so there are 5 · 3 = 15 programs": [300, 64, np.ceil(300 / 64), 5, 3, 15],
+        "has the rows 256 to 319, and 20 of them": [4 * 64, 5 * 64 - 1, 5 * 64 - 300],
+        "each true key has .25 and not .5": [_share(0, 0, 0, 0)[0], _share(0, 0)[0]],
+        "$e^{-5} / (2 + 2 e^{-5})$ = .0033": [-5, 2, 2, -5, _share(-5, -5, 0, 0)[0]],
+        "That is 1 + 2 + 3 + 4 = 10 of 16": [1, 2, 3, 4, np.tri(4).sum(), 4 * 4],
+    },
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Iterable
 
@@ -149,3 +150,12 @@ def test_what_is_said_in_words(course: Course) -> None:
         assert 4 * n * n == int(number) * {"KiB": 2**10, "MiB": 2**20}[unit]
     assert f"| tokens | {' | '.join(map(str, sizes))} |" in lesson
     assert f"| memory | {' | '.join(sizes.values())} |" in lesson
+
+
+def test_every_part_can_be_read_in_two_minutes(course: Course) -> None:
+    """Depth is folded: under no heading are more than 280 words to read at once."""
+    lesson = course.module("03_attention").lesson.read_text()
+    unfolded = re.sub(r"(?s)<details>.*?</details>", "", lesson)
+    parts = {part.partition("\n")[0]: len(part.split()) for part in re.split(r"\n#{2,3} ", unfolded)}
+    assert len(parts) > 15
+    assert {name: words for name, words in parts.items() if words > 280} == {}

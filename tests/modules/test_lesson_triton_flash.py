@@ -3,16 +3,48 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 
 import numpy as np
 import torch
 
 from grader.course.course import Course
 from tests.conftest import ROOT
+from tests.modules.lessons import V, unclaimed
 
 LESSON = (ROOT / "modules" / "13_triton_flash" / "README.md").read_text()
+WORDS = " ".join(LESSON.split())
 SCORES = np.array([0.5, 0.5, 0, 1, 0.5])
-V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+
+
+def softmax_with(scores: np.ndarray) -> np.ndarray:
+    """The weights of one row of scores."""
+    return np.asarray(np.exp(scores) / np.exp(scores).sum())
+
+
+def measured() -> dict[int, list[float]]:
+    """The times of docs/gpu.md by n: float32, causal, bfloat16 and causal bfloat16, each beside the built-in."""
+    text = (ROOT / "docs/gpu.md").read_text().partition("A module that runs only on a GPU")[2]
+    rows = re.findall(r"^\| (\d+) \|((?: [\d.]+ \|){8})$", text, re.M)
+    return {int(n): [float(cell) for cell in cells.split("|")[:-1]] for n, cells in rows}
+
+
+def numbers() -> Iterable[float]:
+    """Every decimal of the lesson, from the formula or from the measurement."""
+    yield from SCORES
+    yield from softmax_with(SCORES)
+    for total in (np.exp(SCORES - 1).sum(), np.exp(SCORES - 1).sum() + np.exp(-1)):
+        yield total
+        yield from np.exp(SCORES - 1) @ V / total
+    yield from softmax_with(np.append(SCORES, 0.0))
+    yield from np.exp(SCORES - 1)
+    yield 2 * np.exp(-0.5) + np.exp(-1) + 1  # the sum after two tiles
+    times = measured()
+    for cells in times.values():
+        yield from cells
+    for at, n in ((0, 8192), (4, 8192), (4, 512)):
+        yield times[2 * n][at] / times[n][at]
 
 
 def test_table_of_scores() -> None:
@@ -48,3 +80,29 @@ def test_precision() -> None:
     assert 2**-11 == 1 / 2048  # half a unit of the tenth bit
     assert 4 * 64 * 4 == 1024  # bytes of the output for each token
     assert "1024·n" in LESSON
+
+
+def test_every_decimal_is_computed(course: Course) -> None:
+    module = course.module("13_triton_flash")
+    assert unclaimed(module, numbers()) == []
+
+
+def test_the_table_of_times_is_the_measured_one() -> None:
+    """The lesson quotes docs/gpu.md, and never rounds in favour of the kernel."""
+    times = measured()
+    assert list(times) == [512, 1024, 2048, 4096, 8192, 16384]
+    for n in (1024, 4096, 16384):
+        own, built_in = times[n][4:6]
+        assert f"| {n} | {own:.3f} | {built_in:.3f} |" in LESSON
+        assert 2 < own / built_in < 3
+    doubled = {name: times[16384][at] / times[8192][at] for name, at in (("float32", 0), ("bfloat16", 4))}
+    assert "float32 took {float32:.1f} times as long, and bfloat16 {bfloat16:.1f} times".format(**doubled) in WORDS
+    assert f"From 512 to 1024, bfloat16 took only {times[1024][4] / times[512][4]:.1f} times as long" in WORDS
+    assert f"took {times[16384][2]} ms for n = 16384 with `is_causal`, and {times[16384][0]} ms without" in WORDS
+    assert f"gained nothing: {times[4096][2]:.3f} and {times[4096][0]:.3f} ms" in WORDS
+    assert times[4096][2] >= times[4096][0]
+
+
+def test_what_tiles_read() -> None:
+    assert "tiles of 16 make 256 programs for each head, and tiles of 128 make 32" in WORDS
+    assert (4096 // 16, 4096 // 128, 256 // 32) == (256, 32, 8)

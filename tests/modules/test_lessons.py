@@ -12,7 +12,7 @@ from tests.modules.lessons import SCORES, softmax, unclaimed
 
 
 def test_every_module_has_its_numbers_computed(course: Course) -> None:
-    for module in course.modules:
+    for module in course.all_modules:
         text = (Path(__file__).parent / f"test_lesson_{module.slug}.py").read_text()
         named = f'assert unclaimed(course.module("{module.name}"), numbers()) == []'
         assert named in text or "assert unclaimed(module, numbers()) == []" in text
@@ -33,7 +33,7 @@ def test_the_shared_example_is_the_published_one() -> None:
 
 
 def test_every_lesson_ends_with_takeaways_exercises_and_references(course: Course) -> None:
-    for module in course.modules:
+    for module in course.all_modules:
         text = module.lesson.read_text()
         parts = ["\n## Reflect\n", "\n## Takeaways\n", "\n## With pencil and paper\n", "\n## Read more\n"]
         places = [text.find(part) for part in parts]
@@ -53,7 +53,7 @@ def test_a_lesson_leads_to_the_next_one(course: Course) -> None:
 
 
 def test_links_of_lessons_lead_somewhere(course: Course) -> None:
-    for module in course.modules:
+    for module in course.all_modules:
         for page in (module.lesson, *(path for path in module.beside_lesson if path.suffix == ".md")):
             for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
                 assert (page.parent / target).is_file(), f"{page}: {target}"

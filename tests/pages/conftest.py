@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.store.files import FileStore
 from grader.platforms.class_list import ClassList, read_class
 from tests.cli.conftest import EXECUTABLE, attn, bundle
 from tests.conftest import ROOT, needs_jail
@@ -38,4 +39,4 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def example(reports: Path) -> ClassList:
     """The class list of the example class."""
-    return read_class(reports)
+    return read_class(FileStore(reports))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.store.files import FileStore
 from grader.course.course import Course
 from grader.pages.feedback_pages import write_feedback
 from grader.pages.page_leaks import PageSearch
@@ -28,7 +29,7 @@ def test_no_page_of_two_hundred_leaks_or_runs_anything(course: Course, tmp_path:
     command = [EXECUTABLE, "grade", str(tmp_path / "class"), "--to", str(tmp_path / "reports")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
-    found = read_class(tmp_path / "reports")
+    found = read_class(FileStore(tmp_path / "reports"))
     (tmp_path / "pages").mkdir()
     made = write_feedback(course, found, tmp_path / "pages", unguessable=False)
     assert (len(made.links), made.problems) == (SIZE, ())

@@ -20,6 +20,7 @@ from grader.classroom.class_results import (
 )
 from grader.classroom.marks import Mark
 from grader.classroom.misconception_pairs import misconception_pairs
+from grader.classroom.store.files import FileStore
 from grader.classroom.suspect_checks import suspect_checks
 from grader.core.report import report_text
 from grader.core.review import ReviewItem
@@ -210,17 +211,17 @@ def test_reports_say_what_is_undecided_and_why_they_changed(tmp_path: Path) -> N
     change = {"module": "01_softmax", "submission": "ana", "before": 1.0, "after": 6.0}
     change |= {"why": ["the checks changed"], "parts": parts}
     (tmp_path / "changes.json").write_text(json.dumps([change]))
-    found = read_class_results(tmp_path)
+    found = read_class_results(FileStore(tmp_path))
     (one,) = found.results
     lines = "; ".join(f"softmax, line {line}: svd has no price" for line in (3, 5, 6))
     assert one.to_look_at == f"needs review; {lines}; and 1 more"
     assert one.changed.startswith("the checks changed; c0: failed → passed; c1: ")
     assert one.changed.endswith("; and 2 more")
     assert found.functions == {"01_softmax": {"words": "softmax"}}
-    assert read_class_results(tmp_path, before=tmp_path).results[0].changed == ""
+    assert read_class_results(FileStore(tmp_path), before=FileStore(tmp_path)).results[0].changed == ""
     for damaged in ("[{}]", '{"a": 1}', "[1]", "no JSON", "3"):  # a list for people, which nothing else depends on
         (tmp_path / "changes.json").write_text(damaged)
-        assert read_class_results(tmp_path).results[0].changed == ""
+        assert read_class_results(FileStore(tmp_path)).results[0].changed == ""
 
 
 def test_lessons_have_a_part_for_each_function(course: Course) -> None:
@@ -258,5 +259,5 @@ def test_dashboard_of_the_example_class(attn: Attn, reports: Path, tmp_path: Pat
 
 def test_folder_without_grades_is_refused(attn: Attn, tmp_path: Path) -> None:
     with pytest.raises(ClassResultsError, match="there are no grades"):
-        read_class_results(tmp_path)
+        read_class_results(FileStore(tmp_path))
     assert attn("dashboard", tmp_path, "--to", tmp_path / "d.html").returncode == 2

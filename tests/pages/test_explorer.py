@@ -120,6 +120,26 @@ def test_a_token_is_followed_by_mouse_and_keyboard(browser: Browser, explorer: P
         assert page.locator("[data-stage=raw] [aria-pressed=true]").all_inner_texts() == ["mat"]
 
 
+def test_two_heads_are_those_of_the_own_layer(browser: Browser, attn: Attn, tmp_path: Path) -> None:
+    name = "06_multi_head_attention"
+    shutil.copytree(ROOT / "modules" / name, tmp_path / "modules" / name)
+    file = f"{name}/{name[3:]}.py"
+    (tmp_path / "modules" / file).write_text((ROOT / "solutions" / file).read_text())
+    done = attn("explore", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with browser.page(tmp_path / "explorer.html") as page:
+        made_by = page.locator(".stage:has([data-stage=weights]) .by")
+        assert captions(page, "weights") == ["The course's"]
+        page.check("#heads")
+        assert captions(page, "weights") == ["Head 1: Yours", "Head 1: Expected", "Head 2: Yours", "Head 2: Expected"]
+        assert made_by.inner_text() == f"{name}: MultiHeadAttention(4, 2)(Q, K, V)"
+        assert cells(page, "weights")[1][0] == "0.3664"  # cat looks at The, as in the lesson
+        assert page.locator("td.off").count() == 0
+        page.check("#causal")
+        assert made_by.inner_text() == f"{name}: MultiHeadAttention(4, 2)(Q, K, V, mask)"
+        assert cells(page, "weights")[0] == ["1.0000", *["0.0000"] * 4]
+
+
 def test_sizes(browser: Browser, explorer: Path) -> None:
     with browser.page(explorer) as page:
         page.locator("#size").press("End")

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, ParseError
 
 import pytest
 
+from grader.classroom.store.files import FileStore
 from grader.platforms.class_list import read_class
 from grader.platforms.junit import junit_bytes, junit_text
 from tests.cli.conftest import Attn
@@ -64,7 +65,7 @@ def test_it_has_no_text_for_instructors_only(graded: Graded, tmp_path: Path) -> 
 def test_any_text_gives_a_valid_file(graded: Graded) -> None:
     from dataclasses import replace
 
-    mark, report = next(iter(read_class(graded.reports).reports()))
+    mark, report = next(iter(read_class(FileStore(graded.reports)).reports()))
     nasty = "]]>\0\x1b[31m\ufffe<&\"' ‮ 李 \ud800"
     failing = replace(report.checks[0], outcome="failed", earned=0.0, message=nasty)
     text = junit_text([(replace(mark, id=nasty), replace(report, checks=(failing,)))], nasty)
@@ -73,7 +74,7 @@ def test_any_text_gives_a_valid_file(graded: Graded) -> None:
 
 
 def test_the_rules_refuse_wrong_files(graded: Graded) -> None:
-    text = junit_text(read_class(graded.reports).reports())
+    text = junit_text(read_class(FileStore(graded.reports)).reports())
     for wrong in (
         text.replace(' tests="', ' test="', 1),
         text.replace("<properties>", "<property>", 1).replace("</properties>", "</property>", 1),

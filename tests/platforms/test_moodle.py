@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.store.files import FileStore
 from grader.platforms.class_list import read_class
 from grader.platforms.feedback import feedback_text
 from grader.platforms.moodle import COLUMNS, read_worksheet
@@ -129,7 +130,7 @@ def test_feedback_files_have_what_a_student_may_read_and_nothing_else(
 
 
 def test_feedback_has_no_hidden_text(graded: Graded) -> None:
-    (pair,) = (pair for pair in read_class(graded.reports).reports() if pair[0].submission == "zoe")
+    (pair,) = (pair for pair in read_class(FileStore(graded.reports)).reports() if pair[0].submission == "zoe")
     text = feedback_text(*pair, "Attention")
     failed = [check for check in pair[1].checks if check.suite == "hidden" and check.outcome == "failed"]
     assert failed

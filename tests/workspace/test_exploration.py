@@ -21,7 +21,7 @@ from grader.workspace.trace import own_trace
 from tests.conftest import ROOT
 
 SOFTMAX, LOOPS, ARRAYS, MASKS = "01_softmax", "02_loop_attention", "03_attention", "04_masks"
-POSITIONS, EFFICIENT = "08_positions", "11_efficient_attention"
+LAYER, POSITIONS, EFFICIENT = "06_multi_head_attention", "08_positions", "11_efficient_attention"
 QUICK = {(LOOPS, "divides_by_d_k"), (ARRAYS, "no_scaling"), (ARRAYS, "mask_inverted")}
 Explored = Callable[..., Exploration]
 
@@ -97,6 +97,34 @@ def test_right_code_has_the_expected_numbers_everywhere(explored: Explored) -> N
             assert np.allclose(getattr(view.yours, stage), getattr(view.expected, stage))
     plain, turned = (found.views[Setting(positions=name)][0].yours.weights for name in ("none", "RoPE"))
     assert not np.allclose(plain, turned)
+
+
+def test_two_heads_are_the_layer_of_module_six(explored: Explored) -> None:
+    ignoring = "lambda self, query, key=None, value=None, mask=None: kept(self, query, key, value)"
+    found = explored(LAYER, more=f"\n\nkept = MultiHeadAttention.forward\nMultiHeadAttention.forward = {ignoring}\n")
+    makers = {one.step: one for one in found.makers}
+    assert makers["heads"].module == makers["masked heads"].module == LAYER
+    assert makers["heads"].call == "MultiHeadAttention(4, 2)(Q, K, V)"
+    assert makers["weights"].module == ""  # one head is not made by the layer
+    for setting, views in found.views.items():
+        blocked = setting.causal or setting.window is not None
+        for view in views:
+            right = np.allclose(view.yours.weights, view.expected.weights, rtol=1e-9)
+            assert right == np.allclose(view.yours.output, view.expected.output, rtol=1e-9)
+            assert right == (setting.heads == 1 or not blocked), setting
+
+
+@pytest.mark.exhaustive
+def test_without_a_layer_that_works_the_vectors_are_cut(explored: Explored) -> None:
+    found = explored(SOFTMAX, LAYER, more="\n\nMultiHeadAttention.forward = lambda self, *_, **__: None\n")
+    makers = {one.step: one for one in found.makers}
+    assert (makers["heads"].module, makers["heads"].problem) == (
+        "",
+        "MultiHeadAttention should return the pair (output, weights), got None",
+    )
+    assert "heads" not in found.by_course
+    for view in found.views[Setting(heads=2)]:
+        assert np.allclose(view.yours.weights, view.expected.weights)
 
 
 def test_loops_have_the_numbers_that_explain_prints(explored: Explored, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def build_site(course: Course, folder: Path) -> int:
 
 def site_leaks(course: Course, folder: Path) -> Iterator[str]:
     """Yield every line of a solution, and every part of a hidden suite, in any page of a folder."""
-    searches = [LeakSearch(course, module) for module in course.modules]
+    searches = [LeakSearch(course, module) for module in course.all_modules]
     for path in sorted(folder.rglob("*.html")):
         lines = lines_of(page_text(path.read_text(encoding="utf-8")))
         yield from (f"{path.relative_to(folder)}: {leak}" for search in searches for leak in search.leaks(lines))

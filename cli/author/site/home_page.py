@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from cli.author.site.site_map import SitePage
 from grader.course.course import Course
+from grader.course.module import Module
 
 HEAD = """\
 # AttnLab
@@ -28,11 +29,15 @@ def home_page(course: Course, pages: Iterable[SitePage]) -> str:
     """Return the home page: what the course is, its modules, and the contents of the site."""
     first = course.modules[0]
     rows = [
-        f"| {module.name[:2]} | [{module.title}](lessons/{module.name}.md) | {module.minutes} |"
-        for module in course.modules
+        f"| {module.name[:2]} | [{module.title}](lessons/{module.name}.md){_extra(module)} | {module.minutes} |"
+        for module in course.all_modules
     ]
     head = HEAD.format(first=f"[{first.title}](lessons/{first.name}.md)")
     return head + "\n".join([*rows, "", *_contents(pages)]) + "\n"
+
+
+def _extra(module: Module) -> str:
+    return ", optional, with an NVIDIA GPU" if module.needs_gpu else ""
 
 
 def _contents(pages: Iterable[SitePage]) -> Iterator[str]:

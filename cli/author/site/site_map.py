@@ -48,7 +48,7 @@ def strangers(root: Path) -> set[str]:
 
 
 def _lessons(course: Course) -> Iterator[SitePage]:
-    for module in course.modules:
+    for module in course.all_modules:
         if (introduction := module.folder / INTRODUCTION).is_file():
             yield SitePage(introduction, f"lessons/{introduction.stem}", "Lessons")
         yield SitePage(module.lesson, f"lessons/{module.name}", "Lessons")

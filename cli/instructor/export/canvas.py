@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option, modules_option
+from cli.instructor.export.options import FILE, NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.arguments import module_named
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.rules import RulesError, read_rules
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import find_course
 from grader.platforms.canvas import IdColumn, canvas_file
@@ -17,7 +19,8 @@ from grader.platforms.class_list import ExportError
 
 
 @click.command()
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--out", required=True, type=NEW, help="The file to write.")
 @modules_option
 @click.option(
@@ -36,7 +39,7 @@ from grader.platforms.class_list import ExportError
 @no_anonymous_option
 @json_option
 def canvas(
-    reports: Path,
+    reports: ResultsStore,
     out: Path,
     modules: tuple[str, ...],
     roster: Path | None,
@@ -82,7 +85,7 @@ def canvas(
     )
 
 
-def _roster_of(reports: Path) -> Path | None:
+def _roster_of(reports: ResultsStore) -> Path | None:
     """Return the roster that was used for grading, if it still exists."""
     path = read_rules(reports).roster
     if path is None or not Path(path).is_file():

@@ -6,21 +6,26 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FOLDER, NEW, class_of, finish_export, json_option, modules_option
+from cli.instructor.export.options import NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import anonymous_option
+from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.platforms.class_list import ExportError
 from grader.platforms.csv_tables import checks_table, students_table
 
 
 @click.command()
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--out", required=True, type=NEW, help="The file to write.")
 @modules_option
 @click.option("--checks", is_flag=True, help="One line per check instead of one line per student.")
 @anonymous_option
 @json_option
-def csv(reports: Path, out: Path, modules: tuple[str, ...], checks: bool, anonymous: bool, as_json: bool) -> None:
+def csv(
+    reports: ResultsStore, out: Path, modules: tuple[str, ...], checks: bool, anonymous: bool, as_json: bool
+) -> None:
     """Write a table for a spreadsheet: one line per student, all modules side by side.
 
     \b

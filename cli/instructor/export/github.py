@@ -10,7 +10,6 @@ import click
 
 from cli.instructor.export.options import (
     FILE,
-    FOLDER,
     NEW,
     NEW_FOLDER,
     class_of,
@@ -20,6 +19,8 @@ from cli.instructor.export.options import (
 )
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen, modules_here
+from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import file_name, report_from
@@ -82,12 +83,13 @@ def result(report_file: Path, base64: bool) -> None:
 
 
 @github.command()
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--out", required=True, type=NEW_FOLDER, help="A new folder: MODULE/STUDENT.json.")
 @modules_option
 @anonymous_option
 @json_option
-def results(reports: Path, out: Path, modules: tuple[str, ...], anonymous: bool, as_json: bool) -> None:
+def results(reports: ResultsStore, out: Path, modules: tuple[str, ...], anonymous: bool, as_json: bool) -> None:
     """Write the runner result of every report of a class.
 
     \b

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FOLDER, class_of, finish_export, json_option, modules_option
+from cli.instructor.export.options import class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import anonymous_option
+from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.report import file_name
 from grader.platforms.class_list import ExportError
@@ -16,13 +18,16 @@ from grader.platforms.output_folder import new_folder
 
 
 @click.command()
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write; with --each, a folder.")
 @modules_option
 @click.option("--each", is_flag=True, help="One file per student and module, in a new folder.")
 @anonymous_option
 @json_option
-def junit(reports: Path, out: Path, modules: tuple[str, ...], each: bool, anonymous: bool, as_json: bool) -> None:
+def junit(
+    reports: ResultsStore, out: Path, modules: tuple[str, ...], each: bool, anonymous: bool, as_json: bool
+) -> None:
     """Write JUnit XML, which most tools that show test results can read.
 
     \b

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, FOLDER, NEW, class_of, finish_export, json_option
+from cli.instructor.export.options import FILE, NEW, class_of, finish_export, json_option
 from cli.ui.anonymous import no_anonymous_option
+from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.rules import RulesError, read_rules
+from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically, write_bytes_atomically
 from grader.course.course import find_course
 from grader.pages.feedback_pages import PageMaker
@@ -17,7 +19,8 @@ from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 
 
 @click.command()
-@click.argument("reports", type=FOLDER)
+@click.argument("reports", type=RESULTS)
+@store_option
 @click.option("--worksheet", required=True, type=FILE, help="The grading worksheet that you downloaded from Moodle.")
 @click.option("--out", required=True, type=NEW, help="The worksheet to upload.")
 @click.option("--feedback", type=NEW, help="Also write this zip with feedback for each student: a text and a page.")
@@ -29,7 +32,7 @@ from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 @no_anonymous_option
 @json_option
 def moodle(
-    reports: Path,
+    reports: ResultsStore,
     worksheet: Path,
     out: Path,
     feedback: Path | None,

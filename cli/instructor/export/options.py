@@ -11,6 +11,7 @@ import click
 
 from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
+from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -26,14 +27,14 @@ modules_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 
 
-def class_of(reports: Path, modules: tuple[str, ...], *, anonymous: bool = False) -> ClassList:
+def class_of(reports: ResultsStore, modules: tuple[str, ...], *, anonymous: bool = False) -> ClassList:
     """Return the class list of some modules, which may be given by name, slug or number."""
     output = hide_in(find_course(Path.cwd()), reports, anonymous=anonymous) if anonymous else None
     names = [module.name for module in chosen(find_course(Path.cwd()), modules)] if modules else []
     found = read_class(reports, names)
     if provisional := sum(mark.provisional for mark in found.marks):
         text = f"{provisional} of {len(found.marks)} grades are provisional. To see what is undecided, run: attn review"
-        click.echo(f"attn: {text} {reports}", err=True)
+        click.echo(f"attn: {text} {reports.name}", err=True)
     if unknown := found.unknown_times():
         click.echo(f"attn: {unknown}", err=True)
     for note in found.overrides().notes(found.marks) if not modules else ():

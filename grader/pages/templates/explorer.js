@@ -19,14 +19,16 @@
   const number = (text) => (text === "blocked" ? 0 : Number(text));
 
   function views() {
-    const at = [sentence.value, positions.value, heads.checked ? 1 : 0, causal.checked ? 1 : 0, gap.value, scale.value, temperature.value];
+    const at = [sentence.value, positions.value, two(), causal.checked ? 1 : 0, gap.value, scale.value, temperature.value];
     return data.views[at.reduce((index, value, axis) => index * data.sizes[axis] + Number(value), 0)];
   }
 
   const masked = () => (causal.checked || gap.value !== "0" ? 1 : 0);
 
+  const two = () => (heads.checked ? 1 : 0);
+
   function shown(view, at, head) {
-    const own = data.own[masked()][at];
+    const own = data.own[two()][masked()][at];
     const found = [[own ? "Yours" : "The course's", view[at]]];
     if (own && (stages[at] === "weights" || view[at] !== view[5 + at])) found.push(["Expected", view[5 + at]]);
     if (at >= 3 && view.length > 10) found.push([data.whatIf, view[7 + at]]);
@@ -67,7 +69,7 @@
     stages.forEach((stage, at) => {
       const place = document.querySelector("[data-stage=" + stage + "]");
       const name = place.parentNode.querySelector("h3").firstChild.textContent.replace(/^\d+\. /, "").trim();
-      place.parentNode.querySelector(".by").textContent = data.by[masked()][at];
+      place.parentNode.querySelector(".by").textContent = data.by[two()][masked()][at];
       const maps = found.flatMap((view, head) => shown(view, at, found.length > 1 ? "Head " + (head + 1) + ": " : ""));
       const most = Math.max(0, ...maps.flatMap((map) => map.rows.flat().map((text) => Math.abs(number(text)))));
       place.replaceChildren(...maps.map((map) => draw(map, name, most, tokens)));

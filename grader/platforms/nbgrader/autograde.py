@@ -15,6 +15,7 @@ from grader.grading.pool import Graded, grade_in_pool, usable_cores
 from grader.grading.workers import NoJailError
 from grader.submission.finder import find_submissions
 from grader.submission.submission import SubmissionRef
+from grader.submission.submission_hash import submission_hash
 
 NO_JAIL = (
     "this machine has no jail, so submitted code could read and change everything that you can. `attn doctor` says "
@@ -48,7 +49,7 @@ class AutogradeRun:
         if student not in self._done and student not in self._pending:
             self._begin(course, [handed_in, *self._following(course, module, student)], allow_unjailed)
         graded = self._wait_for(student)
-        if graded.submission != handed_in.read():  # changed since the run began
+        if graded.submission != submission_hash(handed_in.read()):  # changed since the run began
             self._begin(course, [handed_in], allow_unjailed)
             graded = self._wait_for(student)
         return graded.report

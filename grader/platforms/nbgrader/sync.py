@@ -6,7 +6,6 @@ You can stop a sync at any point and run it again: it writes only what is missin
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
@@ -17,12 +16,12 @@ import nbformat
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 
-from grader.classroom.journal import JournalEntry, ReportKey, read_journal
+from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.provenance import submission_hash
-from grader.classroom.saved_marks import JOURNAL, SavedMarksError, read_marks
+from grader.classroom.saved_marks import SavedMarksError, read_marks
+from grader.classroom.store.store import ResultsStore, StoredReport
 from grader.core.atomic_file import write_atomically
-from grader.core.report import Report, report_from
+from grader.core.report import Report
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
 from grader.course.module import Module
@@ -41,6 +40,7 @@ from grader.platforms.nbgrader.scores import NotGradedError, TargetScore, scores
 from grader.submission.archive import NOTEBOOK, UnreadableError, read_file
 from grader.submission.finder import find_submissions
 from grader.submission.submission import SubmissionRef
+from grader.submission.submission_hash import submission_hash
 
 STAMP = "timestamp.txt"
 SyncOutcome = Literal["written", "unchanged", "not graded", "refused"]
@@ -62,35 +62,33 @@ class Synced:
 
 @dataclass(frozen=True)
 class _Results:
-    """A results folder: its reports by module, their marks, and the journal."""
+    """The results of a class: its marks and the journal."""
 
-    reports: Mapping[str, tuple[Path, ...]]
     marks: Mapping[tuple[str, str], Mark]
     journal: Mapping[ReportKey, JournalEntry]
 
 
-def sync(course: Course, folder: Path, root: Path, *, db: str = "") -> Generator[Synced]:
-    """Write every report of a folder into the gradebook of a course directory, and yield the outcome of each."""
+def sync(course: Course, store: ResultsStore, root: Path, *, db: str = "") -> Generator[Synced]:
+    """Write every report of a class into the gradebook of a course directory, and yield the outcome of each."""
     config = read_config(root)
     coursedir = CourseDirectory(config=config)
-    results = _read(course, folder)
+    results = _read(course, store)
     with open_gradebook(db or coursedir.db_url, coursedir.course_id) as book:
         book.db().expire_on_commit = False  # otherwise every row is read again after every submission
         for module in course.modules:
-            if results.reports[module.name]:
+            if store.has(module.name):
                 writer = _GradebookWriter(course, module, config, coursedir, book, results)
-                yield from map(writer.sync, results.reports[module.name])
+                yield from map(writer.sync, store.stored(module.name))
 
 
-def _read(course: Course, folder: Path) -> _Results:
-    reports = {module.name: tuple(sorted((folder / module.name).glob("*.json"))) for module in course.modules}
-    if not any(reports.values()):
-        raise CourseDirError(f"there are no reports in {folder}. To make them, run: attn grade ... --to {folder}")
+def _read(course: Course, store: ResultsStore) -> _Results:
+    if not any(store.has(module.name) for module in course.modules):
+        raise CourseDirError(f"there are no reports in {store}. To make them, run: attn grade ... --to {store.name}")
     try:
-        marks = read_marks(folder)
+        marks = read_marks(store)
     except SavedMarksError as error:
         raise CourseDirError(str(error)) from None
-    return _Results(reports, {(one.module, one.submission): one for one in marks}, read_journal(folder / JOURNAL)[0])
+    return _Results({(one.module, one.submission): one for one in marks}, store.journal())
 
 
 class _GradebookWriter:
@@ -114,12 +112,12 @@ class _GradebookWriter:
         folders = Path(coursedir.root, coursedir.submitted_directory).glob("*")
         self.students = {plain_name(path.name): path.name for path in folders if path.is_dir()}
 
-    def sync(self, path: Path) -> Synced:
+    def sync(self, stored: StoredReport) -> Synced:
         """Enter the scores, comments and late penalty of one report, in one transaction or not at all."""
         try:
-            report = report_from(json.loads(path.read_text(encoding="utf-8")))
+            report = stored.report()
         except (OSError, ValueError) as error:
-            return Synced(self.module.name, path.stem, "refused", problem=f"{path} cannot be read: {error}")
+            return Synced(self.module.name, stored.name, "refused", problem=f"{stored.where} cannot be read: {error}")
         student = self._student(report)
         if Path(student).name != student:
             return Synced(self.module.name, student, "refused", problem="has a name that cannot be a folder name")

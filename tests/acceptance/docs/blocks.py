@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 PAGES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md"))))
 SHELL = {"sh", "bash", "shell", "console", "zsh"}
-OTHERS = {"text", "json", "toml", "python", "markdown", "mermaid"}
+OTHERS = {"text", "json", "toml", "python", "markdown", "mermaid", "sql"}
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<info>.*)$")
 _NOTE = re.compile(r"^<!-- (?P<kind>not run|by hand): (?P<words>.+) -->$")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.core.report import Report
 from grader.course.course import Course, read_course
-from grader.grading.grade import grade
+from grader.grading.grade import full_suite, run_grading
 from grader.submission.submission import Submission
 from tests.bench.row import Limit, Row
 from tests.bench.verdicts.task import Slip, Task
@@ -81,8 +81,10 @@ def _accepted_here(cases: list[tuple[Task, Slip]]) -> dict[tuple[str, str], bool
 
 
 def _graded(course: Course, name: str, submissions: list[Submission]) -> list[Report]:
+    """Grade by checks and costs. What is wrong need not be named."""
     reports: list[Report] = []
-    grade(course, course.module(name), submissions, reports.append)
+    suite = replace(full_suite(course, course.module(name)), diagnosed=False)
+    run_grading(suite, submissions, reports.append, course=course)
     return reports
 
 

@@ -15,6 +15,7 @@ import pytest
 from cli.main import attn as command
 from grader.classroom.overrides import FILE, Override, Overrides, OverridesError, read_overrides, write_overrides
 from grader.classroom.saved_marks import read_marks
+from grader.classroom.store.files import FileStore
 from grader.course.course import Course
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write
@@ -221,7 +222,7 @@ def test_grading_stops_at_a_damaged_file_before_it_begins(root: Path) -> None:
 
 
 def test_a_name_of_two_students_is_refused(root: Path) -> None:
-    first, second, *_ = read_marks(root / "reports")
+    first, second, *_ = read_marks(FileStore(root / "reports"))
     twin = Override(first.id, "1", 3.0, "x")
     with pytest.raises(OverridesError, match="who is two students"):
         Overrides((twin,)).apply([first, type(second)(**{**vars(second), "submission": first.id})])

@@ -15,6 +15,7 @@ from cli.main import attn as command
 from grader.classroom.decisions import FILE, DecisionRecord
 from grader.classroom.results import Results
 from grader.classroom.review import read_reviews
+from grader.classroom.store.files import FileStore
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT, UNDECIDED, needs_jail, write
 
@@ -163,12 +164,12 @@ def test_a_single_report_shows_a_provisional_score(attn: Attn, folder: Path) -> 
 
 
 def test_a_run_that_was_killed_after_the_decision_is_completed(folder: Path, attn: Attn) -> None:
-    (one,) = (one for one in read_reviews(folder / "reports") if one.student == "ana")
+    (one,) = (one for one in read_reviews(FileStore(folder / "reports")) if one.student == "ana")
     item = one.report.reviews[0]
     record = DecisionRecord(
         "ana", "01_softmax", "softmax", "cost", item.reason, one.submission, "rejected", "no", "2026-11-16"
     )
-    with Results(folder / "reports") as results:
+    with Results(FileStore(folder / "reports")) as results:
         results.save(results.decisions.with_records([record]))
     assert "The report does not have your last decision" in review(folder, "--all").output
     with_resume = shutil.copytree(folder, folder.with_name("resumed"))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
+from grader.classroom.store.files import FileStore
 from grader.core.report import Report, report_from, report_text
 from grader.core.times import read_time
 from grader.course.course import Course
@@ -130,7 +131,7 @@ def test_formgrader_export_and_feedback_work_after_a_sync(copied: tuple[Path, Pa
 
 def test_a_second_sync_changes_nothing_and_keeps_manual_scores(copied: tuple[Path, Path], course: Course) -> None:
     root, reports = copied
-    assert set(by_student(list(sync(course, reports, root))).values()) == {"written"}
+    assert set(by_student(list(sync(course, FileStore(reports), root))).values()) == {"written"}
     with gradebook(root) as book:
         grade = book.find_grade("test-softmax", "softmax", MODULE, "ben")
         grade.manual_score, grade.needs_manual_grade = 21.0, False
@@ -138,14 +139,14 @@ def test_a_second_sync_changes_nothing_and_keeps_manual_scores(copied: tuple[Pat
         book.find_comment("answer-softmax", "softmax", MODULE, "ben").manual_comment = "Nearly."
         book.db.commit()
     before = contents(root)
-    assert set(by_student(list(sync(course, reports, root))).values()) == {"unchanged"}
+    assert set(by_student(list(sync(course, FileStore(reports), root))).values()) == {"unchanged"}
     assert contents(root) == before
     assert before["ben"]["grades"]["test-softmax"][1:] == (21.0, False)
     changed = read(reports, "ben")
     checks = tuple(replace(one, earned=0.0) if one.target == "softmax" else one for one in changed.checks)
     lost = sum((one.earned or 0.0) for one in changed.checks if one.target == "softmax")
     write_report(replace(changed, checks=checks, score=round((changed.score or 0.0) - lost, 6)), reports)
-    assert by_student(list(sync(course, reports, root)))["ben"] == "written"
+    assert by_student(list(sync(course, FileStore(reports), root)))["ben"] == "written"
     after = contents(root)["ben"]
     assert after["grades"]["test-softmax"][1:] == (21.0, True)  # it stays, and is marked for manual grading
     assert after["grades"]["open-answer"][1] == 3.0
@@ -173,7 +174,7 @@ def test_each_submission_is_one_transaction(copied: tuple[Path, Path], course: C
 
     event.listen(Engine, "commit", count)
     try:
-        for _ in sync(course, reports, root):
+        for _ in sync(course, FileStore(reports), root):
             synced += 1
     finally:
         event.remove(Engine, "commit", count)
@@ -188,7 +189,7 @@ def test_a_second_sync_completes_an_interrupted_one(
 ) -> None:
     """It is stopped between two submissions, and within one before its transaction is committed."""
     root, reports = copied
-    stopped = sync(course, reports, root)
+    stopped = sync(course, FileStore(reports), root)
     assert [next(stopped).student, next(stopped).student] == ["ana", "ben"]
     stopped.close()
     assert set(contents(root)) == {"ana", "ben"}
@@ -199,9 +200,9 @@ def test_a_second_sync_completes_an_interrupted_one(
     with monkeypatch.context() as patch:
         patch.setattr("grader.platforms.nbgrader.sync._GradebookWriter._write", power_cut)
         with pytest.raises(KeyboardInterrupt):
-            list(sync(course, reports, root))
+            list(sync(course, FileStore(reports), root))
     assert set(contents(root)) == {"ana", "ben"}
-    outcomes = by_student(list(sync(course, reports, root)))
+    outcomes = by_student(list(sync(course, FileStore(reports), root)))
     assert outcomes == {"ana": "unchanged", "ben": "unchanged", "carl": "written", "emil": "written", "gus": "written"}
     assert scores(root) == {one: read(reports, one).score for one in STUDENTS}
 
@@ -249,7 +250,7 @@ def test_a_new_submission_does_not_get_an_old_score(copied: tuple[Path, Path], c
     root, reports = copied
     notebook = Notebook(root / "release" / MODULE / "softmax.ipynb")
     hand_in(root, "ana", notebook.text, when="2026-08-09 18:00:00 UTC")
-    done = {one.student: one for one in sync(course, reports, root)}
+    done = {one.student: one for one in sync(course, FileStore(reports), root)}
     assert done["ana"].outcome == "refused"
     assert "has submitted again since the grading" in done["ana"].problem
     assert "ana" not in scores(root)
@@ -262,7 +263,7 @@ def test_a_submission_from_outside_nbgrader_is_in_the_gradebook(copied: tuple[Pa
     write_report(replace(read(reports, "ana"), submission="zoe", file="softmax.py"), reports)
     stray = report_text(replace(read(reports, "ana"), submission="../../zoe"))
     (reports / MODULE / "stray.json").write_text(stray)
-    found = by_student(list(sync(course, reports, root)))
+    found = by_student(list(sync(course, FileStore(reports), root)))
     assert (found["zoe"], found["../../zoe"]) == ("written", "refused")
     assert scores(root)["zoe"] == 46.0
     assert (
@@ -276,7 +277,7 @@ def test_points_that_changed_since_the_release_are_refused(copied: tuple[Path, P
     with gradebook(root) as book:
         book.find_grade_cell("test-softmax", "softmax", MODULE).max_score = 25.0
         book.db.commit()
-    done = list(sync(course, reports, root))
+    done = list(sync(course, FileStore(reports), root))
     assert {one.outcome for one in done if one.student != "gus"} == {"refused"}
     assert "softmax was released with 25 points, but is now worth 26" in done[0].problem
     assert set(scores(root)) <= {"gus"}
@@ -305,10 +306,10 @@ def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tupl
     root, reports = copied
     shutil.copytree(reports / MODULE, reports / "02_loop_attention")
     with pytest.raises(CourseDirError, match=r"02_loop_attention has not been released .* attn release loop_attention"):
-        list(sync(course, reports, root))
+        list(sync(course, FileStore(reports), root))
     (reports / "grades.json").unlink()
     with pytest.raises(CourseDirError, match=r"the grading did not finish\. To finish it"):
-        list(sync(course, reports, root))
+        list(sync(course, FileStore(reports), root))
 
 
 def test_what_was_given_by_hand_is_listed_and_the_comment_is_in_the_gradebook(
@@ -318,7 +319,7 @@ def test_what_was_given_by_hand_is_listed_and_the_comment_is_in_the_gradebook(
     student = next(path.stem for path in sorted((reports / MODULE).glob("*.json")) if by_hand_can_be_given(path))
     line = f"student,module,points,comment\n{student},softmax,3.5,see me\n"
     (reports / "overrides.csv").write_text(line)
-    (one,) = (one for one in sync(course, reports, root) if one.student == student)
+    (one,) = (one for one in sync(course, FileStore(reports), root) if one.student == student)
     assert "has 3.5 points by hand (automatic: " in one.problem
     assert "Enter them in formgrader" in one.problem
     comments = [text for text in contents(root)[student]["comments"].values() if text]

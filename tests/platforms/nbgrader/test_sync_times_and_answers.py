@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.store.files import FileStore
 from grader.core.times import read_time
 from grader.course.course import Course
 from grader.platforms.nbgrader.release import release_modules
@@ -39,7 +40,7 @@ def synced(
     reports = root.parent / "reports"
     done = attn("grade", submitted, "--to", reports, "--due", DUE, "--late-penalty", "100%/day")
     assert done.returncode == 0, done.stderr
-    return root, reports, {one.student: one for one in sync(course, reports, root)}, done.stderr
+    return root, reports, {one.student: one for one in sync(course, FileStore(reports), root)}, done.stderr
 
 
 def test_an_unknown_time_is_said_and_costs_nothing(synced: tuple[Path, Path, dict[str, Synced], str]) -> None:
@@ -73,7 +74,7 @@ def test_an_answer_that_is_not_here_is_not_a_0(
     """A notebook that was graded elsewhere: nobody can see the answer in nbgrader's folders."""
     root = shutil.copytree(synced[0], tmp_path / "attention")
     shutil.rmtree(root / "submitted" / "ben")
-    (one,) = [one for one in sync(course, synced[1], root) if one.student == "ben"]
+    (one,) = [one for one in sync(course, FileStore(synced[1]), root) if one.student == "ben"]
     assert "grade the open answer by hand" in one.note
     with gradebook(root) as book:
         grade = book.find_grade("open-answer", "softmax", MODULE, "ben")

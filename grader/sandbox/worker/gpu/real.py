@@ -31,7 +31,12 @@ FileLine = tuple[str, int]
 
 
 def open_gpu() -> None:
-    """Load the GPU kernels. This takes seconds, while the previous worker is still busy."""
+    """Load the GPU kernels. This takes a second, while the previous worker is still busy.
+
+    The built-in uses its other kernels: cuDNN compiles one for every dtype and kind of mask, a second each. A worker
+    has no folder to keep them in.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
     for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         x = torch.ones(1, 1, 64, 64, device="cuda", dtype=dtype)
         torch.softmax((x @ x).masked_fill(x == 0, 0.0), dim=-1)

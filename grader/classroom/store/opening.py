@@ -1,0 +1,34 @@
+"""Opens the store that a URL names. What PostgreSQL needs is imported only here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from grader.classroom.store.errors import StoreError
+
+if TYPE_CHECKING:
+    from grader.classroom.store.postgres import PostgresStore
+
+INSTALL = "To install it, run in the course: python -m pip install -c constraints.txt -e '.[postgres]'"
+
+
+def open_store(url: str, name: str, *, tell: Callable[[str], None] = lambda _: None) -> PostgresStore:
+    """Return the results of a class in a database. Nothing is connected until something is read.
+
+    `tell` gets a sentence whenever the connection is lost, and when it is there again.
+    """
+    if not _is_installed():
+        raise StoreError(f"results in a database need the package psycopg. {INSTALL}")
+    from grader.classroom.store.postgres import PostgresStore
+    from grader.classroom.store.url import read_url
+
+    return PostgresStore(read_url(url), name, tell)
+
+
+def _is_installed() -> bool:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,139 @@
+"""The scheduler and the workers of a cluster, as processes: `python -m grader.platforms.cluster.service`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dask
+from distributed import Scheduler, Security, Worker, WorkerPlugin
+
+from grader.core.atomic_file import write_atomically
+from grader.platforms.cluster import task
+from grader.platforms.cluster.certificates import security_of
+from grader.platforms.cluster.errors import ClusterError
+
+# A chunk is innocent of the death of its machine: student code runs in a jail, and is limited there.
+SETTINGS: dict[str, Any] = {
+    "distributed.scheduler.allowed-failures": 1000,
+    "distributed.worker.profile.enabled": False,  # it costs CPU time all the time
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.worker.use-file-locking": False,
+    "distributed.comm.timeouts.connect": "10s",
+    # Its web pages are not encrypted.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+RECONNECT_SECONDS = 600.0
+LOOPBACK = "127.0.0.1"
+
+
+def run_scheduler(host: str, port: int, certs: Path | None, ready: Callable[[str], None]) -> None:
+    """Run a scheduler until it is stopped; `ready` gets its address."""
+    security = security_of(certs)
+    asyncio.run(_scheduler(host, port, security, ready))
+
+
+def run_worker(
+    address: str,
+    cores: int,
+    certs: Path | None,
+    ready: Callable[[str], None] = lambda _: None,
+    patience: float = RECONNECT_SECONDS,
+) -> None:
+    """Run a worker until it is stopped. If the scheduler goes away, wait for it to come back."""
+    security = security_of(certs)
+    asyncio.run(_worker(address, cores, security, ready, patience))
+
+
+async def _scheduler(host: str, port: int, security: Security | None, ready: Callable[[str], None]) -> None:
+    dask.config.set(SETTINGS)
+    logging.getLogger("distributed").setLevel(logging.WARNING)
+    protocol = "tls" if security else "tcp"
+    try:
+        running = await Scheduler(
+            host=host,
+            port=port,
+            protocol=protocol,
+            security=security,
+            dashboard=False,
+            dashboard_address=f"{LOOPBACK}:0",
+        )
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"cannot listen on {host}:{port}: {error.__cause__ or error}") from None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, os._exit, 0)
+    ready(str(running.address))
+    await running.finished()
+
+
+async def _worker(
+    address: str, cores: int, security: Security | None, ready: Callable[[str], None], patience: float
+) -> None:
+    dask.config.set(SETTINGS)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # The grading processes end with their threads, and workers in jails with them.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, os._exit, 0)
+    with tempfile.TemporaryDirectory(prefix="attn-worker-", ignore_cleanup_errors=True) as scratch:
+        for number in range(sys.maxsize):
+            name = f"{socket.gethostname()}-{os.getpid()}-{number}"
+            try:
+                running = await Worker(
+                    address,
+                    nthreads=cores,
+                    name=name,
+                    security=security,
+                    memory_limit=0,  # jails limit memory; Dask would only pause the worker
+                    local_directory=scratch,
+                    death_timeout=patience,
+                    plugins=(_Abandoning(),),
+                )
+            except (OSError, RuntimeError, TimeoutError) as error:
+                raise ClusterError(f"no scheduler can be reached at {address}: {error.__cause__ or error}") from None
+            ready(name)
+            await running.finished()
+
+
+class _Abandoning(WorkerPlugin):  # type: ignore[misc]
+    """A plugin of a worker: when it loses its scheduler, chunks end after the submission that they grade now."""
+
+    name = "attnlab"
+
+    def teardown(self, worker: Worker) -> None:
+        """End the chunks."""
+        del worker
+        task.abandon()
+
+
+def main() -> None:
+    """Run one of the two for `attn grade --cluster local`."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("role", choices=["scheduler", "worker"])
+    parser.add_argument("--address", default="")
+    parser.add_argument("--host", default=LOOPBACK)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--certs", type=Path)
+    parser.add_argument("--file", type=Path, help="gets the address of the scheduler")
+    given = parser.parse_args()
+    if sys.platform == "linux":
+        from grader.sandbox.jail.kernel import die_with_parent
+
+        die_with_parent()
+    if given.role == "scheduler":
+        run_scheduler(given.host, given.port, given.certs, lambda address: write_atomically(given.file, address))
+    else:
+        run_worker(given.address, given.cores, given.certs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Dask on one machine: what it costs beside the local pool, and how the command grows with the class."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.grading.pool import usable_cores
+from tests.bench.command import ATTN
+from tests.bench.cpu_time import CpuTime, cpu_time
+from tests.bench.peers.course import NAME, SLUG, hand_in, make_course
+from tests.bench.peers.pupils import class_of
+from tests.bench.row import ANY, Limit, Row, costs
+
+PART = "many machines: Dask on this one"
+CLASS = 400  # enough that the start of Dask, four seconds of CPU time, does not decide
+FEW, MANY = 1000, 20_000
+OVERHEAD, LINEAR = 1.15, 1.1
+UNIVERSITY, CORES = 100_000, 200
+
+
+def cluster() -> Iterator[Row]:
+    """Yield the overhead of Dask, the growth of the command, and what that means for a university."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        root = Path(folder)
+        course = make_course(root / "course", contracts=False)
+        group = hand_in(root / "class", class_of(CLASS))
+        local, dask = _grade(course.root, group, root / "local"), _grade(course.root, group, root / "dask", dask=True)
+        yield costs(
+            PART, f"CPU time of each of {CLASS}", dask.cpu / CLASS, ("local pool", local.cpu / CLASS), most=OVERHEAD
+        )
+        yield costs(PART, "on the clock", dask.seconds / CLASS, ("local pool", local.seconds / CLASS))
+        few, many = (_unreadable(course.root, root, count) for count in (FEW, MANY))
+    yield from _growth(few, many)
+    yield from _university(dask, few, many)
+
+
+def _growth(few: CpuTime, many: CpuTime) -> Iterator[Row]:
+    """Files that are not text have a report at once, so this is the cost of everything else."""
+    yield costs(
+        PART,
+        f"all processes, each of {MANY} unreadable files",
+        many.cpu / MANY,
+        (f"of {FEW}", few.cpu / FEW),
+        most=LINEAR,
+    )
+    yield costs(PART, "the command alone", many.own_cpu / MANY, (f"of {FEW}", few.own_cpu / FEW), most=LINEAR)
+    ratio = many.memory / few.memory
+    yield Row(PART, f"memory of the command at {MANY}", many.memory, f"at {FEW}", few.memory, ratio, "B", ANY)
+
+
+def _university(dask: CpuTime, few: CpuTime, many: CpuTime) -> Iterator[Row]:
+    """Calculate, from these figures, how long a university takes."""
+    command = (many.own_cpu - few.own_cpu) / (MANY - FEW) * UNIVERSITY
+    workers = dask.cpu / CLASS * UNIVERSITY / CORES
+    yield Row(
+        PART,
+        f"calculated: the command, {UNIVERSITY} submissions",
+        command,
+        f"its {CORES} cores",
+        workers,
+        command / workers,
+        "s",
+        Limit(),
+    )
+
+
+def _grade(course: Path, group: Path, to: Path, *, dask: bool = False) -> CpuTime:
+    print(f"    {group.name}: {'Dask' if dask else 'the local pool'}", file=sys.stderr)
+    options = ["--cluster", "local"] if dask else []
+    return cpu_time([ATTN, "grade", str(group), "--to", str(to), "-j", str(usable_cores()), *options], course)
+
+
+def _unreadable(course: Path, root: Path, count: int) -> CpuTime:
+    """Grade files that are not text."""
+    group = root / f"unreadable{count}"
+    for number in range(count):
+        file = group / f"s{number:05d}" / NAME / f"{SLUG}.py"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"\xff\xfe\n")
+    return _grade(course, group, root / f"to{count}", dask=True)
