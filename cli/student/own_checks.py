@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.ui.progress_line import Pace
+from grader.core.browser import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import Module
-from grader.sandbox.jail.tiers import IN_BROWSER, begin_spawner
+from grader.sandbox.jail.tiers import begin_spawner
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.own_file import own_file, stale_twin
 from grader.workspace.progress import record_report

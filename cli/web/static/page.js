@@ -124,12 +124,13 @@ const actions = {
   upload: () => find("file").click(),
 };
 
-// A command in the text of a screen was pressed.
-function pressed([name, word]) {
-  const wanted = [...modules.values()].find(one => [one.name, one.slug].includes(word));
+// A command in the text of a screen was pressed. It may be without the module, which is the one that is shown.
+function pressed([name, ...words]) {
+  const wanted = [...modules.values()].find(one => words.includes(one.name) || words.includes(one.slug));
   if (wanted && wanted !== module) location.hash = wanted.name;
   if (name === "next") location.hash = following().name;
   else if (name === "submit") download();
+  else if (words.length || !(name in actions)) attn(name, ...words);
   else actions[name]();
 }
 

@@ -1,7 +1,9 @@
 // The screen of a command, as `attn` prints it to a terminal: colours become classes, and commands become buttons.
 const COLOURS = { 31: "bad", 32: "good", 33: "warn" };
 const CODE = /\x1b\[(\d+)m/;
-const COMMAND = /`?\battn (test|hint|complete|explain|next|submit)((?: [\w-]+)?)`?/g;
+// A command is between backticks, or alone at the end of a line.
+const NAMES = "(?:test|hint|complete|explain|show|profile|next|submit|reset)";
+const COMMAND = new RegExp(`\`attn (${NAMES}(?: [\\w-]+)*)\`|(?<=^\\s*|: )attn (${NAMES}(?: [\\w-]+)*)$`, "g");
 
 export class Screen {
   constructor(element, run) {
@@ -49,7 +51,7 @@ export class Screen {
     let end = 0;
     for (const found of text.matchAll(COMMAND)) {
       this.span(text.slice(end, found.index));
-      this.button(found[0].replaceAll("`", ""), [found[1], found[2].trim()]);
+      this.button(found[0].replaceAll("`", ""), (found[1] ?? found[2]).split(" "));
       end = found.index + found[0].length;
     }
     this.span(text.slice(end));

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.core.browser import IN_BROWSER
 from grader.core.tier import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import memory_bytes
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 # The user of a worker if we are root: one of the few numbers that neither Debian nor systemd assigns.
 WORKER_UID = 65_530
 
-IN_BROWSER = sys.platform == "emscripten"
 CAN_FORK = not IN_BROWSER and hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import sys
 
-from grader.sandbox.jail import tiers
+import click  # noqa: F401 - these two need the real name of the system
+import numpy as np  # noqa: F401
 
 
 def main() -> None:
     """Answer until the input ends."""
-    tiers.IN_BROWSER, tiers.CAN_FORK = True, False
-    tiers.plans = lambda *_: iter(())
+    sys.platform = "emscripten"
     from cli.web import engine
 
     shown: list[str] = []
