@@ -51,7 +51,8 @@ def _rendered(path: Path, module: Module, pages: Mapping[Path, str]) -> str:
         _adapt(token, module, pages)
         if token.type == "th_open" and not _has_words(tokens[number + 1]):
             token.tag = tokens[number + 2].tag = "td"  # a screen reader finds no name for the column in it
-    return str(markdown.renderer.render(tokens, markdown.options, {}))
+    rendered = str(markdown.renderer.render(tokens, markdown.options, {}))
+    return rendered.replace("<pre>", '<pre tabindex="0">')  # wide code can be scrolled with the keyboard
 
 
 def _formula(text: str, options: Mapping[str, Any]) -> str:
