@@ -228,6 +228,7 @@ function listen() {
 
 async function main() {
   if (location.protocol === "file:") {
+    for (const button of document.querySelectorAll(".tools button")) button.disabled = true;
     showPython({ text: "Open this folder with a web server: run python -m http.server in it, then open http://localhost:8000", share: 0, failed: true });
   }
   for (const token of course.tokens) find("token").append(new Option(token));
