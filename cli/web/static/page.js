@@ -222,7 +222,7 @@ function listen() {
   addEventListener("keydown", event => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
     event.preventDefault();
-    if (!document.querySelector("dialog[open]")) actions.test();
+    if (python && !document.querySelector("dialog[open]")) actions.test();
   });
 }
 
