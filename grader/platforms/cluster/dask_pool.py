@@ -138,7 +138,6 @@ class _Run:
             elif time.monotonic() - heard > self._pool.patience:
                 raise ClusterLostError(f"{self._pool.address} has had no worker for {self._pool.patience:.0f} s")
         self._cleaner.shutdown()
-        self._spool.remove()
 
     def _chunks(self) -> Iterator[_Chunk]:
         """Read and write one chunk after another. None is larger than needed to keep all cores busy."""
