@@ -19,7 +19,7 @@ from cli.ui.anonymous import anonymous_option, hide_in
 from cli.ui.arguments import module_named
 from cli.ui.executors import Where, open_executor, where_options
 from cli.ui.progress_line import Pace
-from cli.ui.store_options import NEW_RESULTS, store_option
+from cli.ui.store_options import NEW_RESULTS, require_name, store_option
 from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch
 from grader.classroom.marks import Marking
@@ -170,6 +170,7 @@ def grade(
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
+    require_name(to)
     _check_owner(paths, student, class_zip=class_zip)
     given = Rules(
         roster=_full(roster),
