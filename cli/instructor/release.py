@@ -26,13 +26,31 @@ from grader.platforms.nbgrader.errors import CourseDirError
 @click.option("--bundle", is_flag=True, help="A folder for students to unpack: stubs, lessons, visible checks, attn.")
 @click.option("--solutions", is_flag=True, help="Publish the solutions: a folder that students take with attn update.")
 @click.option(
-    "--to", required=True, type=click.Path(path_type=Path), help="A course directory; for a bundle, a new folder."
+    "--web",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The course in a browser, with nothing to install: a new folder for any web server.",
 )
+@click.option(
+    "--runtime",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="For --web: a folder with the packages of npm. What it lacks is fetched and kept there.",
+)
+@click.option("--to", type=click.Path(path_type=Path), help="A course directory; for a bundle, a new folder.")
 @click.option("--due", metavar="WHEN", help="When an assignment is due: 2026-10-01, or 2026-10-01T12:00+02:00.")
 @click.option("--force", is_flag=True, help="Release an assignment again although students have handed it in.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def release(
-    modules: tuple[str, ...], bundle: bool, solutions: bool, to: Path, due: str | None, force: bool, as_json: bool
+    modules: tuple[str, ...],
+    bundle: bool,
+    solutions: bool,
+    web: Path | None,
+    runtime: Path | None,
+    to: Path | None,
+    due: str | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Make what students receive, without solutions and hidden suites.
 
@@ -40,11 +58,15 @@ def release(
     attn release --bundle softmax --to ../week1               a folder to unpack
     attn release softmax --to ../attention --due 2026-10-01   for nbgrader
     attn release --solutions softmax --to ../week1-solutions  after the due date
+    attn release --web ../site softmax masks                  a page to open
 
     With --solutions, students can read the reference with `attn solution`, after `attn update` with this folder or a
     zip of it. Nothing else does: bundles and assignments never contain a solution.
 
     A bundle includes the attn command. For the course directory of nbgrader, see `attn course`.
+
+    With --web, students open a page and need nothing else: Python and NumPy run in the browser. Only modules 01 to 04
+    can. Their runtime and the editor come from npm, pinned by version and hash. See docs/web.md.
 
     An assignment is a notebook made from the solution. Each function has an answer cell and, below it, a locked cell
     with the visible checks that carries the function's points. The lesson's open question is graded by hand. nbgrader's
@@ -57,10 +79,19 @@ def release(
     """
     course = find_course(Path.cwd())
     wanted = chosen(course, modules)
-    if (bundle or solutions) and (due or force):
-        raise click.UsageError("--due and --force are for assignments, not for a bundle or solutions")
-    if bundle and solutions:
-        raise click.UsageError("a bundle has no solutions: release them on their own")
+    if (bundle or solutions or web) and (due or force):
+        raise click.UsageError("--due and --force are for assignments, not for a bundle, a web course or solutions")
+    if bool(bundle) + bool(solutions) + bool(web) > 1:
+        raise click.UsageError("use only one of --bundle, --solutions and --web; solutions are released on their own")
+    if runtime and not web:
+        raise click.UsageError("--runtime is for --web")
+    if web:
+        if to:
+            raise click.UsageError("--web already names the folder: leave --to out")
+        _web(course, wanted, web, runtime, as_json=as_json)
+        return
+    if to is None:
+        raise click.UsageError("Missing option '--to'.")
     if not bundle and not solutions and (optional := [one.name for one in wanted if one.needs_gpu]):
         raise click.UsageError(f"{', '.join(optional)}: nbgrader has no GPU here. Release it with --bundle")
     if solutions:
@@ -90,6 +121,30 @@ def _publish(course: Course, modules: tuple[Module, ...], to: Path, *, as_json: 
         return
     names = ", ".join(module.name for module in modules)
     click.echo(f"{to}: the solutions of {names}. Students run: attn update {to.name} (or a zip of it)")
+
+
+def _web(course: Course, modules: tuple[Module, ...], to: Path, runtime: Path | None, *, as_json: bool) -> None:
+    from cli.web.build import WebError, make_web, require_possible  # few need it
+
+    try:
+        require_possible(modules)  # before anything slow
+    except WebError as error:
+        raise click.UsageError(str(error)) from None
+    _require_new_folder(course, to)
+    _require_sound(course, modules)
+    click.echo("making the web course ...", err=True)
+    try:
+        make_web(course, modules, to, runtime)
+    except WebError as error:
+        _give_up(str(error))
+    if as_json:
+        click.echo(json.dumps([{"module": module.name, "folder": str(to)} for module in modules], indent=1))
+        return
+    size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file()) / 1e6
+    click.echo(
+        f"{to}: {len(modules)} module(s), {size:.1f} MB, no solution, no hidden suite. Put it on any web server."
+    )
+    click.echo(f"To try it: python -m http.server -d {to}, then open http://localhost:8000")
 
 
 def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.ui.progress_line import Pace
+from grader.core.browser import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.sandbox.jail.tiers import begin_spawner
@@ -62,6 +63,8 @@ def where_to_paste(module: Module) -> str:
     The file is imported, not run: the part of a lesson that is only for a main program may train a model.
     """
     file = own_file(module)
+    if IN_BROWSER:
+        return f"at the end of {file.name}, and press Run"
     if file == module.notebook:
         return f"into a new cell of {file.name}"
     folder = os.path.relpath(module.folder)

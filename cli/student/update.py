@@ -10,6 +10,7 @@ import click
 
 from grader.course.course import Course, find_course
 from grader.course.reference import PUBLISHED
+from grader.workspace.take_over import TakenModule, is_work, take_over
 from grader.workspace.update import Update
 from grader.workspace.update import update as take
 from grader.workspace.update_bundle import UpdateError
@@ -23,18 +24,43 @@ def update(source: Path, as_json: bool) -> None:
     """Take new lessons and modules from a newer bundle. FROM is a folder or a zip. Your own work is kept.
 
     \b
-    attn update ~/Downloads/week2.zip
+    attn update ~/Downloads/week2.zip    new lessons and modules
+    attn update ~/Downloads/ana.zip      your own work from a web course
 
-    If anything is wrong with the bundle, nothing is changed.
+    A zip that `attn submit` made, or that you downloaded from a web course, has your own work. Its files take the
+    place of yours, and a backup of yours is kept.
 
-    Exit status: 0 done, 2 not a bundle that can be used here, 3 a file could not be written.
+    If anything is wrong with the bundle or the zip, nothing is changed.
+
+    Exit status: 0 done, 2 nothing that can be used here, 3 a file could not be written.
     """
     course = find_course(Path.cwd())
     try:
+        if is_work(source):
+            taken = take_over(course, source)
+            entries = [asdict(one) for one in taken]
+            click.echo(json.dumps(entries, indent=1) if as_json else "\n".join(_taken_lines(taken)))
+            return
         done = take(course, source)
     except UpdateError as error:
         raise click.UsageError(str(error)) from None
     click.echo(json.dumps(asdict(done), indent=1) if as_json else "\n".join(_lines(course, done)))
+
+
+def _taken_lines(taken: tuple[TakenModule, ...]) -> list[str]:
+    if not taken:
+        return ["The zip has no work; nothing was changed."]
+    lines = [f"{one.name}: {_taken_words(one)}" for one in taken]
+    kept = [one.backup for one in taken if one.backup]
+    if kept:
+        lines.append(f"Your previous files are in {', '.join(kept)}. To put them back: attn reset MODULE --undo")
+    return lines
+
+
+def _taken_words(one: TakenModule) -> str:
+    if not one.is_here:
+        return "not a module of this course; skipped"
+    return f"your {one.file} is already the same" if one.is_same else f"{one.file} is now the one of the zip"
 
 
 def _lines(course: Course, done: Update) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 
+from grader.core.browser import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import INTRODUCTION, Module
 from grader.submission.own_file import own_file
@@ -67,8 +68,9 @@ def milestone_lines(course: Course, module: Module) -> list[str]:
     if (milestone := module.milestone) is None:
         return []
     here = os.path.relpath(course.root)
-    where = "" if milestone.is_command or here == "." else f" in {here}"
-    how = "Try it:" if milestone.is_command else f"Try it: start python{where} and paste"
+    where = "" if here == "." else f" in {here}"
+    start = f"paste at the end of {module.stub.name}, and press Run" if IN_BROWSER else f"start python{where} and paste"
+    how = "Try it:" if milestone.is_command else f"Try it: {start}"
     code = [f"  {line}" for line in milestone.code.splitlines()]
     return ["", f"You built it: {milestone.unlocks}.", how, *code, ""]
 

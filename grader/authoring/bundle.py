@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader import __version__
@@ -75,9 +75,7 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield every leak of a finished bundle. Every text in it is searched, and every file in its wheel."""
     texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
-    for name in texts:
-        if {"solutions", "hidden", PUBLISHED} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
-            yield f"{name} is for instructors only"
+    yield from _files_of_instructors(texts)
     for wheel in bundle.glob("*.whl"):
         yield from _wheel_leaks(course, wheel)
         with zipfile.ZipFile(wheel) as archive:
@@ -88,7 +86,20 @@ def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
         yield from _leaks_in(course, module, texts)
 
 
-def _leaks_in(course: Course, module: Module, texts: dict[str, str]) -> Iterator[str]:
+def text_leaks(course: Course, texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield every leak in some texts, by their paths: files of instructors, and what is from them."""
+    yield from _files_of_instructors(texts)
+    for module in course.modules:
+        yield from _leaks_in(course, module, texts)
+
+
+def _files_of_instructors(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if {"solutions", "hidden", PUBLISHED} & set(Path(name).parts) or Path(name).name == "misconceptions.py":
+            yield f"{name} is for instructors only"
+
+
+def _leaks_in(course: Course, module: Module, texts: Mapping[str, str]) -> Iterator[str]:
     """Yield every leak in some texts. A lesson may quote a line of the solution, but not two in a row."""
     search = LeakSearch(course, module)
     for name, text in texts.items():

@@ -275,6 +275,7 @@ class Session:
         channel = self._worker.channel
         limits = self.limits.for_import if message["op"] in LONG else self.limits
         patience = Deadline(limits, self._worker.process.pid)
+        self._worker.process.allow(limits.cpu_s)
         self._serial += 1
         started = time.monotonic()
         try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import gzip
-import lzma
 import os
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -30,6 +29,11 @@ from grader.submission.archive import (
 MAX_CLASS = 4 << 30
 MANIFEST = "submission_metadata.yml"  # of Gradescope
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_BROKEN_TAR: list[type[Exception]] = [tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError]
+with suppress(ImportError):  # a browser's Python has no lzma
+    from lzma import LZMAError
+
+    _BROKEN_TAR.append(LZMAError)
 # Errors caused by a member's name, not by our disk: it appears twice, is inside a file, or is too long.
 _BAD_NAME = {errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ}
 
@@ -156,7 +160,7 @@ def _tar_members(path: Path) -> Generator[_Member]:
                     yield _Member(
                         info.name, partial(_safe_tar_path, info), partial(_tar_file, archive, info), _tar_time(info)
                     )
-    except (tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError, ValueError) as error:
+    except tuple(_BROKEN_TAR) as error:
         raise UnreadableError(f"cannot be read as a tar ({type(error).__name__})") from None
 
 

@@ -78,6 +78,12 @@ def undo(course: Course, module: Module) -> FileChange:
     return replace(change, restored=newest)
 
 
+def replace_work(course: Course, module: Module, name: str, data: bytes, *, backup: bool) -> FileChange:
+    """Make a file with this name and content the student's only file of a module, after a backup if wanted."""
+    kept = keep(course, module) if backup else None
+    return _replace(module, {name: _File(data, None)}, kept)
+
+
 def keep(course: Course, module: Module) -> Path | None:
     """Copy script and notebook into a new backup and return its path; None if there are no files."""
     files = _current_files(module)

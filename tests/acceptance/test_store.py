@@ -65,7 +65,8 @@ def wait_for(database: Database, count: int, *processes: subprocess.Popen[bytes]
 
 
 def without_timing(text: str | bytes) -> dict[str, Any]:
-    return dict(json.loads(text)) | {"timing": None}
+    data: dict[str, Any] = json.loads(text)
+    return data | {"timing": None}
 
 
 def assert_complete(database: Database, expected: Path) -> None:
@@ -81,7 +82,7 @@ def assert_complete(database: Database, expected: Path) -> None:
         differing = [line for line, same in zip(ours, other, strict=True) if line != same]
         assert all(b"wall_s" in line or b"cpu_s" in line for line in differing)
     lists = dict(database.sql("select name, content from document where name in ('grades.json', 'grades.csv')"))
-    assert lists["grades.csv"] == (expected / "grades.csv").read_text()
+    assert lists["grades.csv"] == (expected / "grades.csv").read_bytes().decode()
     assert lists["grades.json"] == (expected / "grades.json").read_text()
 
 

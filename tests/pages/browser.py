@@ -23,7 +23,7 @@ def missing_browser() -> str:
     for package in ("playwright", "axe_playwright_python"):
         if importlib.util.find_spec(package) is None:
             return f"{package} is not installed. Run: make setup"
-    if _executable() is None and not _own_browser():
+    if executable() is None and not _own_browser():
         return "there is no Chromium. Run: make browser"
     return ""
 
@@ -34,7 +34,8 @@ def needs_browser() -> None:
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
 
 
-def _executable() -> str | None:
+def executable() -> str | None:
+    """Return the path of a Chromium of this system; None if there is none."""
     return next((path for name in _NAMES if (path := shutil.which(name))), None)
 
 
@@ -93,7 +94,7 @@ def open_browser() -> Iterator[Browser]:
 
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=_executable(), args=arguments)
+        chromium = driver.chromium.launch(executable_path=executable(), args=arguments)
         try:
             yield Browser(chromium)
         finally:

@@ -52,11 +52,11 @@ def site_leaks(course: Course, folder: Path) -> Iterator[str]:
     """Yield every line of a solution, and every part of a hidden suite, in any page of a folder."""
     searches = [LeakSearch(course, module) for module in course.all_modules]
     for path in sorted(folder.rglob("*.html")):
-        lines = lines_of(_text_of(path.read_text(encoding="utf-8")))
+        lines = lines_of(page_text(path.read_text(encoding="utf-8")))
         yield from (f"{path.relative_to(folder)}: {leak}" for search in searches for leak in search.leaks(lines))
 
 
-def _text_of(page: str) -> str:
+def page_text(page: str) -> str:
     """Return the text of a page. Colours split a line of code into many elements, so only blocks break a line."""
     return html.unescape(_TAG.sub("", _BLOCK.sub("\n", page)))
 

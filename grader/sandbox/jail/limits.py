@@ -101,6 +101,8 @@ def cpu_seconds(pid: int) -> float:
             return time.clock_gettime((~pid << 3) | _PROCESS_CPU_CLOCK)
         except OSError:
             return 0.0
+    if pid == os.getpid():  # a worker in this process, as in a browser, which has no psutil
+        return time.process_time()
     import psutil
 
     try:

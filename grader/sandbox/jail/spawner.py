@@ -62,6 +62,7 @@ class Process:
     wait: Callable[[float], Exit | None]  # takes a timeout in seconds; None if it has not ended by then
     dismiss: Callable[[], None]  # kill it without waiting to learn how it ended
     ask_where: Callable[[], None] = lambda: None  # it writes the line it is in into its channel
+    allow: Callable[[float], None] = lambda _: None  # told the CPU time of the next request, if it must watch itself
 
 
 class Spawner(Protocol):

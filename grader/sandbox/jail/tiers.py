@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from grader.core.browser import IN_BROWSER
 from grader.core.tier import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import memory_bytes
@@ -17,10 +19,13 @@ from grader.sandbox.jail.plan import CONTAINED, STRICT, Layer, Plan
 from grader.sandbox.jail.spawner import ColdSpawner, JailError, ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, gpu_files, view_for
 
+if TYPE_CHECKING:
+    from grader.sandbox.jail.same_process import SameProcessSpawner
+
 # The user of a worker if we are root: one of the few numbers that neither Debian nor systemd assigns.
 WORKER_UID = 65_530
 
-CAN_FORK = hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
+CAN_FORK = not IN_BROWSER and hasattr(os, "fork") and hasattr(os, "wait4") and hasattr(socket, "send_fds")
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,17 @@ def open_gpu_spawner(*, compiles: bool = False) -> ZygoteSpawner:
     raise JailError("; ".join(problems) or "this system cannot start workers with a GPU")
 
 
-def open_spawner(backend: Backend, begun: ZygoteSpawner | None = None) -> ZygoteSpawner | ColdSpawner:
-    """Return a spawner of the best tier on this machine: the one already begun, if its jail holds."""
+def open_spawner(
+    backend: Backend, begun: ZygoteSpawner | None = None
+) -> ZygoteSpawner | ColdSpawner | SameProcessSpawner:
+    """Return a spawner of the best tier on this machine: the one already begun, if its jail holds.
+
+    In a browser there is one process. The page is the student's own, and nothing is graded there.
+    """
+    if IN_BROWSER:
+        from grader.sandbox.jail.same_process import SameProcessSpawner  # the worker's code, which no grader imports
+
+        return SameProcessSpawner(backend)
     meters = begun is None or begun.plan.meters
     for plan in plans(backend):
         try:

@@ -1,0 +1,117 @@
+"""The page and the terminal agree on every solution, right solution and misconception of the web course.
+
+`python -m tests.cli.web.test_parity` prints the differences.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.core.report import Report
+from grader.course.course import Course, read_course
+from grader.grading.grade import check_own_files
+from grader.submission.submission import Source, Submission
+from tests.cli.web.made import EngineProcess, Files, TriedFile, compared, files_of, page_data, tried_files
+from tests.cli.web.web_page import BareWorker
+from tests.conftest import ROOT
+from tests.pages.browser import Browser
+
+FEWEST = 150
+Test = Callable[[Files, str], dict[str, Any]]  # the report of `attn test` on some files
+
+
+def terminal_reports(course: Course, bundle: Course, files: list[TriedFile]) -> Iterator[dict[str, Any]]:
+    """Yield the report of the terminal on each file."""
+    for module in bundle.modules:
+        own = [one for one in files if one.module == module.name]
+        reports: list[Report] = []
+        check_own_files(bundle, module, (_submission(course, one) for one in own), reports.append)
+        for report in reports:
+            held = [sum(getattr(one, key) for one in report.properties) for key in ("hold", "total")]
+            yield report.as_json() | {"properties": held}
+
+
+def _submission(course: Course, one: TriedFile) -> Submission:
+    texts = {path.split("/")[-1].removesuffix(".py"): entry["text"] for path, entry in files_of(course, one).items()}
+    sources = {slug: Source(f"{slug}.py", (text,), notebook=False) for slug, text in texts.items()}
+    return Submission("you", one.module, f"{course.module(one.module).slug}.py", sources)
+
+
+def differences(course: Course, bundle: Course, test: Test) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Return for each file what the terminal and the page say differently."""
+    files = tried_files(course)
+    assert len(files) >= FEWEST
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for one, report in zip(files, terminal_reports(course, bundle, files), strict=True):
+        expected = compared(report)
+        given = compared(test(files_of(course, one), course.module(one.module).slug))
+        if expected != given:
+            parts = {key: (expected[key], given[key]) for key in expected if expected[key] != given[key]}
+            found[f"{one.module} {one.title}"] = parts
+    return found
+
+
+@pytest.mark.exhaustive
+def test_one_process_gives_the_reports_of_the_jail(course: Course, engine: EngineProcess, web_course: Path) -> None:
+    def test(files: Files, slug: str) -> dict[str, Any]:
+        engine.files = files
+        return _report(engine.attn("test", slug, "--json"))
+
+    assert differences(course, read_course(web_course), test) == {}
+
+
+@pytest.mark.exhaustive
+def test_the_browser_gives_the_reports_of_the_terminal(
+    course: Course, browser: Browser, address: str, web_folder: Path, web_course: Path
+) -> None:
+    found = differences(course, read_course(web_course), _browser_test(browser, address, web_folder))
+    assert {name: parts for name, parts in found.items() if unexplained(parts)} == {}
+
+
+def _browser_test(browser: Browser, address: str, folder: Path) -> Test:
+    worker = BareWorker(browser.chromium.new_page(), address, page_data(folder)["python"])
+    return lambda files, slug: _report(worker.attn(files, "test", slug, "--json"))
+
+
+def _report(reply: dict[str, Any]) -> dict[str, Any]:
+    """Return the report that a command printed, and from the progress how many stated properties hold."""
+    screen = str(reply["screen"])
+    found: dict[str, Any] = json.loads(screen[screen.index("{") :])
+    progress = json.loads(reply["files"][".attnlab/progress.json"]["text"])["modules"][found["module"]]
+    return found | {"properties": [progress["holding"], progress["stated"]]}
+
+
+def unexplained(parts: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+    """Return the differences that the browser's NumPy does not explain."""
+    return {key: pair for key, pair in parts.items() if _explained(pair[0]) != _explained(pair[1])}
+
+
+def _explained(value: Any) -> Any:
+    """Return a part of a report without what depends on NumPy's version and on the width of its integers."""
+    if isinstance(value, dict):
+        return {key: _explained(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_explained(one) for one in value]
+    return re.sub(r"\bint(32|64)\b", "int", value) if isinstance(value, str) else value
+
+
+def main() -> None:
+    """Print the differences between the terminal and the browser, for a folder of the web course."""
+    from tests.cli.web.made import served
+    from tests.pages.browser import open_browser
+
+    folder, bundle = Path(sys.argv[1]), Path(sys.argv[2])
+    with served(folder) as address, open_browser() as browser:
+        found = differences(read_course(ROOT), read_course(bundle), _browser_test(browser, address, folder))
+    print(json.dumps({"differ": found, "count": len(found)}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
