@@ -12,16 +12,16 @@ from typing import Literal, NoReturn
 
 import click
 
+from cli.instructor.grade_result import exit_code, show_notes, show_result
 from cli.instructor.run_rules import rules_of_run
 from cli.ui.accounting_screens import dry_run_lines, student_notes, sum_lines
-from cli.ui.anonymous import AnonymousOutput, anonymous_option, hide_in
+from cli.ui.anonymous import anonymous_option, hide_in
 from cli.ui.arguments import module_named
 from cli.ui.executors import Where, open_executor, where_options
 from cli.ui.progress_line import Pace
-from cli.ui.report_screens import change_lines, class_table, remark_lines, report_screen
-from cli.ui.store_options import NEW_RESULTS, store_option
+from cli.ui.store_options import NEW_RESULTS, require_name, store_option
 from grader.classroom.accounting import Accounting, account, settled
-from grader.classroom.batch import Batch, BatchResult
+from grader.classroom.batch import Batch
 from grader.classroom.marks import Marking
 from grader.classroom.pseudonyms import people_of
 from grader.classroom.results import Results
@@ -170,6 +170,7 @@ def grade(
         raise click.UsageError(
             "this machine has no NVIDIA GPU; without --device, checks that need one are reported as not run"
         )
+    require_name(to)
     _check_owner(paths, student, class_zip=class_zip)
     given = Rules(
         roster=_full(roster),
@@ -224,8 +225,8 @@ def grade(
                     _run(batch, executor, resume=resume, to=to)
                 result = batch.settle()
                 alone = len(found.handed_in) == 1 and not any(path.is_dir() for path in paths)
-                _show(batch, result, hidden, rules.name or "", as_json=as_json, alone=alone)
-                _notes(batch, result, found, to)
+                show_result(batch, result, hidden, rules.name or "", as_json=as_json, alone=alone)
+                show_notes(batch, result, found, to)
                 if not alone:
                     click.echo("\n".join(sum_lines(settled(accounting, result.marks))), err=True)
     except NoJailError:
@@ -238,7 +239,7 @@ def grade(
         saved = ". What is graded is saved: go on with --resume" if isinstance(error, ClusterLostError) else ""
         click.echo(f"attn: {error}{saved}", err=True)
         sys.exit(3)
-    sys.exit(3 if batch.unwritten else _exit_code(result, refused=accounting.has_skipped))
+    sys.exit(3 if batch.unwritten else exit_code(result, refused=accounting.has_skipped))
 
 
 def _check_owner(paths: tuple[Path, ...], student: str | None, *, class_zip: bool) -> None:
@@ -350,55 +351,3 @@ def _run(batch: Batch, executor: Executor, *, resume: bool, to: ResultsStore | N
         raise
     for key, (_, problem) in batch.unwritten.items():
         click.echo(f"attn: the report and the grade of {key.student} could not be written: {problem}", err=True)
-
-
-def _show(
-    batch: Batch, settled: BatchResult, hidden: AnonymousOutput | None, name: str, *, as_json: bool, alone: bool
-) -> None:
-    """Print the reports as JSON, as a class table, or a single one in full."""
-    if as_json:
-        # One at a time: the reports of a class may not fit into memory.
-        for number, report in enumerate(batch.reports(settled)):
-            click.echo("[" if number == 0 else ",", nl=number == 0)
-            with hidden.as_it_is() if hidden else contextlib.nullcontext():
-                shown = hidden.names.report(report) if hidden else report
-                click.echo(json.dumps(shown.as_json(), indent=1), nl=False)
-        click.echo("\n]")
-    else:
-        table = hidden.table(settled) if hidden else settled
-        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(table, name))
-    for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
-        click.echo(line, err=as_json)
-
-
-def _notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: ResultsStore | None) -> None:
-    """Print notes on standard error."""
-    if any(summary.sandbox == "none" for summary in settled.summaries):
-        click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
-    if found.refused:
-        click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
-    if to is None:
-        return
-    lines: dict[tuple[str, str], int] = {}
-    for mark in settled.marks:
-        lines[mark.module, mark.id] = lines.get((mark.module, mark.id), 0) + 1
-    for (module, who), count in lines.items():
-        if count > 1:
-            click.echo(one_line(f"attn: {who} has {count} lines for {module} in grades.csv"), err=True)
-    for note in batch.results.overrides.notes(settled.marks):
-        click.echo(one_line(f"attn: {note}", 1000), err=True)
-    left_out = batch.results.unmarked()
-    if left_out:
-        names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
-        text = "from a run that has not finished: not in grades.csv until you repeat that run with --resume"
-        click.echo(f"attn: {len(left_out)} report(s) in {to.title} are {text} ({names})", err=True)
-    if provisional := sum(bool(summary.undecided_points) for summary in settled.summaries):
-        scores = "1 score is" if provisional == 1 else f"{provisional} scores are"
-        click.echo(f"attn: {scores} provisional. To see what is undecided, run: attn review {to.name}", err=True)
-    click.echo(f"one report per submission, grades.csv and the misconceptions of the class are in {to.title}", err=True)
-
-
-def _exit_code(settled: BatchResult, *, refused: bool) -> int:
-    if any(summary.score is None for summary in settled.summaries):
-        return 3
-    return 0 if all(summary.is_full for summary in settled.summaries) and not refused else 1

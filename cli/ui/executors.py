@@ -115,7 +115,8 @@ def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allo
         own = (shared / FOLDER).resolve()
         own.mkdir(parents=True, exist_ok=True, mode=0o700)
         if where.cluster:
-            address, certs = stack.enter_context(_started(where, own, jobs))
+            this_run = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=own, prefix="run-")))
+            address, certs = stack.enter_context(_started(where, this_run, jobs))
             patience = LOCAL_SECONDS if where.cluster == "local" else QUEUE_SECONDS
             plain = DaskPool(address, own / "spool", security_of(certs), allow_unjailed, patience=patience)
         elif where.on:
@@ -127,7 +128,8 @@ def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allo
             yield SplitPool(plain, DaskPool(address, own / "spool-gpu", security, allow_unjailed, name))
         else:
             yield plain
-    _remove(own)
+    if where.spool is None:  # otherwise another command may be using it
+        shutil.rmtree(own, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -138,8 +140,6 @@ def _started(where: Where, folder: Path, jobs: int) -> Iterator[tuple[str, Path]
     from grader.platforms.cluster.slurm import slurm_cluster
 
     plan = read_plan(where.plan)
-    for name in ("certs", "address"):  # of a run that was killed
-        _remove(folder / name)
     if where.cluster == "local":
         with local_cluster(folder, jobs) as found:
             yield found
@@ -153,10 +153,3 @@ def _started(where: Where, folder: Path, jobs: int) -> Iterator[tuple[str, Path]
         with kubernetes_cluster(plan) as address:
             click.echo(f"the scheduler is at {address}; grading begins with the first worker", err=True)
             yield address, where.certs
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

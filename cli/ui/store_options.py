@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from grader.classroom.store.errors import StoreError
 from grader.classroom.store.files import FileStore
@@ -72,6 +73,13 @@ def store_url() -> str | None:
     """Return the URL of --store in the command that runs."""
     found: str | None = click.get_current_context().meta.get(_META)
     return found
+
+
+def require_name(to: ResultsStore | None) -> None:
+    """Stop if --store is given and the results have no name in it. ATTN_STORE may be set for other commands."""
+    given = click.get_current_context().get_parameter_source("store") == ParameterSource.COMMANDLINE
+    if to is None and given:
+        raise click.UsageError("--store needs the name of the results in the database: add --to NAME")
 
 
 def open_results(name: str) -> ResultsStore:

@@ -18,7 +18,7 @@ from grader.course.sentences import Sentence
 from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.load_student import load, program_of
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.spawner import ColdSpawner, ZygoteSpawner
+from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
 from grader.sandbox.student import Student
@@ -116,7 +116,7 @@ def _open(course: Course, begun: Sequence[Module]) -> Iterator[tuple[dict[str, S
     students: dict[str, Student] = {}
     used: list[UsedModule] = []
     with ExitStack() as stack:
-        spawners: dict[str, ZygoteSpawner | ColdSpawner] = {}
+        spawners: dict[str, Spawner] = {}
         for module in begun:
             submission = own_submission(course, module)
             if submission.problem:

@@ -105,6 +105,13 @@ def test_a_database_is_checked_and_listed(places: tuple[Place, Place]) -> None:
     assert "there are no reports in nothing in postgresql://grader@" in printed
 
 
+def test_grading_into_a_database_needs_a_name(graded: Graded, tmp_path: Path) -> None:
+    command = f"grade {graded.folder} --store postgresql://grader@db/attention"
+    status, printed, _ = Place(graded, tmp_path, "reports").attn(command)
+    assert status == 2
+    assert "add --to NAME" in printed
+
+
 def test_a_wrong_url_is_a_usage_error(graded: Graded, tmp_path: Path) -> None:
     status, printed, _ = Place(graded, tmp_path, "reports", "mysql://grader@db/attention").attn("stats REPORTS")
     assert status == 2

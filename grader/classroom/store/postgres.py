@@ -59,7 +59,7 @@ class PostgresStore:
 
     def journal(self) -> dict[ReportKey, JournalEntry]:
         """Return what is known of each report."""
-        found = map(entry_of, self._rows(f"select {ENTRY} from report where class = %s order by written, ctid"))
+        found = map(entry_of, self._rows(f"select {ENTRY} from report where class = %s order by number"))
         return {entry.key: entry for entry in found}
 
     def read(self, key: ReportKey) -> bytes:

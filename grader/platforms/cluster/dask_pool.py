@@ -23,7 +23,7 @@ from grader.grading.failure import FAULT, NO_JAIL, raise_failure
 from grader.grading.pool import ALLOW_UNJAILED, GPU, Graded, machine_failed
 from grader.grading.tell import Tell
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
-from grader.platforms.cluster.job import ABANDONED, KEYS, REFUSED, Job
+from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
 from grader.platforms.cluster.link import AGAIN, PATIENCE_SECONDS, Link
 from grader.platforms.cluster.spool import Item, Spool, key_of
 from grader.submission.submission import SubmissionRef
@@ -138,7 +138,6 @@ class _Run:
             elif time.monotonic() - heard > self._pool.patience:
                 raise ClusterLostError(f"{self._pool.address} has had no worker for {self._pool.patience:.0f} s")
         self._cleaner.shutdown()
-        self._spool.remove()
 
     def _chunks(self) -> Iterator[_Chunk]:
         """Read and write one chunk after another. None is larger than needed to keep all cores busy."""
@@ -190,6 +189,8 @@ class _Run:
         answer: dict[str, Any] = {ABANDONED: True} if text is AGAIN else json.loads(text)
         if REFUSED in answer:
             raise ClusterError(answer[REFUSED])
+        if FAILED in answer:
+            raise ClusterLostError(answer[FAILED])
         if "error" in answer:
             _raise(answer)
         reports = {one.key: self._report(one.key) for one in chunk.sent} if KEYS in answer else {}

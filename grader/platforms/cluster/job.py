@@ -9,7 +9,7 @@ from grader.classroom.provenance import Provenance
 from grader.core.json_record import from_json, to_json
 
 # Answers, in addition to the failures of a grading process.
-KEYS, REFUSED, ABANDONED = "keys", "refused", "abandoned"
+KEYS, REFUSED, FAILED, ABANDONED = "keys", "refused", "failed", "abandoned"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -81,9 +82,14 @@ async def _worker(
 ) -> None:
     dask.config.set(SETTINGS)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # The grading processes end with their threads, and workers in jails with them.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, os._exit, 0)
     with tempfile.TemporaryDirectory(prefix="attn-worker-", ignore_cleanup_errors=True) as scratch:
+
+        def stop() -> None:
+            """End at once. The grading processes end with their threads, and jailed workers with them."""
+            shutil.rmtree(scratch, ignore_errors=True)
+            os._exit(0)
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
         for number in range(sys.maxsize):
             name = f"{socket.gethostname()}-{os.getpid()}-{number}"
             try:

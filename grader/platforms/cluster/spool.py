@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,10 +74,6 @@ class Spool:
         """Remove a chunk and its reports: the class has them."""
         for path in (self._chunk(chunk), *map(self._place, keys)):
             path.unlink(missing_ok=True)
-
-    def remove(self) -> None:
-        """Remove the folder when nothing is left to do."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _chunk(self, chunk: str) -> Path:
         return self.folder / "work" / f"{chunk}.jsonl"

@@ -21,7 +21,7 @@ from grader.course.module import CourseError
 from grader.grading.failure import NoProcessError, failure_of
 from grader.grading.pool import GPU, LOST, MAX_LOST, TRIES, GradingProcess, ProcessLostError, machine_failed
 from grader.grading.workers import NoGpuError, NoJailError
-from grader.platforms.cluster.job import ABANDONED, KEYS, REFUSED, Job, differences, read_job
+from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job, differences, read_job
 from grader.platforms.cluster.spool import Spool
 from grader.submission.submission import Submission
 
@@ -63,7 +63,7 @@ def _answer(job: Job) -> dict[str, Any]:
     except (NoJailError, NoGpuError, CourseError, NoProcessError, RuntimeError) as error:
         return failure_of(error)
     except OSError as error:
-        return {REFUSED: f"the worker on {socket.gethostname()} failed: {error}"}
+        return {FAILED: f"the worker on {socket.gethostname()} failed: {error}"}
     return {KEYS: keys}
 
 

@@ -10,6 +10,7 @@ from grader.course.course import Course
 from grader.course.golden import read_golden
 from tests.bench.verdicts.task import Slip, Task
 from tests.bench.verdicts.torch_judge_tasks import TASKS
+from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -24,3 +25,14 @@ def test_every_wrong_way_is_one_of_ours_and_changes_the_solution(course: Course,
 def test_a_change_that_fits_nowhere_is_an_error() -> None:
     with pytest.raises(ValueError, match="has no 'missing'"):
         TASKS[0].wrong(Slip("no_max_subtraction", "missing", ""))
+
+
+def test_the_page_has_every_case_and_its_counts_are_those_of_its_rows() -> None:
+    text = (ROOT / "docs" / "verdicts.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    cases = [[f"| `{task.name}`, `{task.module}`", f"`{one.misconception}`"] for task in TASKS for one in task.slips]
+    assert [row[:2] for row in rows] == cases
+    theirs, ours = (sum(row[place].startswith("accepted") for row in rows) for place in (2, 3))
+    assert f"| wrong ways | {theirs} of {len(rows)} | {ours} of {len(rows)} |" in text
+    assert ours == 0
+    assert f"| right solutions | {sum(len(task.right) for task in TASKS)} of" in text

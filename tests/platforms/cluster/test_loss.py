@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
@@ -92,4 +93,34 @@ def test_lost_machines_lose_nothing_and_double_nothing(built: Course, tmp_path: 
     assert texts(out, MODULE) == texts(local, MODULE)
     assert sorted(written(out)) == sorted(written(local)) == [(MODULE, f"s{number:04d}") for number in range(SIZE)]
     assert (out / "grades.csv").read_bytes() == (local / "grades.csv").read_bytes()
+    assert not (out / ".cluster").exists()
+
+
+def test_a_killed_command_takes_over_what_the_workers_finished(built: Course, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(built.root, tmp_path / "course"))
+    folder, local, out = tmp_path / "class", tmp_path / "local", tmp_path / "cluster"
+    students = [f"s{number:02d}" for number in range(60)]
+    for number, name in enumerate(students):
+        path = folder / name / MODULE / "tiny.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(HONEST[number % len(HONEST)])
+    reports = out / ".cluster" / "spool" / "reports"
+    with Machines(tmp_path / "machines") as machines:
+        machines.add_worker()
+        words = command(folder, out, *machines.options)
+        with subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            while len(list(reports.rglob("*.json"))) < 10:
+                assert running.poll() is None
+                time.sleep(0.05)
+            running.kill()
+        found = [path.read_bytes() for path in reports.rglob("*.json")]
+        left = {json.loads(data)["submission"]: data for data in found}
+        assert left
+        done = subprocess.run([*words, "--resume"], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr[-2000:]
+    assert subprocess.run(command(folder, local), cwd=root, capture_output=True, check=False).returncode == 1
+    assert texts(out, MODULE) == texts(local, MODULE)
+    assert sorted(written(out)) == [(MODULE, name) for name in students]
+    # With their timing: they were not graded again.
+    assert {name: (out / MODULE / f"{name}.json").read_bytes() for name in left} == left
     assert not (out / ".cluster").exists()

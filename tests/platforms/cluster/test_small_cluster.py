@@ -114,6 +114,12 @@ def test_a_stranger_without_the_certificate_is_refused(machines: Machines, tmp_p
     assert link.stdout == "refused\n", link.stderr
 
 
+def test_a_pool_for_a_gpu_needs_one(grade: Grade, machines: Machines, tmp_path: Path) -> None:
+    done = grade("--to", tmp_path / "out", "--on-gpu", machines.address, "--certs", machines.certs)
+    assert done.returncode == 2
+    assert f"all workers at {machines.address} must have the same GPU, but they have: none" in done.stderr
+
+
 def test_a_cluster_for_one_run(grade: Grade, local: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = grade("--to", out, "--cluster", "local", "--jobs", 2)

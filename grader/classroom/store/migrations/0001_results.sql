@@ -12,6 +12,7 @@ create table report (
     module text not null,
     student text not null,
     attempt text not null,
+    number bigserial, -- in the order in which reports came first
     content json not null,
     sha256 text not null,
     provenance json not null,
