@@ -99,6 +99,8 @@ async function ask(request, title) {
   } finally {
     setBusy(false, title);
     if (!find("screen").textContent.trim()) screen.note(`${title} is done. It printed nothing.`);
+    // A test says first what is wrong; everything else has its result at the end.
+    find("result").scrollTop = title === "Test" ? 0 : find("result").scrollHeight;
   }
 }
 
