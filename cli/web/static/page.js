@@ -99,6 +99,8 @@ async function ask(request, title) {
   } finally {
     setBusy(false, title);
     if (!find("screen").textContent.trim()) screen.note(`${title} is done. It printed nothing.`);
+    // A test says first what is wrong; everything else has its result at the end.
+    find("result").scrollTop = title === "Test" ? 0 : find("result").scrollHeight;
   }
 }
 
@@ -222,12 +224,13 @@ function listen() {
   addEventListener("keydown", event => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
     event.preventDefault();
-    if (!document.querySelector("dialog[open]")) actions.test();
+    if (python && !document.querySelector("dialog[open]")) actions.test();
   });
 }
 
 async function main() {
   if (location.protocol === "file:") {
+    for (const button of document.querySelectorAll(".tools button")) button.disabled = true;
     showPython({ text: "Open this folder with a web server: run python -m http.server in it, then open http://localhost:8000", share: 0, failed: true });
   }
   for (const token of course.tokens) find("token").append(new Option(token));
