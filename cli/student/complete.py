@@ -17,6 +17,7 @@ from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.progress_screens import milestone_lines
 from cli.ui.report_screens import own_screen, wrapped
+from grader.core.browser import IN_BROWSER
 from grader.core.cost_words import cost_word
 from grader.core.json_record import json_text
 from grader.course.course import Course, find_course
@@ -95,7 +96,8 @@ def _screen(module: Module, state: Completion, unlocked: list[str], *, done: boo
     if not done:
         lines += ["", f"{module.name} is not complete. Open:", *(wrapped(one, "  - ") for one in state.open_items())]
         if state.keeps_limits:
-            lines.append("Fix it (`attn hint` helps), or use --anyway.")
+            anyway = f"`attn complete {module.slug} --anyway`" if IN_BROWSER else "--anyway"  # there, it is a button
+            lines.append(f"Fix it (`attn hint` helps), or use {anyway}.")
         elif state.passes:
             lines.append(f"`attn profile {module.slug}` shows where a limit is broken.")
         return "\n".join(lines)

@@ -60,7 +60,12 @@ class Step:
 
 def step(method: str, *args: Any, **kwargs: Any) -> Step:
     """Return a call that is made before that of a probe, for a method on the same object: step("update", k, v)."""
-    return Step(method, args, kwargs)
+    return Step(method, tuple(map(_wide, args)), {name: _wide(arg) for name, arg in kwargs.items()})
+
+
+def _wide(arg: Any) -> Any:
+    """Return whole numbers as 64 bits, as in the golden file: in a browser, NumPy makes them with 32."""
+    return arg.astype(np.int64) if isinstance(arg, np.ndarray) and arg.dtype == np.intp != np.int64 else arg
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +167,8 @@ def probe(
     if before and on_device:
         raise TypeError(f"{path}: a script cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
-    given = (path, args, kwargs or {}, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
+    args, kwargs = tuple(map(_wide, args)), {name: _wide(arg) for name, arg in (kwargs or {}).items()}
+    given = (path, args, kwargs, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
     return Probe(*given, attribute)
 
 

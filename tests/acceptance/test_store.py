@@ -86,10 +86,11 @@ def assert_complete(database: Database, expected: Path) -> None:
     assert lists["grades.json"] == (expected / "grades.json").read_text()
 
 
+@pytest.mark.parametrize("where", [(), ("--cluster", "local")], ids=["this machine", "a cluster"])
 def test_a_server_that_is_restarted_in_the_middle(
-    built: Course, handed_in: Path, expected: Path, database: Database
+    built: Course, handed_in: Path, expected: Path, database: Database, where: tuple[str, ...]
 ) -> None:
-    process = grader(built, handed_in / "0", handed_in / "1", "--to", "week1", url=database.url)
+    process = grader(built, handed_in / "0", handed_in / "1", "--to", "week1", *where, url=database.url)
     for count in (10, 40, 70):
         wait_for(database, count, process)
         database.server.restart()

@@ -50,7 +50,11 @@ export class Editor {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text } });
   }
 
-  focus() {
+  // Put the cursor at the beginning of a line, and show it in the middle.
+  goTo(number) {
+    const line = this.view.state.doc.line(Math.min(Math.max(number, 1), this.view.state.doc.lines));
+    const place = line.from + line.text.search(/\S|$/);
+    this.view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "center" }) });
     this.view.focus();
   }
 }

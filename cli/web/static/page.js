@@ -24,7 +24,7 @@ let module; // the one that is shown
 let busy = false;
 const unsaved = new Map();
 
-const screen = new Screen(find("screen"), pressed);
+const screen = new Screen(find("screen"), { run: pressed, go: goTo });
 
 function textOf(one) {
   return files[one.path]?.text ?? one.stub;
@@ -89,6 +89,8 @@ async function ask(request, title) {
     const reply = await python.ask({ ...request, files: sent }, text => screen.write(text));
     screen.finish();
     showStates(reply.states);
+    const { state, complete } = reply.states[module.name];
+    if (request.words?.[0] === "test" && state === "passing" && !complete) screen.write(`Next: attn complete ${module.slug}\n`);
     await take(sent, reply.files);
     return reply;
   } catch (error) {
@@ -105,11 +107,11 @@ function setBusy(now, title) {
   find("result").setAttribute("aria-busy", String(now));
   for (const button of document.querySelectorAll(".tools button")) button.disabled = now && button.id !== "stop";
   find("stop").hidden = !now;
-  find("result").dataset.title = title;
+  find("result").dataset.title = python.isUp ? `${title} is running …` : `${title} runs as soon as Python is ready …`;
   if (now) show("work");
 }
 
-const attn = (...words) => ask({ op: "attn", words: words.filter(Boolean) }, words[0]);
+const attn = (...words) => ask({ op: "attn", words: words.filter(Boolean) }, words[0][0].toUpperCase() + words[0].slice(1));
 
 const actions = {
   run: () => ask({ op: "run", module: module.name }, "Run"),
@@ -132,6 +134,14 @@ function pressed([name, ...words]) {
   else if (name === "submit") download();
   else if (words.length || !(name in actions)) attn(name, ...words);
   else actions[name]();
+}
+
+// A line in the text of a screen was pressed.
+function goTo(slug, line) {
+  const wanted = [...modules.values()].find(one => one.slug === slug);
+  if (wanted !== module) return;
+  show("work");
+  editor.goTo(line);
 }
 
 function following() {

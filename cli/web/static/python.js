@@ -11,7 +11,7 @@ export class Python {
   }
 
   start() {
-    this.ready = new Promise(resolve => { this.isReady = resolve; });
+    this.isUp = false;
     this.worker = new Worker("worker.js");
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = event => this.crash(event.message || "the script of the worker could not be loaded");
@@ -19,15 +19,17 @@ export class Python {
     this.show({ text: "Python is starting …", share: 0 });
   }
 
-  // Answer one request after another. `tell` gets output while it appears.
-  async ask(request, tell) {
-    await this.ready;
-    if (this.waiting) throw new Error("Python is busy");
+  // Return the answer to one request; `tell` gets output while it appears. Before Python is ready, the request waits.
+  ask(request, tell) {
     return new Promise((resolve, reject) => {
-      this.waiting = { resolve, reject, tell };
-      this.watch(SILENCE_SECONDS);
-      this.worker.postMessage({ type: "ask", request: JSON.stringify(request) });
+      this.waiting = { resolve, reject, tell, request };
+      if (this.isUp) this.send();
     });
+  }
+
+  send() {
+    this.watch(SILENCE_SECONDS);
+    this.worker.postMessage({ type: "ask", request: JSON.stringify(this.waiting.request) });
   }
 
   watch(seconds) {
@@ -41,8 +43,9 @@ export class Python {
   receive(data) {
     if (data.type === "start") this.show(data);
     if (data.type === "ready") {
+      this.isUp = true;
       this.show({ text: "Python is ready", share: 1 });
-      this.isReady();
+      if (this.waiting) this.send();
     }
     if (data.type === "again") { // the kept copy of Python's memory was of no use, and is gone
       this.worker.terminate();
@@ -63,17 +66,22 @@ export class Python {
   }
 
   stop(words) {
+    if (!this.isUp) { // nothing runs yet
+      this.settle(waiting => waiting.reject(new Error("Stopped.")));
+      return;
+    }
     this.worker.terminate();
     this.settle(waiting => waiting.reject(new Error(`${words} Python starts again. Your files are kept.`)));
     this.start();
   }
 
   crash(text) {
-    if (this.waiting) {
+    if (this.isUp && this.waiting) {
       this.stop(`Your code ${this.course.endings.crash}: ${text.slice(0, 300)}`);
       return;
     }
     this.worker.terminate();
+    this.settle(waiting => waiting.reject(new Error("Python could not start.")));
     this.show({ text: `Python could not start: ${text.slice(0, 300)} Reload the page to try again.`, share: 0, failed: true });
   }
 }

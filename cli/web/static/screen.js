@@ -5,10 +5,13 @@ const CODE = /\x1b\[(\d+)m/;
 const NAMES = "(?:test|hint|complete|explain|show|profile|next|submit|reset)";
 const COMMAND = new RegExp(`\`attn (${NAMES}(?: [\\w-]+)*)\`|(?<=^\\s*|: )attn (${NAMES}(?: [\\w-]+)*)$`, "g");
 
+const PLACE = /(\w+)\.py, (?:near )?line (\d+)|in line (\d+) of (\w+)\.py/g;
+
 export class Screen {
-  constructor(element, run) {
+  constructor(element, { run, go }) {
     this.element = element;
     this.run = run; // gets the words of a command that was pressed
+    this.go = go; // gets the module and the number of a line that was pressed
     this.rest = "";
     this.colour = "";
   }
@@ -49,9 +52,13 @@ export class Screen {
 
   text(text) {
     let end = 0;
-    for (const found of text.matchAll(COMMAND)) {
+    const pressable = [
+      ...[...text.matchAll(COMMAND)].map(found => [found, () => this.run((found[1] ?? found[2]).split(" "))]),
+      ...[...text.matchAll(PLACE)].map(found => [found, () => this.go(found[1] ?? found[4], Number(found[2] ?? found[3]))]),
+    ].sort(([one], [other]) => one.index - other.index);
+    for (const [found, press] of pressable) {
       this.span(text.slice(end, found.index));
-      this.button(found[0].replaceAll("`", ""), (found[1] ?? found[2]).split(" "));
+      this.button(found[0].replaceAll("`", ""), press);
       end = found.index + found[0].length;
     }
     this.span(text.slice(end));
@@ -67,12 +74,12 @@ export class Screen {
     }
   }
 
-  button(text, words) {
+  button(text, press) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "command";
     button.textContent = text;
-    button.addEventListener("click", () => this.run(words));
+    button.addEventListener("click", press);
     this.element.append(button);
   }
 }

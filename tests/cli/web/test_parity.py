@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,10 +43,10 @@ def _submission(course: Course, one: TriedFile) -> Submission:
     return Submission("you", one.module, f"{course.module(one.module).slug}.py", sources)
 
 
-def differences(course: Course, bundle: Course, test: Test) -> dict[str, dict[str, tuple[Any, Any]]]:
+def differences(
+    course: Course, bundle: Course, test: Test, files: list[TriedFile]
+) -> dict[str, dict[str, tuple[Any, Any]]]:
     """Return for each file what the terminal and the page say differently."""
-    files = tried_files(course)
-    assert len(files) >= FEWEST
     found: dict[str, dict[str, tuple[Any, Any]]] = {}
     for one, report in zip(files, terminal_reports(course, bundle, files), strict=True):
         expected = compared(report)
@@ -64,15 +63,19 @@ def test_one_process_gives_the_reports_of_the_jail(course: Course, engine: Engin
         engine.files = files
         return _report(engine.attn("test", slug, "--json"))
 
-    assert differences(course, read_course(web_course), test) == {}
+    files = tried_files(course)
+    assert len(files) >= FEWEST
+    assert differences(course, read_course(web_course), test, files) == {}
 
 
 @pytest.mark.exhaustive
 def test_the_browser_gives_the_reports_of_the_terminal(
     course: Course, browser: Browser, address: str, web_folder: Path, web_course: Path
 ) -> None:
-    found = differences(course, read_course(web_course), _browser_test(browser, address, web_folder))
-    assert {name: parts for name, parts in found.items() if unexplained(parts)} == {}
+    files = tried_files(course)
+    assert len(files) >= FEWEST
+    test = _browser_test(browser, address, web_folder)
+    assert differences(course, read_course(web_course), test, files) == {}
 
 
 def _browser_test(browser: Browser, address: str, folder: Path) -> Test:
@@ -88,29 +91,20 @@ def _report(reply: dict[str, Any]) -> dict[str, Any]:
     return found | {"properties": [progress["holding"], progress["stated"]]}
 
 
-def unexplained(parts: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
-    """Return the differences that the browser's NumPy does not explain."""
-    return {key: pair for key, pair in parts.items() if _explained(pair[0]) != _explained(pair[1])}
-
-
-def _explained(value: Any) -> Any:
-    """Return a part of a report without what depends on NumPy's version and on the width of its integers."""
-    if isinstance(value, dict):
-        return {key: _explained(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_explained(one) for one in value]
-    return re.sub(r"\bint(32|64)\b", "int", value) if isinstance(value, str) else value
-
-
 def main() -> None:
-    """Print the differences between the terminal and the browser, for a folder of the web course."""
+    """Print the differences between the terminal and the browser, for a folder of the web course and a bundle.
+
+    Further arguments are the names of the files to try, such as `01_softmax misconception/no_scaling`.
+    """
     from tests.cli.web.made import served
     from tests.pages.browser import open_browser
 
-    folder, bundle = Path(sys.argv[1]), Path(sys.argv[2])
+    folder, bundle, names = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+    course = read_course(ROOT)
+    files = [one for one in tried_files(course) if not names or f"{one.module} {one.title}" in names]
     with served(folder) as address, open_browser() as browser:
-        found = differences(read_course(ROOT), read_course(bundle), _browser_test(browser, address, folder))
-    print(json.dumps({"differ": found, "count": len(found)}, indent=1))
+        found = differences(course, read_course(bundle), _browser_test(browser, address, folder), files)
+    print(json.dumps({"differ": found, "tried": len(files), "count": len(found)}, indent=1))
 
 
 if __name__ == "__main__":

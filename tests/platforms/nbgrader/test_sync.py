@@ -302,6 +302,17 @@ def test_usage_mistakes_exit_2(
     assert words in err
 
 
+def test_a_report_that_cannot_be_read_refuses_only_its_student(copied: tuple[Path, Path], course: Course) -> None:
+    root, reports = copied
+    (reports / MODULE / "ben.json").write_text('{"schema": 1,')
+    (reports / MODULE / "carl.json").unlink()
+    (reports / MODULE / "carl.json").mkdir()
+    done = list(sync(course, FileStore(reports), root))
+    refused = dict.fromkeys(("ben", "carl"), "refused")
+    assert by_student(done) == dict.fromkeys(STUDENTS, "written") | refused
+    assert all("cannot be read" in one.problem for one in done if one.outcome == "refused")
+
+
 def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tuple[Path, Path], course: Course) -> None:
     root, reports = copied
     shutil.copytree(reports / MODULE, reports / "02_loop_attention")
