@@ -35,6 +35,9 @@ class Worker(StudentObjects):
         return self._reply(request) | self.watch.take()
 
     def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request.get("afresh"):
+            self.forget()
+            seed_everything(0)
         try:
             if request["op"] == "watch":
                 return {"ok": self._watch(request)}
