@@ -91,7 +91,7 @@ class _Zygote:
         """Import what workers need, once. Each worker would otherwise read these files again, in its jail."""
         import grader.sandbox.worker.worker  # noqa: F401
 
-        warm_up(self.plan.backend, meters=meters, gpu=gpu)
+        warm_up(self.plan.backend, meters=meters, gpu=gpu, rehearsed=not gpu)
 
     def try_the_jail(self) -> None:
         """Let a child enter the jail and try to break out, before we say that we are ready."""
