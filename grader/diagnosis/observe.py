@@ -26,7 +26,7 @@ Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended i
 def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, ProbeOutcome]:
     """Run the probes in a worker that has run nothing else. `skip` names targets that end their process."""
     if not session.is_fresh:
-        session.close()
+        session.renew()
     found: dict[int, ProbeOutcome] = {}
     for path in dict.fromkeys(probe.path for probe in probes):
         if path.partition(".")[0] in skip:

@@ -7,6 +7,7 @@ command that started it. Student code runs in its workers.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -32,6 +33,7 @@ def main() -> None:
         die_with_parent()
     root, allow_unjailed, gpu = Path(sys.argv[1]), ALLOW_UNJAILED in sys.argv[2:], GPU in sys.argv[2:]
     with private_output() as answers:
+        settled: set[str] = set()
 
         def answer(data: dict[str, Any]) -> None:
             with contextlib.suppress(BrokenPipeError):  # the command has ended
@@ -40,6 +42,10 @@ def main() -> None:
 
         def on_report(report: Report) -> None:
             answer({"report": report.as_json()})
+            if report.module not in settled:  # what is there after the first report stays: do not search it for garbage
+                settled.add(report.module)
+                gc.collect()
+                gc.freeze()
 
         def tell(student: str, check: str) -> None:
             answer({"tell": [student, check]})

@@ -127,6 +127,8 @@ class SubmissionGrading:
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
         session = Session(spawner, program, self.context.limits)
+        if self.context.module.backend == "numpy":  # torch has far more state
+            session.leaves_nothing = partial(_leaves_nothing, program)
         measurer = self.context.cost_measurer
         session.named = self.context.module.backend == "torch" and measurer is not None and bool(measurer.forbidden)
         return session
@@ -279,6 +281,13 @@ class SubmissionGrading:
             properties=result.explained.properties,
             printed=printable(printed),
         )
+
+
+def _leaves_nothing(program: Program) -> bool:
+    """Whether no call of a submission's functions can change what a later call does."""
+    from grader.complexity.stateless import is_stateless  # only a check that fails asks
+
+    return is_stateless(program.files[program.main])
 
 
 def _cost_result(cost: Cost, texts: Mapping[str, str]) -> CostResult:

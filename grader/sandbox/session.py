@@ -114,6 +114,7 @@ class Session:
         self.uncertified = ""  # why what the worker observes of itself is in doubt, if it is
         self.device_calls: list[DeviceCall] = []  # on a simulated or real GPU, in the current run of a check
         self.traced: TracedCalls | None = None  # on the simulated GPU; None means all
+        self.leaves_nothing: Callable[[], bool] = lambda: False  # whether no call can change what a later one does
         self.tell: Callable[[str], None] = lambda _: None  # called before something that takes long
         self._worker: LiveWorker | None = None
         self._endings: Counter[str] = Counter()
@@ -123,6 +124,7 @@ class Session:
         self._seconds: defaultdict[Limits, float] = defaultdict(float)  # of all requests so far, by their limits
         self._owners: set[str] = set()  # whose code has run in the current worker
         self._called: set[str] = set()  # whose code the current check has called
+        self._renewed = False  # whether the next request must run as in a new worker
         self._check = _CheckStart("", frozenset(), Counter(), "", CallRecord())
 
     @property
@@ -176,10 +178,22 @@ class Session:
         """
         if self._check.owners <= self._called:
             return False
-        self.close()
+        self.renew()
         self._endings, self.printed = self._check.endings, self._check.printed
         self.calls = self._check.calls.copy()
         return True
+
+    def renew(self) -> None:
+        """Let what follows run as in a new worker. Where calls leave nothing behind, the worker stays.
+
+        It forgets its objects, its random numbers and which warnings it has shown, before it carries out a request.
+        """
+        if self._worker is None or not self.leaves_nothing():
+            self.close()
+            return
+        worker = self._worker
+        self._leave_worker()
+        self._worker, self._renewed = worker, True
 
     def load(self) -> Loaded:
         """Start a worker and load the program into it. Return the defined names and the errors."""
@@ -233,6 +247,8 @@ class Session:
         message = self.with_earlier(message)
         if self.recorded is not None:
             self.recorded.append(RecordedRequest(self.generation, owner, message))
+        if self._renewed:
+            message, self._renewed = {**message, "afresh": True}, False
         return self._exchange(message, call, owner)
 
     def with_earlier(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -342,6 +358,7 @@ class Session:
     def _leave_worker(self) -> None:
         """Forget the worker and every object in it."""
         self._worker = None
+        self._renewed = False
         self._owners = set()
         self._earlier = []
         self.generation += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 ONE_IN = 4
@@ -17,9 +18,13 @@ class TracedCalls:
     """Chooses the calls: the first of every function, and some of the others that code cannot foresee."""
 
     def __init__(self, files: Mapping[str, Mapping[str, Any]], seed: int) -> None:
-        self._always = any(_CALLED_BACK.search(cell) for one in files.values() for cell in one["cells"])
+        self._files = files
         self._rng = random.Random(seed)
         self._seen: set[str] = set()
+
+    @cached_property
+    def _always(self) -> bool:
+        return any(_CALLED_BACK.search(cell) for one in self._files.values() for cell in one["cells"])
 
     def has_next(self, owner: str) -> bool:
         """Whether the next call of a function is one of them."""

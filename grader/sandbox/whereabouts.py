@@ -27,7 +27,7 @@ def read_place(sock: socket.socket, lines: Mapping[str, int]) -> tuple[str, int]
     while len(text) < MOST_BYTES and time.monotonic() - started < WAIT_SECONDS:
         try:
             chunk = sock.recv(4096)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             continue
         except OSError:
             return None

@@ -6,10 +6,12 @@ There is no well-kept Python library for it. It is three system calls, with the 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import stat
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from grader.sandbox.jail import kernel
 
@@ -39,38 +41,83 @@ def version() -> int:
     return kernel.call("syscall", ctypes.c_long(_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
 
 
-def restrict(rules: Iterable[PathRule]) -> None:
-    """Allow this process only what the rules say below each path, from now on."""
+@dataclass(frozen=True)
+class OpenRules:
+    """Rules whose paths are open. A zygote opens them once: hundreds of them would cost each worker milliseconds."""
+
+    attributes: tuple[bytes, ...]
+    descriptors: tuple[int, ...]
+    left: tuple[PathRule, ...]  # these could not be opened here
+
+    def close(self) -> None:
+        """Close the descriptors. A worker does this before it reads a submission."""
+        if self.descriptors:
+            os.closerange(min(self.descriptors), max(self.descriptors) + 1)
+
+
+def open_rules(rules: Iterable[PathRule], first: int) -> OpenRules:
+    """Open the paths of rules, with descriptors from `first` on."""
+    handled = _handled(version())
+    attributes: list[bytes] = []
+    descriptors: list[int] = []
+    left: list[PathRule] = []
+    for path, rights in rules:
+        beneath = _opened(path)
+        if beneath is None:
+            continue
+        try:
+            descriptors.append(fcntl.fcntl(beneath, fcntl.F_DUPFD_CLOEXEC, first))
+            attributes.append(_attribute(descriptors[-1], rights & handled))
+        except OSError:  # this machine allows few open files
+            left.append((path, rights))
+        finally:
+            os.close(beneath)
+    return OpenRules(tuple(attributes), tuple(descriptors), tuple(left))
+
+
+def restrict(rules: Iterable[PathRule], opened: OpenRules | None = None) -> None:
+    """Allow this process only what the rules say below each path, from now on. Close those that are open."""
     abi = version()
-    handled = (1 << _FILE_RIGHTS.get(abi, 16)) - 1
+    handled = _handled(abi)
     attributes = struct.pack("=QQQ", handled, _NET_RIGHTS, _SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
     ruleset = kernel.call(
         "syscall", ctypes.c_long(_CREATE), attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
     )
     try:
-        for path, rights in rules:
-            _allow(ruleset, path, rights & handled)
+        if opened is not None:
+            _add(ruleset, opened.attributes)
+            opened.close()
+        for path, rights in (*rules, *(opened.left if opened else ())):
+            if (beneath := _opened(path)) is not None:
+                try:
+                    _add(ruleset, [_attribute(beneath, rights & handled)])
+                finally:
+                    os.close(beneath)
         kernel.call("syscall", ctypes.c_long(_RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint32(0))
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _handled(abi: int) -> int:
+    """Return the file rights that this version of Landlock can refuse."""
+    return (1 << _FILE_RIGHTS.get(abi, 16)) - 1
+
+
+def _opened(path: str) -> int | None:
     try:
-        beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        return os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError, NotADirectoryError):
-        return  # a missing file cannot be opened anyway
-    try:
-        if not stat.S_ISDIR(os.fstat(beneath).st_mode):
-            rights &= _OF_FILES
-        attribute = struct.pack("=Qi", rights, beneath)
-        kernel.call(
-            "syscall",
-            ctypes.c_long(_ADD_RULE),
-            ctypes.c_int(ruleset),
-            ctypes.c_int(_PATH_BENEATH),
-            attribute,
-            ctypes.c_uint32(0),
-        )
-    finally:
-        os.close(beneath)
+        return None  # a missing file cannot be opened anyway
+
+
+def _attribute(beneath: int, rights: int) -> bytes:
+    if not stat.S_ISDIR(os.fstat(beneath).st_mode):
+        rights &= _OF_FILES
+    return struct.pack("=Qi", rights, beneath)
+
+
+def _add(ruleset: int, attributes: Iterable[bytes]) -> None:
+    number, where = ctypes.c_long(_ADD_RULE), ctypes.c_int(ruleset)
+    kind, flags = ctypes.c_int(_PATH_BENEATH), ctypes.c_uint32(0)
+    for attribute in attributes:
+        kernel.call("syscall", number, where, kind, attribute, flags)

@@ -53,14 +53,19 @@ def enter_user_namespace(others: int) -> None:
 class Jail:
     """The layers of a plan. The zygote prepares them, and each of its children puts them up."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, first: int) -> None:
+        """Prepare the layers. Files that stay open for workers have descriptors from `first` on."""
         self.plan = plan
-        self.rules = [(path, landlock.READ) for path in plan.readable]
-        self.rules += [(path, landlock.READ_DIR) for path in plan.listable]
-        self.rules.append((os.devnull, landlock.READ_FILE | landlock.WRITE_FILE))
-        if plan.devices:
+        rules = [(path, landlock.READ) for path in plan.readable]
+        rules += [(path, landlock.READ_DIR) for path in plan.listable]
+        rules.append((os.devnull, landlock.READ_FILE | landlock.WRITE_FILE))
+        self.rules = rules if plan.devices else []
+        self.opened: landlock.OpenRules | None = None
+        if plan.devices:  # with a GPU, some paths lead to another place in the worker's own /proc
             self.rules += [(path, landlock.USE_DEVICE) for path in plan.devices]
             self.rules.append((_OWN_THREADS, landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE))
+        elif plan.has("landlock"):
+            self.opened = landlock.open_rules(rules, first)
         self.rules += [(BOX, landlock.WRITE)] if self.plan.has("namespaces") else []
         self.filter = self.filter_for(FIRST)
         self.limits = {
@@ -71,10 +76,14 @@ class Jail:
             resource.RLIMIT_CORE: 0,
             resource.RLIMIT_MEMLOCK: 0,
         }
-        if plan.devices:  # a GPU reserves terabytes of addresses, so count only writable memory
+        self.limit_memory()
+
+    def limit_memory(self) -> None:
+        """Set the limit of memory from what this process has now. Call it again when everything is imported."""
+        if self.plan.devices:  # a GPU reserves terabytes of addresses, so count only writable memory
             self.limits |= {resource.RLIMIT_DATA: _data() + GPU_HOST_BYTES, resource.RLIMIT_NOFILE: _GPU_DESCRIPTORS}
         else:
-            self.limits[resource.RLIMIT_AS] = _address_space() + plan.memory
+            self.limits[resource.RLIMIT_AS] = _address_space() + self.plan.memory
 
     def filter_for(self, pid: int) -> bytes:
         """Return the system call filter for a worker with this pid."""
@@ -104,7 +113,7 @@ class Jail:
                 resource.setrlimit(kind, (most, most))
         kernel.no_new_privileges()
         if self.plan.has("landlock"):
-            landlock.restrict(self.rules)
+            landlock.restrict(self.rules, self.opened)
         if self.plan.has("undumpable"):
             kernel.set_dumpable(dumpable=False)
         kernel.die_with_parent()  # after the last change of credentials, which would undo it

@@ -19,11 +19,14 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.sandbox.jail.plan import Plan, plan_of
 from grader.sandbox.worker.warm_up import warm_up
+
+if TYPE_CHECKING:  # Windows does not have what it needs, and imports this file for its constants
+    from grader.sandbox.jail.layers import Jail
 
 MESSAGE_BYTES = 64
 CHANNEL = 3  # the descriptor of a worker's channel, its only one besides the standard streams
@@ -60,7 +63,7 @@ class _Zygote:
         self.plan = plan
         self.children: set[int] = set()
         self.pid_namespace: int | None = None
-        self.enter: Callable[[], None] = self.stay
+        self.jail: Jail | None = None
         self.resident = 0
 
     def settle(self) -> None:
@@ -88,7 +91,7 @@ class _Zygote:
         """Import what workers need, once. Each worker would otherwise read these files again, in its jail."""
         import grader.sandbox.worker.worker  # noqa: F401
 
-        warm_up(self.plan.backend, meters=meters, gpu=gpu)
+        warm_up(self.plan.backend, meters=meters, gpu=gpu, rehearsed=not gpu)
 
     def try_the_jail(self) -> None:
         """Let a child enter the jail and try to break out, before we say that we are ready."""
@@ -96,7 +99,7 @@ class _Zygote:
             return
         from grader.sandbox.jail.layers import Jail
 
-        jail = Jail(self.plan)
+        self.jail = jail = Jail(self.plan, MAX_DESCRIPTORS)
         ours, theirs = os.pipe()
         pid = self.fork()
         if pid == 0:
@@ -127,12 +130,8 @@ class _Zygote:
         selector = selectors.DefaultSelector()
         selector.register(self.control, selectors.EVENT_READ)
         selector.register(wake, selectors.EVENT_READ)
-        if self.plan.layers:
-            from grader.sandbox.jail.layers import Jail
-
-            self.enter = Jail(
-                self.plan
-            ).enter  # made after the imports, because its limits start from the memory in use
+        if self.jail is not None:
+            self.jail.limit_memory()  # after the imports, because it starts from the memory in use
         self.resident = _peak_bytes()
         try:
             while True:
@@ -204,7 +203,10 @@ class _Zygote:
                 os.dup2(null, standard)
             os.dup2(rpc, CHANNEL)
             os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # most importantly the control socket
-            self.enter()
+            if self.plan.layers and self.jail is not None:
+                self.jail.enter()
+            else:
+                self.stay()
             self.open_gpu()
             if self.pid_namespace is None and os.getppid() != parent:  # the zygote died before die_with_parent
                 os._exit(1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -24,13 +26,23 @@ def _forever() -> None:
 
 
 class Channel:
-    """One end of a connection; `tensors` says whether it may carry torch tensors."""
+    """One end of a connection; `tensors` says whether it may carry torch tensors.
 
-    def __init__(self, sock: socket.socket, *, tensors: bool) -> None:
+    With `waits`, it waits without limit, as a worker does. A call on its socket is then one system call, not two.
+    """
+
+    def __init__(self, sock: socket.socket, *, tensors: bool, waits: bool = False) -> None:
         self.sock = sock
         self.tensors = tensors
         self._buffer = bytearray()
-        sock.settimeout(POLL_SECONDS)
+        if waits or sys.platform == "linux":
+            sock.settimeout(None)
+        else:
+            sock.settimeout(POLL_SECONDS)
+        if not waits and sys.platform == "linux":  # the kernel's own limit: Python's would ask before each call
+            limit = struct.pack("@ll", 0, int(POLL_SECONDS * 1e6))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
     def send(
         self,
@@ -43,8 +55,8 @@ class Channel:
         asked = time.monotonic()
         while rest:
             try:
-                rest = rest[self.sock.send(rest) :]
-            except TimeoutError:
+                rest = rest[self.sock.send(rest[:CHUNK]) :]  # in parts: the time limit is for each
+            except (TimeoutError, BlockingIOError):
                 pass
             except OSError as error:
                 raise ClosedError(str(error)) from None
@@ -67,7 +79,7 @@ class Channel:
         while len(self._buffer) < count:
             try:
                 chunk = self.sock.recv(CHUNK)
-            except TimeoutError:
+            except (TimeoutError, BlockingIOError):
                 chunk = None
             except OSError as error:
                 raise ClosedError(str(error)) from None

@@ -7,6 +7,7 @@ unpickles, never calls code of the sender, and checks every length before it all
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import math
 import re
@@ -36,6 +37,7 @@ from grader.sandbox.protocol.wire import (
 T = TypeVar("T")
 _TORCH_NAME = re.compile(r"[a-z][a-z0-9_]{1,31}")
 _DEVICE = re.compile(r"(cpu|cuda|mps|meta|xpu)(:(0|[1-9]\d?))?")
+_COMMON_DTYPES = {name: np.dtype(name) for name in COMMON}
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -64,7 +66,7 @@ def lengths(prefix: bytes | bytearray | memoryview) -> tuple[int, int]:
 def decode_parts(header: memoryview, body: memoryview, *, tensors: bool = True) -> Any:
     """Return the value of a header and a body that were received separately."""
     try:
-        tree = _JSON.decode(bytes(header).decode("utf-8"))
+        tree = _JSON.decode(str(header, "utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"the header is not JSON: {type(error).__name__}") from None
     decoder = _Decoder(body, tensors)
@@ -84,9 +86,13 @@ class _Decoder:
         self.nodes += 1
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
             raise ProtocolError("the header has too many nodes or levels")
-        kind = type(node)
-        if node is None or kind is bool or kind is str:
+        kind = type(node)  # the most frequent types come first
+        if kind is dict:
+            return self.tagged(node, depth)
+        if kind is str or node is None or kind is bool:
             return node
+        if kind is list:
+            return [self.value(item, depth + 1) for item in node]
         if kind is int:
             if node.bit_length() > 63:
                 raise ProtocolError("a plain integer of more than 63 bits")
@@ -95,9 +101,7 @@ class _Decoder:
             if not math.isfinite(node):
                 raise ProtocolError("a plain float that is not finite")
             return node
-        if kind is list:
-            return [self.value(item, depth + 1) for item in node]
-        return self.tagged(node, depth)
+        raise ProtocolError("a node of unknown form")
 
     def tagged(self, node: dict[str, Any], depth: int) -> Any:
         tag = node.get("$")
@@ -143,7 +147,7 @@ class _Decoder:
             if type(pair) is not list or len(pair) != 2:
                 raise ProtocolError("a dict entry that is not a pair")
             key = self.value(pair[0], depth + 1)
-            if key is not None and type(key) not in (bool, int, float, str):
+            if type(key) is not str and key is not None and type(key) not in (bool, int, float, str):
                 raise ProtocolError("a dict key that is not a scalar")
             # A sender could choose thousands of large integers with the same hash.
             if type(key) is int and key.bit_length() > MAX_KEY_BITS:
@@ -183,7 +187,8 @@ class _Decoder:
         if not len(data):
             return torch.empty(shape, dtype=dtype, requires_grad=grad)
         if node["dtype"] in COMMON and node["dtype"] != "bool":  # the fast path
-            tensor = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+            array = np.frombuffer(bytearray(data), dtype=_COMMON_DTYPES[node["dtype"]]).reshape(shape)
+            tensor = torch.from_numpy(array)  # in half the time of torch's own frombuffer
             return tensor.requires_grad_() if grad else tensor
         raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)
         if dtype is torch.bool and int(raw.max()) > 1:
@@ -202,9 +207,7 @@ class _Decoder:
     def torch(self) -> Any:
         if not self.tensors:
             raise ProtocolError("a tensor on a channel without tensors")
-        import torch
-
-        return torch
+        return sys.modules.get("torch") or importlib.import_module("torch")
 
     def take(self, size: int) -> memoryview:
         end = self.offset + _natural(size)

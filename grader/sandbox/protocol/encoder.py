@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import sys
@@ -53,11 +54,15 @@ class _Encoder:
             raise UnsendableError(f"has more than {MAX_NODES} parts")
         if depth > MAX_DEPTH:
             raise UnsendableError(f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
-        # `type(value)`, never isinstance: a value's __class__ may lie.
+        # `type(value)`, never isinstance: a value's __class__ may lie. The most frequent types come first.
         kind = type(value)
-        if value is None or kind is bool or kind is str:
+        if kind is str or value is None or kind is bool:
             return value
-        if self.torch is not None and kind is self.torch.Tensor:  # first, because there are many of them
+        if kind is list:
+            return [self.node(item, depth + 1) for item in value]
+        if kind is np.ndarray and has_bytes(value.dtype):
+            return self.array(value, "array")
+        if self.torch is not None and kind is self.torch.Tensor:
             node = self.tensor(self.torch, value)
             if node is not None:
                 return node
@@ -72,8 +77,6 @@ class _Encoder:
         if kind is bytes:
             self.add_buffer(value, len(value))
             return {"$": "bytes", "size": len(value)}
-        if kind is list:
-            return [self.node(item, depth + 1) for item in value]
         if issubclass(kind, tuple):  # a namedtuple is sent as a plain tuple
             return {"$": "tuple", "v": [self.node(item, depth + 1) for item in tuple.__iter__(value)]}
         if issubclass(kind, dict):
@@ -81,8 +84,6 @@ class _Encoder:
             return {"$": "dict", "v": pairs}
         if kind is Remote:
             return {"$": "remote", "v": value.handle, "type": value.type_name}
-        if kind is np.ndarray and has_bytes(value.dtype):
-            return self.array(value, "array")
         if issubclass(kind, np.generic) and kind.__module__ == "numpy" and has_bytes(value.dtype):
             return self.array(np.asarray(value), "scalar")
         if self.torch is not None:
@@ -95,6 +96,9 @@ class _Encoder:
         return {"$": "remote", "v": remote.handle, "type": remote.type_name}
 
     def key(self, key: object) -> Any:
+        if type(key) is str:
+            self.nodes += 1
+            return key
         if type(key) is int and key.bit_length() > MAX_KEY_BITS:
             raise UnsendableError("is a dict with a very large number as a key")
         if key is None or type(key) in (bool, int, str) or (type(key) is float and math.isfinite(key)):
@@ -121,19 +125,21 @@ class _Encoder:
 
     def tensor(self, torch: Any, value: Any) -> dict[str, Any] | None:
         """Return the node of a tensor; None if it has no plain entries, like a sparse tensor."""
-        name, device = str(value.dtype)[6:], value.device.type
-        if value.layout is not torch.strided or device == "meta" or (name not in COMMON and value.is_quantized):
+        dtype, on_cpu, grad = value.dtype, value.is_cpu, value.requires_grad
+        name = _name_of(dtype)
+        common = name in COMMON
+        if value.layout is not torch.strided or (not on_cpu and value.is_meta) or (not common and value.is_quantized):
             return None
         shape = list(value.shape)
-        self.reserve(value.numel() * value.element_size())
+        self.reserve(value.numel() * dtype.itemsize)
         _check_shape(shape)
-        plain = value.detach()
-        if name not in COMMON or device != "cpu" or plain.is_neg():
-            plain = plain.resolve_conj().resolve_neg().cpu().contiguous()
+        plain = value.detach() if grad else value
+        if not common or not on_cpu or plain.is_neg():
+            plain = plain.detach().resolve_conj().resolve_neg().cpu().contiguous()
             # Every dtype, bfloat16 and float8 included, has a byte view; few exist in NumPy.
             plain = plain.reshape(-1).view(torch.uint8)
         self.buffers.append(plain.numpy().tobytes())
-        return {"$": "tensor", "dtype": name, "shape": shape, "grad": value.requires_grad}
+        return {"$": "tensor", "dtype": name, "shape": shape, "grad": grad}
 
     def add_buffer(self, data: bytes, size: int) -> None:
         self.reserve(size)
@@ -145,9 +151,17 @@ class _Encoder:
             raise UnsendableError(f"takes {_readable(self.size)}; the limit is {_readable(MAX_BODY)}")
 
 
+@functools.lru_cache(64)
+def _name_of(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 def _check_shape(shape: Sequence[int]) -> None:
     """Refuse to send a shape that the decoder would refuse."""
-    if len(shape) > MAX_NDIM or math.prod(max(1, size) for size in shape) > MAX_BODY:
+    extent = 1
+    for size in shape:
+        extent *= size or 1
+    if len(shape) > MAX_NDIM or extent > MAX_BODY:
         raise UnsendableError(f"has the shape {tuple(shape)}")
 
 

@@ -8,6 +8,7 @@ must agree on.
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ class Remote:
     type_name: str
 
 
+@functools.lru_cache(64)
 def has_bytes(dtype: np.dtype[Any]) -> bool:
     """Whether arrays of this dtype can be sent."""
     return dtype.names is None and dtype.subdtype is None and DTYPE.fullmatch(dtype.str) is not None

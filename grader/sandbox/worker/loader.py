@@ -102,6 +102,11 @@ def _compiled(cell: str, filename: str, flags: int, notebook: bool) -> CodeType:
     return code
 
 
+def forget_compiled() -> None:
+    """Forget all compiled cells."""
+    _compiled.cache_clear()
+
+
 def compile_cell(cell: str, filename: str, flags: int, *, notebook: bool) -> Any:
     """Compile a cell, or parse it to a tree if the flags say so.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from grader.sandbox.protocol.generator import KIND, make_generator
@@ -19,6 +20,12 @@ class StudentObjects:
         self.kept: list[object] = []
         self.made: dict[int, object] = {}  # by handles of the trusted side, which are larger than all of ours
         self.watch = CallWatch()
+
+    def forget(self) -> None:
+        """Forget every object but the module, and which warnings were shown, as if no call had been made."""
+        self.kept, self.made = [], {}
+        with warnings.catch_warnings():  # leaving it makes Python forget them
+            pass
 
     @property
     def filenames(self) -> set[str]:

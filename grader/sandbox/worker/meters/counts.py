@@ -120,6 +120,8 @@ class Counts:
 
         It is noted `always` where a sum is one of squares or of exponentials.
         """
+        if not always and not self.products:
+            return
         size = int(np.size(array))
         while isinstance(array, np.ndarray):
             if always or id(array) in self.products:
@@ -140,20 +142,25 @@ class Counts:
 
     def made(self, at: int, result: Any) -> None:
         """Count the memory of the new arrays in a result, until they are freed."""
-        if type(result) in NUMBERS:
-            return
-        for array in arrays_in(result):
-            owner = owner_of(array)
-            key = id(owner)
-            if key not in self.known:
-                self.allocated(at, key, owner, owner.nbytes)
+        if type(result) is np.ndarray:  # the fast path
+            self._made_array(at, result)
+        elif type(result) not in NUMBERS:
+            for array in arrays_in(result):
+                self._made_array(at, array)
+
+    def _made_array(self, at: int, array: np.ndarray) -> None:
+        owner = array if array.base is None else owner_of(array)
+        if (key := id(owner)) not in self.known:
+            self.allocated(at, key, owner, owner.nbytes)
 
     def allocated(self, at: int, key: int, owner: Any, size: int) -> None:
         """Count new memory until its owner is freed; `key` identifies it."""
         self.known[key] = weakref.ref(owner, functools.partial(self._freed, key, size))
         self.live += size
-        self.peak = max(self.peak, self.live)
-        self.memory_lines[at] = max(self.memory_lines[at], size)
+        if self.live > self.peak:
+            self.peak = self.live
+        if size > self.memory_lines[at]:
+            self.memory_lines[at] = size
 
     def _freed(self, key: int, size: int, reference: Any) -> None:
         if self.known.get(key) is reference:

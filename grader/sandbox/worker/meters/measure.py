@@ -40,6 +40,12 @@ class MeteredModules(StudentModules):
             self.compiled[filename] = code
         return self.compiled[filename]
 
+    @classmethod
+    def forget(cls) -> None:
+        """Forget everything that was loaded and measured in this process."""
+        cls.meter = Meter(price_of, handler_of, may_call)
+        cls.compiled.clear()
+
     def injected(self) -> dict[str, Any]:
         return {METER: self.meter, SLICE: slice}
 

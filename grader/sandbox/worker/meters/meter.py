@@ -27,6 +27,7 @@ SEQUENCES = (list, tuple, str, bytes)
 PRODUCTS = ("*", "**")
 STUDENT = "mylab"  # the package of a student's modules; a notebook is __main__
 STUDENT_MODULES = ("__main__", STUDENT)
+_IN_STUDENT_MODULES = tuple(f"{name}." for name in STUDENT_MODULES)
 CONTAINERS = (list, tuple, str, bytes, bytearray, dict, set, frozenset, collections.deque)
 SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, collections.deque, type({}.values()))
 # Operators of these cost nothing: they build the types of annotations.
@@ -265,8 +266,16 @@ class Meter(Counts):
 
     def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
         """Count an operation on every entry. On numbers alone it is a single Python operation."""
-        size = max(int(np.size(result)), *(int(np.size(one)) for one in operands))
-        scalar = all(np.ndim(one) == 0 for one in operands)
+        size, scalar = result.size if type(result) is np.ndarray else int(np.size(result)), True
+        for one in operands:
+            if type(one) is np.ndarray:  # the fast path: np.size and np.ndim take longer than all else
+                length, flat = one.size, one.ndim == 0
+            elif type(one) in NUMBERS:
+                length, flat = 1, True
+            else:
+                length, flat = int(np.size(one)), np.ndim(one) == 0
+            size = length if length > size else size
+            scalar = scalar and flat
         if product:
             self.multiplied(at, size, scalar=scalar)
             if isinstance(result, np.ndarray) and sum(_is_data(one) for one in operands) > 1:
@@ -339,7 +348,8 @@ def result_is_extended(name: str, owner: Any) -> bool:
 
 
 def _is_students(kind: type) -> bool:
-    return kind.__module__.split(".")[0] in STUDENT_MODULES
+    module = kind.__module__
+    return module in STUDENT_MODULES or module.startswith(_IN_STUDENT_MODULES)
 
 
 def _is_tensor(value: Any) -> bool:

@@ -124,7 +124,7 @@ def elementwise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
 def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
     """Functions that read every entry of the first argument once."""
     subject = subject_of(function, args, kwargs)
-    meter.computed(at, int(np.size(subject)))
+    meter.computed(at, subject.size if type(subject) is np.ndarray else int(np.size(subject)))
     if function.__name__ in ADDING:
         meter.summed(at, SUM, subject, always=function.__name__ in SQUARING)
 
