@@ -30,7 +30,7 @@ from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.session import IMPORT, Loading, Program, Session
+from grader.sandbox.session import IMPORT, Program, Session
 from grader.sandbox.student import Student
 from grader.sandbox.traced_calls import TracedCalls
 from grader.submission.submission import Submission
@@ -189,21 +189,15 @@ class SubmissionGrading:
             return ()
         skipped = results.not_worth_measuring
         recorded, session.recorded = session.recorded or [], None
-        self._renew(session, "metered")  # measure in a worker that has not run the checks
-        measured = tuple(
-            measurer.unmeasured(contract) if contract.target in skipped else measurer.of(session, contract)
-            for contract in measurer.contracts
-        )
-        calls = measurer.calls_in_checks(session, recorded)
-        self._renew(session, "plain")
+        diagnosed = any(check.outcome == "failed" for check in results.checks)
+        with session.metered(returning=diagnosed):  # measure in a worker that has not run the checks
+            measured = tuple(
+                measurer.unmeasured(contract) if contract.target in skipped else measurer.of(session, contract)
+                for contract in measurer.contracts
+            )
+            calls = measurer.calls_in_checks(session, recorded)
         files = session.program.own_files
         return tuple(measurer.with_calls(one, calls, files) for one in measured)
-
-    @staticmethod
-    def _renew(session: Session, loading: Loading) -> None:
-        """Let the next request start a worker that loads the program in another way."""
-        session.close()
-        session.loading = loading
 
     def _measure_on_gpu(self, session: Session, results: CheckResults) -> tuple[tuple[Cost, ...], Mapping[str, float]]:
         """Measure memory and time on the GPU, if there is one: costs, and times for the report."""

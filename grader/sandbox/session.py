@@ -195,6 +195,25 @@ class Session:
         self._leave_worker()
         self._worker, self._renewed = worker, True
 
+    @contextmanager
+    def metered(self, *, returning: bool) -> Iterator[None]:
+        """Load the program with meters inside a `with` block, in workers of their own.
+
+        If it is `returning` to the plain program, code that leaves nothing behind gets its worker back, as in `renew`.
+        """
+        parked = self._worker if returning and self.leaves_nothing() else None
+        if parked is None:
+            self.close()
+        else:
+            self._leave_worker()
+        self.loading = "metered"
+        try:
+            yield
+        finally:
+            self.close()
+            self.loading = "plain"
+            self._worker, self._renewed = parked, parked is not None
+
     def load(self) -> Loaded:
         """Start a worker and load the program into it. Return the defined names and the errors."""
         self._start()

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 import grader
-from grader.core.errors import StudentEndedError, StudentGoneError, StudentMissingError
+from grader.core.errors import StudentEndedError, StudentGoneError
 from grader.course.api import read_api
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
@@ -352,47 +352,3 @@ def _impatient() -> None:
 def test_torch_cannot_be_imported_in_a_numpy_module(student_of: StudentOf) -> None:
     honest = "try:\n    import torch\nexcept ImportError:\n    torch = None\ndef f():\n    return torch is None\n"
     assert student_of(honest).f() is True
-
-
-WARNS = """
-import numpy as np
-
-class Kept:
-    pass
-
-def keeps():
-    return Kept()
-
-def warns(x):
-    return np.log(x)
-"""
-
-
-def test_code_that_leaves_nothing_keeps_its_worker_but_nothing_else(student_of: StudentOf) -> None:
-    student = student_of(WARNS)
-    session = student._session
-    session.leaves_nothing = lambda: True
-    kept, pid = student.keeps(), session.worker_pid
-    session.begin_check("first")
-    student.warns(0.0)
-    assert "RuntimeWarning" in session.printed
-    session.begin_check("second")
-    student.warns(0.0)
-    assert session.printed.count("RuntimeWarning") == 1  # Python shows a warning once for each line
-    assert session.start_afresh()
-    assert (session.worker_pid, session.generation) == (pid, 1)
-    assert session.is_fresh
-    student.warns(0.0)
-    assert session.printed.count("RuntimeWarning") == 2  # as in a new worker
-    with pytest.raises(StudentMissingError, match="its process has ended"):
-        kept.get()
-    assert student.keeps()._ref[0] == 1  # handles start again
-
-
-def test_other_code_gets_a_new_worker(student_of: StudentOf) -> None:
-    student = student_of(WARNS)
-    student.keeps()
-    pid = student._session.worker_pid
-    student._session.renew()
-    student.keeps()
-    assert student._session.worker_pid not in (None, pid)

@@ -88,10 +88,14 @@ class _Zygote:
             self.pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def warm_up(self, *, meters: bool = True, gpu: bool = False) -> None:
-        """Import what workers need, once. Each worker would otherwise read these files again, in its jail."""
+        """Import what workers need, once, and rehearse. Each worker would otherwise read these files in its jail."""
         import grader.sandbox.worker.worker  # noqa: F401
 
-        warm_up(self.plan.backend, meters=meters, gpu=gpu, rehearsed=not gpu)
+        warm_up(self.plan.backend, meters=meters, gpu=gpu)
+        if not gpu:
+            from grader.sandbox.worker.rehearsal import rehearse
+
+            rehearse(tensors=self.plan.backend == "torch", meters=meters)
 
     def try_the_jail(self) -> None:
         """Let a child enter the jail and try to break out, before we say that we are ready."""

@@ -6,6 +6,7 @@ begin with slow code, and copy the memory pages that it writes to. Nothing else 
 
 from __future__ import annotations
 
+import gc
 import linecache
 import socket
 import sys
@@ -75,6 +76,8 @@ def rehearse(*, tensors: bool, meters: bool) -> None:
                 asking.receive()
     sys.setrecursionlimit(deepest)
     _leave_nothing()
+    gc.collect()
+    gc.freeze()  # as after the imports
 
 
 def _requests(*, tensors: bool, meters: bool) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,8 @@ import gc
 import sys
 
 
-def warm_up(backend: str, *, meters: bool = True, gpu: bool = False, rehearsed: bool = False) -> None:
-    """Import what every worker would import. NumPy loads its random module only when it is first used.
-
-    With `rehearsed`, also run what every worker runs first. Only a zygote gains by it.
-    """
+def warm_up(backend: str, *, meters: bool = True, gpu: bool = False) -> None:
+    """Import what every worker would import. NumPy loads its random module only when it is first used."""
     from grader.sandbox.worker.seeding import seed_everything
 
     if meters:
@@ -28,10 +25,6 @@ def warm_up(backend: str, *, meters: bool = True, gpu: bool = False, rehearsed: 
             import grader.sandbox.worker.meters.torch_meter  # noqa: F401
     else:
         sys.meta_path.insert(0, NoTorch())
-    if rehearsed:
-        from grader.sandbox.worker.rehearsal import rehearse
-
-        rehearse(tensors=backend == "torch", meters=meters)
     seed_everything(0)
     gc.collect()
     gc.freeze()  # or a collection in a worker would touch, and so copy, every page of these modules

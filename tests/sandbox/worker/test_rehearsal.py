@@ -43,7 +43,10 @@ class Noting(worker.Worker):
 
 seen = set()
 worker.Worker = Noting
-warm_up(sys.argv[1], rehearsed=True)
+warm_up(sys.argv[1])
+from grader.sandbox.worker.rehearsal import rehearse
+
+rehearse(tensors=sys.argv[1] == "torch", meters=True)
 print(*sorted(seen))
 """
 NUMPY = "call get load measure probe"

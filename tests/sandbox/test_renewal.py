@@ -1,0 +1,69 @@
+"""Sessions of code that leaves nothing behind: it keeps its worker, which forgets everything but the program."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.core.errors import StudentMissingError
+from tests.conftest import StudentOf
+
+WARNS = """
+import numpy as np
+
+class Kept:
+    pass
+
+def keeps():
+    return Kept()
+
+def warns(x):
+    return np.log(x)
+"""
+
+
+def test_code_that_leaves_nothing_keeps_its_worker_but_nothing_else(student_of: StudentOf) -> None:
+    student = student_of(WARNS)
+    session = student._session
+    session.leaves_nothing = lambda: True
+    kept, pid = student.keeps(), session.worker_pid
+    session.begin_check("first")
+    student.warns(0.0)
+    assert "RuntimeWarning" in session.printed
+    session.begin_check("second")
+    student.warns(0.0)
+    assert session.printed.count("RuntimeWarning") == 1  # Python shows a warning once for each line
+    assert session.start_afresh()
+    assert (session.worker_pid, session.generation) == (pid, 1)
+    assert session.is_fresh
+    student.warns(0.0)
+    assert session.printed.count("RuntimeWarning") == 2  # as in a new worker
+    with pytest.raises(StudentMissingError, match="its process has ended"):
+        kept.get()
+    assert student.keeps()._ref[0] == 1  # handles start again
+
+
+def test_other_code_gets_a_new_worker(student_of: StudentOf) -> None:
+    student = student_of(WARNS)
+    student.keeps()
+    pid = student._session.worker_pid
+    student._session.renew()
+    student.keeps()
+    assert student._session.worker_pid not in (None, pid)
+
+
+@pytest.mark.parametrize(("leaves_nothing", "returning"), [(True, True), (True, False), (False, True)])
+def test_a_plain_worker_waits_while_others_are_metered(
+    student_of: StudentOf, leaves_nothing: bool, returning: bool
+) -> None:
+    student = student_of(WARNS)
+    session = student._session
+    session.leaves_nothing = lambda: leaves_nothing
+    kept, pid = student.keeps(), session.worker_pid
+    with session.metered(returning=returning):
+        student.warns(1.0)
+        assert session.worker_pid not in (None, pid)
+    assert session.is_fresh
+    student.warns(1.0)
+    assert (session.worker_pid == pid) == (leaves_nothing and returning)
+    with pytest.raises(StudentMissingError, match="its process has ended"):
+        kept.get()
