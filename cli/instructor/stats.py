@@ -79,6 +79,8 @@ def _marks(store: ResultsStore) -> list[Mark]:
     except FileNotFoundError:
         click.echo(f"attn: a grading run into {store} did not finish: this is only a part of the class", err=True)
         return []
+    except OSError:
+        pass  # `read_marks` says what is wrong
     try:
         return read_marks(store)
     except SavedMarksError as error:
