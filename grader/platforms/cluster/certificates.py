@@ -1,6 +1,6 @@
 """Certificates of a cluster: all its machines have the same one, and talk only to those that have it.
 
-Dask does not tell roles apart: whoever has the key can give work to workers. So one pair is as good as three.
+Dask does not tell roles apart: everyone with the key can give work to workers. So one pair is as good as three.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ async def _worker(
             await running.finished()
 
 
-class _Abandoning(WorkerPlugin):  # type: ignore[misc]
+class _Abandoning(WorkerPlugin):  # type: ignore[misc] # Dask gives it no types
     """A plugin of a worker: when it loses its scheduler, chunks end after the submission that they grade now."""
 
     name = "attnlab"

@@ -96,7 +96,7 @@ class _WorkerSocket:
             tell(seconds)
 
     def settimeout(self, seconds: float) -> None:
-        """Do nothing: nobody waits here."""
+        """Do nothing: there is no waiting in one process."""
 
     def send(self, data: bytes | memoryview) -> int:
         self._asked += data

@@ -53,7 +53,7 @@ class LoopWatch:
     def _jumped(self, code: CodeType, at: int, to: int) -> Any:
         """Look at the clock when a loop begins its next round. Jumps in other files are never reported again."""
         if code.co_filename not in self._files:
-            return sys.monitoring.DISABLE  # type: ignore[attr-defined]
+            return sys.monitoring.DISABLE  # type: ignore[attr-defined] # new in Python 3.12
         if to <= at and time.monotonic() > self._end:
             self.place = self.place or (code.co_filename, sys._getframe(1).f_lineno)
             raise OverTimeError
