@@ -174,6 +174,23 @@ def test_graders_that_begin_at_once_make_the_tables_once(database: Database) -> 
     assert migrate_database(read_url(database.url)) == []
 
 
+def test_a_grader_never_sees_half_of_the_tables(database: Database, tmp_path: Path) -> None:
+    """The second step waits for a lock that this test holds, so that the look in between is no matter of luck."""
+    (tmp_path / "0001_first.sql").write_text("create table first (x integer)")
+    (tmp_path / "0002_second.sql").write_text("select pg_advisory_xact_lock(7)")
+    waiting = "select count(*) from pg_locks where locktype = 'advisory' and not granted"
+    with psycopg.connect(database.url, autocommit=True) as ours, psycopg.connect(database.url, autocommit=True) as its:
+        ours.execute("select pg_advisory_lock(7)")
+        maker = threading.Thread(target=migrate, args=[its, tmp_path])
+        maker.start()
+        while database.sql(waiting) == [(0,)]:
+            assert maker.is_alive()
+        between = version_of(ours)
+        ours.execute("select pg_advisory_unlock(7)")
+        maker.join()
+        assert (between, version_of(ours)) == (0, 2)
+
+
 def test_migrations_change_old_tables_and_keep_what_is_in_them(database: Database, tmp_path: Path) -> None:
     old, newer = tmp_path / "old", tmp_path / "newer"
     old.mkdir()
@@ -202,8 +219,8 @@ def test_a_migration_that_fails_changes_nothing(database: Database, tmp_path: Pa
     with psycopg.connect(database.url, autocommit=True) as connection:
         with pytest.raises(psycopg.Error):
             migrate(connection, tmp_path)
-        assert version_of(connection) == 1
-        assert connection.execute("select to_regclass('two')").fetchone() == (None,)
+        assert version_of(connection) == 0
+        assert connection.execute("select to_regclass('one'), to_regclass('two')").fetchone() == (None, None)
     (tmp_path / "0004_gap.sql").write_text("")
     migrations.cache_clear()
     with pytest.raises(StoreError, match="not numbered one by one"):
