@@ -270,7 +270,7 @@ class _Auditor(ast.NodeVisitor):
     def _check_special_call(self, node: ast.Call, name: str) -> None:
         owner = node.args[0] if node.args else None
         if name == "getattr":
-            if not (is_name(owner, "self") and _begins_plainly(node.args[1:2])):
+            if not (is_name(owner, "self") and node.args[1:] and _is_partly_plain(node.args[1])):
                 self._check_texts(node, node.args[1:2])
             path = self.names.path(owner) if owner is not None else None
             text = node.args[1] if len(node.args) > 1 else None
@@ -360,14 +360,23 @@ def _may_use(path: str) -> bool:
     return not any(part in UNWATCHED_PARTS for part in [root, *parts][len(known) :])
 
 
-def _begins_plainly(arguments: list[ast.expr]) -> bool:
-    """Whether a name that is put together begins with a visible part: `"visit_" + kind` is a method of one's own."""
-    first = arguments[0] if arguments else None
-    if isinstance(first, ast.BinOp):
-        first = first.left
-    elif isinstance(first, ast.JoinedStr) and first.values:
-        first = first.values[0]
-    return isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value[:1].isalpha()
+def _is_partly_plain(name: ast.expr) -> bool:
+    """Whether a name that is put together begins or ends with a visible part, so that it can only be one's own.
+
+    Such as `"visit_" + kind` and `f"{kind}_proj"`.
+    """
+    first, last = name, name
+    if isinstance(name, ast.BinOp):
+        first, last = name.left, name.right
+    elif isinstance(name, ast.JoinedStr) and name.values:
+        first, last = name.values[0], name.values[-1]
+    end = _text(last)
+    known = any(one.endswith(end) for one in NEVER_ATTRIBUTES | UNWATCHED_PARTS)
+    return _text(first)[:1].isalpha() or (end[-1:].isalpha() and not known)
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_dunder(name: str) -> bool:

@@ -8,10 +8,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Modules that solutions need. Their functions are counted where they are called, or make a cost undecided.
-_PYTHON = """__future__ abc argparse array bisect cmath collections collections.abc contextlib copy dataclasses decimal
-    doctest enum fractions functools heapq inspect io itertools json logging math numbers operator os os.path pathlib
-    pprint random statistics string sys textwrap threading time timeit types typing typing_extensions unittest warnings
-    weakref"""
+_PYTHON = """__future__ abc argparse array bisect builtins cmath collections collections.abc contextlib copy dataclasses
+    decimal doctest enum fractions functools heapq inspect io itertools json logging math numbers operator os os.path
+    pathlib pprint random statistics string sys textwrap threading time timeit types typing typing_extensions unittest
+    warnings weakref"""
 _NUMPY = """numpy numpy.exceptions numpy.fft numpy.lib.array_utils numpy.lib.stride_tricks numpy.linalg numpy.ma
     numpy.polynomial numpy.random numpy.testing numpy.typing"""
 _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autograd.functional torch.backends
@@ -37,6 +37,7 @@ _UNWATCHED = """ForwardRef compile ctypeslib currentframe distributed export f2p
 UNWATCHED_PARTS = _words(f"{_BEHIND} {_UNWATCHED}")
 # Of these modules, solutions need only some names.
 ONLY_THESE = {
+    "builtins": _words("abs all any bool float int len list max min pow print range round set sum tuple"),
     "doctest": _words("testmod"),
     "inspect": _words("signature Signature Parameter BoundArguments getdoc cleandoc isfunction isclass ismethod"),
     "io": _words("StringIO BytesIO"),
@@ -65,7 +66,8 @@ NAME_TAKERS = frozenset({"operator.attrgetter", "operator.methodcaller"})
 DESCRIPTORS = frozenset({"property", "cached_property", "partialmethod", "singledispatchmethod"})
 
 _ARITHMETIC = """add radd iadd sub rsub isub mul rmul imul matmul rmatmul imatmul truediv rtruediv itruediv floordiv
-    rfloordiv mod rmod pow rpow ipow neg pos abs invert and rand or ror xor rxor lshift rshift lt le gt ge eq ne"""
+    rfloordiv ifloordiv mod rmod imod pow rpow ipow divmod rdivmod neg pos abs invert and rand iand or ror ior xor rxor
+    ixor lshift rlshift ilshift rshift rrshift irshift lt le gt ge eq ne"""
 _OBJECTS = """init call repr str len getitem setitem delitem contains iter next reversed hash bool enter exit post_init
     float int round format getattr setattr delattr array get set set_name init_subclass new class_getitem"""
 # Special methods that a student may define: they are the student's own code, which counts itself.

@@ -17,6 +17,7 @@ class Names:
     own: frozenset[str]  # names of the student's functions, classes and attributes
     classes: frozenset[str]
     may_change_others: bool  # whether attributes of anything but `self` are given a value
+    may_read_any: bool  # whether attributes are read whose names are not in the text
 
     @classmethod
     def of(cls, trees: list[ast.Module]) -> Names:
@@ -31,6 +32,8 @@ class Names:
             elif isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     libraries[alias.asname or alias.name] = f"{node.module or ''}.{alias.name}"
+                    if (node.module, alias.name) == ("torch.nn", "*"):
+                        libraries["Module"] = "torch.nn.Module"  # what a layer extends
         assigned = [
             (node.targets[0].id, node.value)
             for node in nodes
@@ -42,12 +45,12 @@ class Names:
                     libraries.setdefault(name, known)
         own = {name for node in nodes for name in _bound(node)}
         classes = frozenset(node.name for node in nodes if isinstance(node, ast.ClassDef))
-        return cls(libraries, frozenset(own), classes, any(map(_changes_another, nodes)))
+        return cls(libraries, frozenset(own), classes, any(map(_changes_another, nodes)), any(map(_reads_any, nodes)))
 
     @property
     def libraries_may_be_values(self) -> bool:
         """Whether a library as a value is harmless: all that is done with it is to read attributes that are checked."""
-        return not self.may_change_others and not self.own & UNWATCHED_PARTS
+        return not (self.may_change_others or self.may_read_any or self.own & UNWATCHED_PARTS)
 
     def path(self, node: ast.AST) -> str | None:
         """Return the path in a library that an expression stands for, such as `numpy.add.reduce`."""
@@ -83,6 +86,13 @@ def _changes_another(node: ast.AST) -> bool:
     if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load):
         return False
     return not (is_name(node.value, "self") or is_name(node.value, "cls"))
+
+
+def _reads_any(node: ast.AST) -> bool:
+    """Whether a node can read any attribute: `x.__dict__`, or `getattr` with a name that is put together."""
+    if isinstance(node, ast.Call) and is_name(node.func, "getattr") and len(node.args) > 1:
+        return not isinstance(node.args[1], ast.Constant)
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def is_name(node: ast.AST | None, name: str = "") -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.course.course import Course
-from tests.acceptance.graded_files import grade_folder, lost_marks
+from grader.course.notebook import make_notebook
+from tests.acceptance.graded_files import grade_files, grade_folder, lost_marks
 from tests.conftest import DATA
+from tests.quick import some_of
 
 FOLDERS = sorted((DATA / "right").iterdir())
 FEWEST = 6
@@ -25,3 +29,12 @@ def test_right_solutions_get_full_marks(course: Course, module_name: str) -> Non
 
 def test_every_module_has_its_right_solutions(course: Course) -> None:
     assert [folder.name for folder in FOLDERS] == [module.name for module in course.modules]
+
+
+@pytest.mark.parametrize("name", some_of([folder.name for folder in FOLDERS], every=len(FOLDERS)))
+def test_the_solution_as_a_notebook_has_full_marks(course: Course, name: str, tmp_path: Path) -> None:
+    """A notebook runs the cells that try the functions, with meters, too."""
+    module = course.module(name)
+    notebook = tmp_path / f"{module.slug}.ipynb"
+    notebook.write_text(make_notebook(course.solution(module).read_text(), module.slug))
+    assert lost_marks(grade_files(course, module, [notebook])) == {}

@@ -41,6 +41,7 @@ def test_an_expression_without_a_size_is_named(text: str, words: str) -> None:
 def test_arrays_have_the_shapes_that_are_asked_for() -> None:
     assert made("array n 2*d").shape == (3, 8)
     assert made("array 1 d").dtype == np.float64
+    assert made("positive n d").min() >= 1
     assert made("mask n n").all()
     tensor, mask = made("tensor b n d"), made("tensormask n")
     assert (tuple(tensor.shape), tensor.dtype) == ((2, 3, 4), torch.float32)

@@ -231,7 +231,13 @@ class Meter(Counts):
     def _note_callbacks(self, at: int, function: Any, args: tuple[Any, ...]) -> None:
         """Note functions of libraries that are given to another one, which may call them unseen, now or later."""
         for one in args:
-            if not callable(one) or isinstance(one, type | CONTEXTS) or _is_students(type(one)) or self.is_own(one):
+            if (
+                not callable(one)
+                or isinstance(one, type)
+                or _is_context(one)
+                or _is_students(type(one))
+                or self.is_own(one)
+            ):
                 continue
             if self.may_call(function, one):
                 self.hidden.setdefault(name_of(one), at)
@@ -345,6 +351,11 @@ class _AssignmentTarget:
 def result_is_extended(name: str, owner: Any) -> bool:
     """Whether an operator in place only adds to a container."""
     return (name == "+" and type(owner) in (list, collections.deque)) or (name == "|" and type(owner) in (dict, set))
+
+
+def _is_context(value: Any) -> bool:
+    """Whether a value only changes settings for a while, such as `torch.no_grad()`."""
+    return isinstance(value, CONTEXTS) or type(value).__module__ == "torch.autograd.grad_mode"
 
 
 def _is_students(kind: type) -> bool:

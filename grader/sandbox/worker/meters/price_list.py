@@ -205,10 +205,11 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
             insert delete compress extract choose meshgrid indices ix_ matrix_transpose frombuffer fromiter require
             zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
             geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
-            asarray_chkfinite""",
+            asarray_chkfinite row_stack resize diag_indices_from""",
         read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put put_along_axis
-            copyto putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin""",
-        sorting: "sort argsort partition argpartition searchsorted lexsort unique",
+            copyto putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin fix""",
+        sorting: """sort argsort partition argpartition searchsorted lexsort unique unique_values unique_counts
+            unique_inverse unique_all union1d intersect1d setdiff1d setxor1d digitize""",
         product: "dot inner matmul vecdot matvec vecmat",
         prices.flat_product: "vdot",
         prices.tensordot: "tensordot",
@@ -218,7 +219,8 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
         free: """shape ndim size result_type promote_types can_cast min_scalar_type common_type issubdtype isscalar
             iterable broadcast_shapes seterr geterr set_printoptions get_printoptions printoptions array2string
             array_repr array_str may_share_memory shares_memory unravel_index ravel_multi_index format_float_positional
-            einsum_path isfortran iscomplexobj isrealobj nditer""",
+            einsum_path isfortran iscomplexobj isrealobj nditer isdtype mintypecode typename base_repr binary_repr
+            format_float_scientific""",
     }
     for price, names in tables.items():
         for name in names.split():
@@ -261,6 +263,8 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
     yield np.linalg.outer, elementwise
     yield np.linalg.tensordot, prices.tensordot
     yield np.linalg.matrix_transpose, moved
+    yield np.linalg.diagonal, moved
+    yield np.linalg.trace, reduction
     yield np.lib.stride_tricks.sliding_window_view, moved
     yield np.lib.stride_tricks.as_strided, moved
 

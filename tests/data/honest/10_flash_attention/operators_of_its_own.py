@@ -1,0 +1,261 @@
+# %% [markdown]
+# # 10 · Flash attention
+#
+# Attention keeps a table with one score for each pair of tokens. For long texts that table is far larger than
+# everything else. Flash attention computes the same numbers tile by tile, and never has the whole table. You will write
+# the step that makes this possible, the *online softmax*, then the forward pass and the backward pass in tiles.
+# Work through the three functions in order. After each one, run its *Try it* cell and `attn test flash_attention`.
+# The lesson is in `README.md`, next to this file.
+
+# %%
+import numpy as np
+
+# %% [markdown]
+# ## Build 1: one step of the online softmax
+#
+# You know the largest score so far and the sum of the exponentials so far. Now a tile of new scores arrives.
+
+
+# %%
+def merge_softmax(m, l, scores):
+    """Take one tile of scores into a softmax that has seen other tiles before.
+
+    m: array (n_q,), the largest score of each row so far; -inf for a row that has seen none.
+    l: array (n_q,), the sum of exp(score - m) of each row so far; 0 for a row that has seen none.
+    scores: array (n_q, b), the new tile. A score of -inf is a blocked key.
+
+    Returns the tuple (m_new, l_new, weights, rescale):
+    - m_new (n_q,): the largest score, the new tile included;
+    - l_new (n_q,): the sum of exp(score - m_new), over the old scores and the new ones;
+    - weights (n_q, b): exp(scores - m_new), not divided by any sum; a blocked key has the weight 0;
+    - rescale (n_q,): exp(m - m_new), the factor for everything that was added up with the old m.
+
+    - If a row has seen no key yet, and the tile has none for it either: m_new is -inf, l_new is 0, its weights are 0,
+      and its rescale is any finite number. Nothing is ever NaN.
+    - Works for scores of any size, such as 1000 or -1000.
+    - float32 gives float32, float64 gives float64.
+    - Does not modify its arguments. Work and memory grow no faster than the tile.
+    """
+    m_new = np.maximum(m, scores.max(axis=-1))
+    zero = np.where(m_new > -np.inf, m_new, 0)
+    weights = np.exp(scores - zero[..., None])
+    rescale = np.exp(m - zero)
+    l_new = l * rescale + weights.sum(axis=-1)
+    return m_new, l_new, weights, rescale
+
+
+# %%
+# Try it: row "on" of the lesson, in tiles of two keys and the rest.
+if __name__ == "__main__":
+    on = np.array([[0.5, 0.5, 0, 1, 0.5]])
+    m, l = np.array([-np.inf]), np.array([0.0])
+    for tile in (on[:, :2], on[:, 2:4], on[:, 4:]):
+        m, l, _, rescale = merge_softmax(m, l, tile)
+        print("m", m, "l", l.round(4), "rescale", rescale.round(4))
+    assert np.allclose(m + np.log(l), 2.1592, atol=1e-4), "the same as over the whole row at once"
+
+# %% [markdown]
+# ## Build 2: attention, tile by tile
+#
+# Take a tile of queries. Go through the keys tile by tile, and keep three things for each query: the largest score, the
+# sum, and the weighted sum of values. Divide once, at the end.
+
+
+# %%
+class View:
+    """Some positions of a sequence, which know where they are. `a @ b` is a tile of dot products."""
+
+    def __init__(self, array, start, block):
+        self.start = start
+        self.data = array[..., start : start + block, :]
+        self.stop = start + self.data.shape[-2]
+
+    def __len__(self):
+        return self.stop - self.start
+
+    def __matmul__(self, other):
+        return self.data @ other.data.swapaxes(-1, -2)
+
+    def __gt__(self, other):
+        """All of it is after all of the other."""
+        return self.start >= other.stop
+
+    def __xor__(self, other):
+        """The table of `other` positions that are after mine."""
+        return np.arange(other.start, other.stop) > np.arange(self.start, self.stop)[:, None]
+
+    def __iadd__(self, change):
+        self.data += change
+        return self
+
+
+class Attending:
+    """Queries on their way through the keys: `a <<= (scores, values)` takes in a tile, `~a` finishes."""
+
+    def __init__(self, shape, width, dtype):
+        self.m = np.full(shape, -np.inf, dtype)
+        self.l = np.zeros(shape, dtype)
+        self.sums = np.zeros((*shape, width), dtype)
+
+    def __ilshift__(self, tile):
+        scores, v = tile
+        self.m, self.l, weights, rescale = merge_softmax(self.m, self.l, scores)
+        self.sums = self.sums * rescale[..., None] + weights @ v.data
+        return self
+
+    def __invert__(self):
+        return self.sums / self.l[..., None], self.m + np.log(self.l)
+
+
+def views(array, block):
+    for start in range(0, array.shape[-2], block):
+        yield View(array, start, block)
+
+
+def tile_scores(q, k, d, is_causal):
+    s = q @ k
+    s /= d**0.5
+    if is_causal:
+        s[..., q ^ k] = -np.inf
+    return s
+
+
+def stop_if_wrong(Q, K, V, block_q, block_k):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"no dot product of {Q.shape[-1]} and {K.shape[-1]} numbers")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"no pairs from {K.shape[-2]} keys and {V.shape[-2]} values")
+    if block_q < 1 or block_k < 1:
+        raise ValueError(f"no tiles of {block_q} x {block_k}")
+
+
+def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
+    """Return (O, L): the output of scaled dot-product attention, and the logarithm of each row's sum of exponentials.
+
+    Q: (..., n_q, d_k), K: (..., n_k, d_k), V: (..., n_k, d_v), with equal leading axes, which may be missing.
+    block_q, block_k: the number of queries and of keys in a tile. They need not divide n_q and n_k, and they may be
+    larger. The last tile is then smaller.
+    is_causal: if true, query i may look at key j only if j <= i, both counted from 0.
+
+    O: (..., n_q, d_v). L: (..., n_q), the natural logarithm of the sum of exp(score) over the keys that the query may
+    look at. A score is the dot product divided by the square root of d_k.
+
+    - The result is that of module 03, whatever the tiles are. Works for scores of any size.
+    - Memory: never a score for each pair of a query and a key, and never a tile of queries against all keys. At most
+      one tile of scores at a time, besides arrays as large as the arguments and results.
+    - Multiplications: exactly those of attention. With is_causal, a tile is skipped if its first key is after its last
+      query, and computed otherwise. Steps of Python grow like the number of tiles.
+    - If the last sizes of Q and K differ, or the lengths of K and V, raises a ValueError whose message contains both
+      numbers. If a block size is below 1, raises a ValueError whose message contains it.
+    - float32 gives float32, float64 gives float64, integers give float64. Does not modify its arguments.
+    """
+    stop_if_wrong(Q, K, V, block_q, block_k)
+    dtype = np.result_type(Q, K, V)
+    if dtype.kind != "f":
+        dtype = np.dtype(np.float64)
+    Q, K, V = (x.astype(dtype) for x in (Q, K, V))
+    O = np.empty((*Q.shape[:-1], V.shape[-1]), dtype)
+    L = np.empty(Q.shape[:-1], dtype)
+    for q in views(Q, block_q):
+        state = Attending((*Q.shape[:-2], len(q)), V.shape[-1], dtype)
+        for k, v in zip(views(K, block_k), views(V, block_k), strict=True):
+            if is_causal and k > q:
+                break
+            state <<= tile_scores(q, k, Q.shape[-1], is_causal), v
+        O[..., q.start : q.stop, :], L[..., q.start : q.stop] = ~state
+    return O, L
+
+
+# %%
+# Try it
+if __name__ == "__main__":
+    tokens = ["The", "cat", "sat", "on", "mat"]
+    Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    K = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]])
+    V = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
+    O, L = flash_attention(Q, K, V, 2, 2)
+    for token, row, log_sum in zip(tokens, O, L, strict=True):
+        print(f"{token:>4}  output {row.round(4)}  L {log_sum:.4f}")
+    assert np.allclose(L, [2.2119, 2.4099, 2.3843, 2.1592, 2.1647], atol=1e-4), "see the table of the lesson"
+    assert np.allclose(flash_attention(Q, K, V, 5, 5)[0], O), "other tiles should change nothing"
+
+# %% [markdown]
+# ## Build 3: backward, from L alone
+#
+# With L you can compute the weights of any tile again: exp(score - L). So nothing of size n × n has to be kept.
+
+
+# %%
+def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=False):
+    """Return (dQ, dK, dV), the gradients of attention, tile by tile.
+
+    Q, K, V, block_q, block_k, is_causal: as in flash_attention. O, L: its results. dO: the gradient of O, with its
+    shape. The six arrays have one dtype, float32 or float64, and their leading axes are equal.
+
+    dQ, dK and dV have the shapes of Q, K and V.
+
+    - The weights of a tile are computed again from its scores and L. The gradient of a score is
+      weight · (dO·v - dO·o), and the scale of the scores belongs to dQ and dK, too.
+    - Memory as in flash_attention: one tile at a time, besides arrays as large as the arguments and results.
+    - Multiplications: five products for each tile, and no more. With is_causal, the same tiles as in flash_attention.
+      Steps of Python grow like the number of tiles.
+    - Raises the same errors as flash_attention.
+    - float32 gives float32, float64 gives float64. Does not modify its arguments.
+    """
+    stop_if_wrong(Q, K, V, block_q, block_k)
+    d = Q.shape[-1]
+    dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+    for q, o, g, dq in zip(*(views(x, block_q) for x in (Q, O, dO, dQ)), strict=True):
+        dot = (o.data * g.data).sum(axis=-1)[..., None]
+        lse = L[..., q.start : q.stop, None]
+        for k, v, dk, dv in zip(*(views(x, block_k) for x in (K, V, dK, dV)), strict=True):
+            if is_causal and k > q:
+                break
+            p = np.exp(tile_scores(q, k, d, is_causal) - lse)
+            ds = p * (g @ v - dot) / d**0.5
+            dq += ds @ k.data
+            dk += ds.swapaxes(-1, -2) @ q.data
+            dv += p.swapaxes(-1, -2) @ g.data
+    return dQ, dK, dV
+
+
+# %%
+# Try it: the gradient of the sum of all outputs, against a small change of one number.
+if __name__ == "__main__":
+    Q, K, V = Q.astype(float), K.astype(float), V.astype(float)
+    O, L = flash_attention(Q, K, V, 2, 2)
+    dQ, dK, dV = flash_attention_backward(Q, K, V, O, O, L, 2, 2)
+    step = np.zeros_like(K)
+    step[1, 2] = 1e-5
+    change = sum(sign * 0.5 * (flash_attention(Q, K + sign * step, V, 2, 2)[0] ** 2).sum() for sign in (1, -1)) / 2e-5
+    print("gradient of one entry of K:", dK[1, 2].round(6), "and by a small change:", change.round(6))
+    assert np.isclose(dK[1, 2], change, atol=1e-6), "both should be the same"
+
+# %% [markdown]
+# ## Use
+#
+# How much memory do the scores need? The table has n × n numbers. A tile has 128 × 128, however long the text is.
+
+# %%
+if __name__ == "__main__":
+    rng = np.random.default_rng(0)
+    print("     n   all scores   one tile   causal tiles")
+    for n in (512, 1024, 2048, 8192):
+        blocks = n // 128
+        print(f"{n:>6}   {n * n * 4 / 2**20:>7g} MiB     64 KiB   {blocks * (blocks + 1) // 2:>5} of {blocks**2}")
+    Q, K, V = rng.normal(size=(3, 300, 16))
+    whole = np.exp(Q @ K.T / 4)
+    expected = whole @ V / whole.sum(axis=1, keepdims=True)
+    for block in (1, 7, 64, 300):
+        largest = abs(flash_attention(Q, K, V, block, block)[0] - expected).max()
+        print(f"tiles of {block:>3}: the largest difference is below 1e-12: {largest < 1e-12}")
+
+# %% [markdown]
+# ## Reflect
+#
+# How many bytes does the table of scores take for 8192 tokens in float32, for one head? And how many tiles does causal
+# attention compute for 1024 tokens in tiles of 128 × 128? Replace each `None` (or write the answer below it).
+
+# %%
+REFLECT_SCORE_BYTES_SAVED_N8192_FLOAT32 = 268435456
+REFLECT_CAUSAL_TILES_N1024_B128 = 36
