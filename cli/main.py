@@ -203,10 +203,15 @@ def run() -> int:
         click.echo(_visible(shown.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("attn: interrupted; every file written is complete", err=True)
-        return EXIT_INTERRUPTED
+        return _report_interrupt()
     except Exception as error:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
-        return _report_failure(error)
+        # Before 3.12, Python turns a Ctrl-C in the body of a class, which an import runs, into a RuntimeError.
+        return _report_interrupt() if isinstance(error.__cause__, KeyboardInterrupt) else _report_failure(error)
+
+
+def _report_interrupt() -> int:
+    click.echo("attn: interrupted; every file written is complete", err=True)
+    return EXIT_INTERRUPTED
 
 
 def _report_failure(error: Exception) -> int:

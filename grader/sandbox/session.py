@@ -309,6 +309,8 @@ class Session:
             raise RuntimeError("there is no worker")
         channel = self._worker.channel
         limits = self.limits.for_import if message["op"] in LONG else self.limits
+        if message["op"] == "load" and self.loading != "plain":
+            limits = limits.counting
         patience = Deadline(limits, self._worker.process.pid)
         self._worker.process.allow(limits.cpu_s)
         self._serial += 1

@@ -268,3 +268,15 @@ def test_a_wrong_address_of_a_database_is_one_sentence(root: Path) -> None:
         ):
             pass
         assert "\n" not in str(caught.value)
+
+
+def test_ctrl_c_in_an_import_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Field:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def imports(**_: object) -> None:  # as Python 3.11 does where a class of a module is made
+        type("Result", (), {"field": Field()})
+
+    monkeypatch.setattr("cli.main.attn.main", imports)
+    assert run() == 130

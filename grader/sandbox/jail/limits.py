@@ -13,6 +13,7 @@ __tracebackhide__ = True  # pytest shows the student's failure, not our proxy
 _PROCESS_CPU_CLOCK = 2
 CPU_SECONDS = 900  # for a worker's complete life: the kernel enforces this if we fail to
 IMPORT_FACTOR = 3
+COUNTING_FACTOR = 10
 GPU_HOST_BYTES = 8 << 30  # the memory limit with a GPU, whose driver needs a large part of it
 MEMORY_BYTES = 1 << 30  # what a worker may use in addition to its zygote
 MEMORY_VARIABLE = "ATTNLAB_WORKER_MB"  # a smaller limit, in MiB, for containers with little memory
@@ -43,6 +44,11 @@ class Limits:
     def for_import(self) -> Limits:
         """The limits of loading a submission: a notebook also runs the lesson's own cells, which may train a model."""
         return replace(self, cpu_s=IMPORT_FACTOR * self.cpu_s)
+
+    @property
+    def counting(self) -> Limits:
+        """The limits of loading with meters: what a notebook computes by itself then takes several times as long."""
+        return replace(self, cpu_s=COUNTING_FACTOR * self.cpu_s)  # one that only waits gets no more time
 
 
 # The first call on a GPU loads kernels: this takes seconds of CPU time, and waits for the driver.

@@ -269,12 +269,12 @@ class ZygoteSpawner(_Closing):
             self._ordered = None
         self._control.close()
         if self.plan.has("namespaces"):  # the kernel ends all its children with it, so it needs no time to clean up
-            self._process.kill()
+            _kill_all(self._process)  # bubblewrap's second process is not yet bound to the first while they start
         try:
             # Unjailed workers may have started other processes, which only the zygote can end.
             self._process.wait(CLOSE_SECONDS if self.plan.layers else START_SECONDS)
         except subprocess.TimeoutExpired:  # perhaps still importing; its children end with it
-            self._process.kill()
+            _kill_all(self._process)
             self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()

@@ -62,7 +62,7 @@ def test_ctrl_c_while_code_never_returns(bundle: Course, arguments: list[str]) -
         assert time.monotonic() < deadline
         time.sleep(0.05)
     terminal.type(CTRL_C)
-    assert terminal.finish() == INTERRUPTED
+    assert terminal.finish() == INTERRUPTED, terminal.text
     assert "interrupted" in terminal.text
     assert "Traceback" not in terminal.text
     assert all_gone(below)

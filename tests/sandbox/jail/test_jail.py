@@ -64,6 +64,23 @@ def session_of(spawner: ZygoteSpawner, source: str, limits: Limits = LIMITS) -> 
     return session, Student(session, api)
 
 
+def test_a_jail_that_is_closed_while_it_starts_leaves_no_process() -> None:
+    needs_tier("strict")
+    begun: list[psutil.Process] = []
+    for _ in range(20):
+        before = set(psutil.Process().children())
+        spawner = ZygoteSpawner(planned("numpy", "strict"), wait=False)
+        (outer,) = set(psutil.Process().children()) - before
+        children = Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
+        while not (pids := children.read_text().split()):
+            pass
+        spawner.close()  # at once: bubblewrap's two processes are not bound to each other yet
+        with contextlib.suppress(psutil.NoSuchProcess):
+            begun.append(psutil.Process(int(pids[0])))
+    _, alive = psutil.wait_procs(begun, timeout=20)
+    assert alive == []
+
+
 ENDINGS = {
     "killing oneself": ("os.kill(os.getpid(), 9)", "syscall", "SIGSYS"),
     "killing the parent": ("os.kill(os.getppid() or 2, 9)", "syscall", "SIGSYS"),

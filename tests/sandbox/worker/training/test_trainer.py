@@ -46,6 +46,7 @@ def test_a_stopped_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert same(whole, parts)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("lost", ["draws", "optimizer/0/exp_avg", "model/head.weight"])
 def test_without_a_part_of_the_checkpoint_the_weights_would_differ(tmp_path: Path, lost: str) -> None:
     """The comparison above can fail: each part of a checkpoint matters."""
