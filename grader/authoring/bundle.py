@@ -69,7 +69,7 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
     released = [path for other in course.modules for path in released_files(other)]
     packages = [path for name in PACKAGES for end in ("*.py", "*.txt") for path in (course.root / name).rglob(end)]
     texts = {str(path.relative_to(course.root)): read_text(path) for path in (*released, *packages) if path.is_file()}
-    yield from _leaks_in(course, module, texts)
+    yield from _leaks_in(course, [module], texts)
 
 
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
@@ -82,15 +82,13 @@ def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
             texts |= {
                 f"{wheel.name}/{name}": archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
             }
-    for module in course.modules:
-        yield from _leaks_in(course, module, texts)
+    yield from _leaks_in(course, course.modules, texts)
 
 
 def text_leaks(course: Course, texts: Mapping[str, str]) -> Iterator[str]:
     """Yield every leak in some texts, by their paths: files of instructors, and what is from them."""
     yield from _files_of_instructors(texts)
-    for module in course.modules:
-        yield from _leaks_in(course, module, texts)
+    yield from _leaks_in(course, course.modules, texts)
 
 
 def _files_of_instructors(names: Iterable[str]) -> Iterator[str]:
@@ -99,12 +97,13 @@ def _files_of_instructors(names: Iterable[str]) -> Iterator[str]:
             yield f"{name} is for instructors only"
 
 
-def _leaks_in(course: Course, module: Module, texts: Mapping[str, str]) -> Iterator[str]:
+def _leaks_in(course: Course, modules: Iterable[Module], texts: Mapping[str, str]) -> Iterator[str]:
     """Yield every leak in some texts. A lesson may quote a line of the solution, but not two in a row."""
-    search = LeakSearch(course, module)
-    for name, text in texts.items():
-        run = 2 if Path(name).name == module.lesson.name else 1
-        yield from (f"{name} {leak}" for leak in search.leaks(lines_of(text), run))
+    lines = {name: lines_of(text) for name, text in texts.items()}
+    for module in modules:
+        search, lesson = LeakSearch(course, module), f"/{module.lesson.name}"
+        for name, text in lines.items():
+            yield from (f"{name} {leak}" for leak in search.leaks(text, 2 if f"/{name}".endswith(lesson) else 1))
 
 
 def _files(folder: Path) -> list[Path]:

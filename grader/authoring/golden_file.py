@@ -39,9 +39,9 @@ def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]
         "targets": targets,
         "costs": {
             one.profile.contract.function: {
-                limit.meter: one.profile.polynomials[limit.meter].as_data()
+                limit.meter: one.profile.simple[limit.meter].as_data()
                 for limit in one.profile.contract.limits
-                if limit.meter in one.profile.polynomials  # a solution that fails has none: the rules say so
+                if limit.meter in one.profile.simple  # a solution that fails has none: the rules say so
             }
             for one in evidence.function_costs
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from typing import Literal
 
 from grader.course.course import Course
 from grader.course.module import Module, read_text
@@ -25,17 +26,18 @@ class LeakSearch:
     def __init__(self, course: Course, module: Module) -> None:
         self.module = module.name
         public = set(lines_of(course.stub_text(module)))
-        self._solution = [line for line in _solution_lines(course, module) if line not in public]
+        solution = [line for line in _solution_lines(course, module) if line not in public]
+        self._solution = {run: _runs(solution, run) for run in (1, 2)}
         hidden = course.hidden_suite(module)
         suite = [line for line in lines_of(read_text(hidden)) if line not in public] if hidden.is_file() else []
         self._suite = _runs(suite, HIDDEN_RUN)
 
-    def leaks(self, lines: list[str], run: int = 1, own: Collection[str] = ()) -> Iterator[str]:
+    def leaks(self, lines: list[str], run: Literal[1, 2] = 1, own: Collection[str] = ()) -> Iterator[str]:
         """Yield what lines of a text contain: `run` lines of the solution in a row, or a part of the hidden suite.
 
         `own` has lines that the student wrote, who may have written a line of the solution.
         """
-        for found in sorted(_runs(lines, run) & _runs(self._solution, run)):
+        for found in sorted(_runs(lines, run) & self._solution[run]):
             if not set(found) <= set(own):
                 yield f"contains a line of the solution of {self.module}: {found[0]!r}"
         for found in sorted(_runs(lines, HIDDEN_RUN) & self._suite):

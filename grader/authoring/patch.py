@@ -11,6 +11,7 @@ import io
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -130,7 +131,8 @@ def _with(own: Mapping[int, str], changed: Mapping[int, str | None]) -> str:
     return "\n".join(line for line in found if line is not None)
 
 
-def _code_lines(solution: str) -> dict[int, str]:
+@cache  # a module has many patches of one solution
+def _code_lines(solution: str) -> Mapping[int, str]:
     """Return the lines of code by number: no comments, no docstrings, no empty lines."""
     lines = dict(enumerate(solution.splitlines(), 1))
     inside_text: set[int] = set()  # lines that begin inside a string of several lines are kept as they are

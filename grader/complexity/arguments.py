@@ -62,6 +62,7 @@ def _name(parts: list[str]) -> list[str] | None:
 
 KINDS: dict[str, Kind] = {
     "array": Kind("array SIZES", "NumPy array of normally distributed numbers, float64", _any),
+    "positive": Kind("positive SIZES", "NumPy array of numbers from 1 to 2, such as sums of exponentials", _any),
     "mask": Kind(
         "mask SIZES", "NumPy array of True; a mask that blocks entries would make costs depend on chance", _any
     ),
@@ -129,6 +130,8 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
     match kind:
         case "array":
             return rng.normal(size=_sizes(parts, names))
+        case "positive":
+            return rng.uniform(1, 2, size=_sizes(parts, names))
         case "none":
             return None
         case "true" | "false":

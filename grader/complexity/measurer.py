@@ -124,7 +124,7 @@ class CostMeasurer:
         self, cost: Cost, contract: Contract, calls: WatchedCalls, files: Mapping[str, Mapping[str, Any]]
     ) -> FunctionCosts:
         """Fail a cost that was measured on a GPU if the function makes a forbidden call in a check."""
-        return self.with_calls(FunctionCosts(Profile(contract, (cost,), (), {}, {}), (cost,), ()), calls, files)
+        return self.with_calls(FunctionCosts(Profile(contract, (cost,), (), {}, {}, {}), (cost,), ()), calls, files)
 
     def unmeasured(self, contract: Contract) -> FunctionCosts:
         """Return failed costs for a function that was not measured, because its results are wrong or never come."""
@@ -133,7 +133,7 @@ class CostMeasurer:
             Cost(contract.function, limit.meter, limit.text, "", "fail", limit.points, None, message)
             for limit in contract.limits
         )
-        return FunctionCosts(Profile(contract, costs, (), {}, {}), costs, ())
+        return FunctionCosts(Profile(contract, costs, (), {}, {}, {}), costs, ())
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class Profile:
     events: tuple[Event, ...]
     polynomials: Mapping[str, Polynomial]  # by meter, as found at the small sizes
     exact: Mapping[str, Polynomial]  # those of them that the large sizes confirm
+    simple: Mapping[str, Polynomial]  # as found at the fewest sizes: the same under every salt
     lacking: tuple[str, ...] | None = None  # the arguments of a call that does not call what the contract needs
     looping: tuple[str, ...] | None = None  # the arguments of a further call whose steps grow, but must be constant
 
@@ -59,10 +60,10 @@ def _profile(sampler: Sampler) -> Profile:
     contract = sampler.contract
     sampler.measure_small_sizes()
     samples = sampler.measure([*contract.large, *contract.each_step])
-    meters = {limit.meter for limit in contract.limits}
-    if not all(samples.confirms(meter, samples.polynomial(meter)) for meter in meters):
+    polynomials = simple = _polynomials(samples)
+    if not all(samples.confirms(limit.meter, simple[limit.meter]) for limit in contract.limits):
         samples = sampler.measure_all_small_sizes()
-    polynomials = _polynomials(samples)
+        polynomials = _polynomials(samples)
     exact = {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
     further = _make_further_calls(sampler)
     problem = _measure_far(sampler, exact)
@@ -75,7 +76,8 @@ def _profile(sampler: Sampler) -> Profile:
     else:
         costs = [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in contract.limits]
     costs = [_after(cost, problem) for cost in costs]
-    return Profile(contract, tuple(costs), events, polynomials, exact, _lacking(samples, further), further.looping)
+    lacking = _lacking(samples, further)
+    return Profile(contract, tuple(costs), events, polynomials, exact, simple, lacking, further.looping)
 
 
 def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentError | None:
@@ -119,7 +121,7 @@ def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:
         cost_of(samples, limit, _if_beyond(polynomials.get(limit.meter), limit), "fail", None, message)
         for limit in contract.limits
     )
-    return Profile(contract, costs, events_of(samples), polynomials, {})
+    return Profile(contract, costs, events_of(samples), polynomials, {}, {})
 
 
 def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> Polynomial | str:

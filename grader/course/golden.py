@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from grader.course.api import Api, read_api
@@ -38,13 +39,18 @@ class Golden:
 def read_golden(module: Module) -> Golden:
     """Read a module's golden file."""
     try:
-        document = json.loads(module.golden.read_text(encoding="utf-8"))
-        stub = str(document["stub"])
-        fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
-        return Golden(stub, read_api(stub), *fields)
+        return _parsed(module.golden.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SyntaxError):
         fix = "Run `attn dev build`, or unpack the bundle again"
         raise CourseError(module.golden, "", "is missing or broken", fix) from None
+
+
+@lru_cache(maxsize=16)  # a command may ask for every module's several times
+def _parsed(text: str) -> Golden:
+    document = json.loads(text)
+    stub = str(document["stub"])
+    fields = (document[key] for key in ("targets", "misconceptions", "costs", "probes"))
+    return Golden(stub, read_api(stub), *fields)
 
 
 def sha256(data: bytes) -> str:

@@ -22,6 +22,7 @@ from grader.sandbox.protocol.script_object import ScriptObject, objects_in, repl
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True
+Fit = Callable[[Arguments], Arguments]
 COUNTED = ("lengths", "ids", "targets", "data")  # arguments that hold any numbers from 0 to a largest one
 
 
@@ -64,6 +65,7 @@ class ShownShapes:
         init: tuple[Any, ...] = (),
         state: Mapping[str, Any] = NOTHING,
         where: Callable[[Arguments], bool] = lambda _: True,
+        fit: Fit = lambda call: call,
         tolerance: Tolerance | None = None,
     ) -> None:
         """Fail unless a function, or `Class.method`, agrees with the reference on every shape that a probe has.
@@ -72,9 +74,11 @@ class ShownShapes:
         object made from `init` and `state`. Ask once in a check for each path. Arguments called `mask`
         stay as they are. So do single numbers: a call that has nothing else is left out. With `where`, only some of
         the calls are made, so that a mistake with masks, for example, costs only the points of a check of masks.
+        `fit` makes the new numbers agree where one argument follows from others: right code may rely on that.
         """
         if path not in self._known:
-            self._known[path] = [case for case in self._cases(path, also, Recipe(init, state)) if where(case.call)]
+            cases = self._cases(path, also, Recipe(init, state), fit)
+            self._known[path] = [case for case in cases if where(case.call)]
         if not self._known[path]:  # such a check could not fail
             raise LookupError(f"shown makes no call of {path}: no probe of it has numbers to change, and none is given")
         target, _, method = path.partition(".")
@@ -95,7 +99,7 @@ class ShownShapes:
                 found = difference(value, case.expected, tolerance)
                 assert found is None, f"{case.words}: {found}"
 
-    def _cases(self, path: str, also: Sequence[Arguments], recipe: Recipe) -> list[_Case]:
+    def _cases(self, path: str, also: Sequence[Arguments], recipe: Recipe, fit: Fit) -> list[_Case]:
         """Return one case for each different call; those that the reference refuses are left out."""
         rng, found = self.rng(), dict[Hashable, _Case]()
         shown = [probe for probe in self.probes if probe.path == path and not probe.made.training]
@@ -108,7 +112,8 @@ class ShownShapes:
                 own = self._objects_of(call, steps)
                 before = _stepped(function, steps, rng, own)
                 # a call without arguments, such as `cache.mean()`, shows the other numbers of the steps before it
-                other = with_other_numbers(function, call, rng) or (call if before else None)
+                other = with_other_numbers(function, call, rng)
+                other = fit(other) if other else call if before else None
                 asked = [other, *(step for _, step in before)] if other else []
                 key = (made.key, *(_shape((one.args, dict(one.kwargs))) for one in asked if one is not None))
                 if other is not None and key not in found:

@@ -269,7 +269,7 @@ if __name__ == "__main__":
 #
 # With twice as many tokens, how many times as much memory does attention need beyond its input? Answer once for the
 # manual version, and once for the fused version without a mask. Assume that n is so large that only the leading term
-# counts. Replace each `None` (or write the answers below it).
+# counts. Replace each `None` (or assign the answers below it).
 
 # %%
 REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES = None

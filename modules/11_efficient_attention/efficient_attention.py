@@ -224,7 +224,7 @@ if __name__ == "__main__":
 #
 # The products of full attention take `2·n²·d` multiplications, those of linear attention `2·n·d²`. For which n are they
 # equal, if d is 64? And how many positions back can information come from, through 32 layers with a window of 4096?
-# Replace each `None` (or write the answers below).
+# Replace each `None` (or assign the answers below).
 
 # %%
 REFLECT_CROSSOVER_N_D64 = None

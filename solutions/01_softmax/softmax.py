@@ -131,7 +131,7 @@ if __name__ == "__main__":
 # ## Reflect
 #
 # `np.exp(x)` overflows when x is too large. What is the largest *whole* number whose exponential is still
-# finite, in float32 and in float64? Find out, then replace each `None` (or write the answers below).
+# finite, in float32 and in float64? Find out, then replace each `None` (or assign the answers below).
 
 # %%
 REFLECT_LARGEST_SAFE_EXPONENT_FLOAT32 = None

@@ -214,7 +214,7 @@ if __name__ == "__main__":
 # A multiply-add is one multiplication and the addition that follows it. How many does attention need in your
 # loops, scores and output together, for 512 queries, 512 keys and $d_k = d_v = 64$? And by which factor does that
 # number grow when there are twice as many tokens, which means twice as many queries *and* twice as many keys?
-# Replace each `None` (or write the answers below).
+# Replace each `None` (or assign the answers below).
 
 # %%
 REFLECT_MULTIPLY_ADDS_N512_D64 = None

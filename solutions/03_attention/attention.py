@@ -324,7 +324,7 @@ if __name__ == "__main__":
 #
 # What is the variance of a raw score for $d_k = 512$, if the entries of queries and keys are independent with mean 0
 # and variance 1? And how many bytes does one matrix of scores need, in float32, for 8192 queries and 8192 keys?
-# Replace each `None` (or write the answers below).
+# Replace each `None` (or assign the answers below).
 
 # %%
 REFLECT_SCORE_VARIANCE_DK512 = None

@@ -274,7 +274,7 @@ if __name__ == "__main__":
 #
 # How many attention weights does one layer make for 32 sentences of 2048 tokens, with 96 heads? How many bytes are
 # these in float32? And how many parameters does `MultiHeadAttention(512, 8)` have, weights and biases together? Replace
-# each `None` (or write the answers below it).
+# each `None` (or assign the answers below it).
 
 # %%
 REFLECT_WEIGHT_ENTRIES_B32_H96_N2048 = None

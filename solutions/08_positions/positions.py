@@ -249,7 +249,7 @@ if __name__ == "__main__":
 # %% [markdown]
 # ## Reflect
 #
-# Replace each `None` (or write the answers below).
+# Replace each `None` (or assign the answers below).
 #
 # How many orders of the five tokens of our sentence give every token the same output as before, if nothing says where
 # the tokens stand? The order of the sentence itself counts, too.

@@ -369,7 +369,7 @@ if __name__ == "__main__":
 #
 # A model with 70 billion parameters has 80 layers and heads of width 128. Its numbers take 2 bytes each. How many bytes
 # does the cache of one text of 4096 tokens take with 8 key-value heads? And how many would it take if each of the 64
-# query heads had keys and values of its own? Replace each `None` (or write the answers below it).
+# query heads had keys and values of its own? Replace each `None` (or assign the answers below it).
 
 # %%
 REFLECT_KV_BYTES_70B_N4096_GQA8 = None

@@ -515,7 +515,7 @@ if __name__ == "__main__":
 # What is the loss of a model of 65 tokens that gives all of them the same probability (to three decimals)? And how many
 # parameters does
 # `GPT(vocab_size=65, context_length=64, embed_dim=128, num_layers=4, num_heads=4, hidden_dim=256)` have?
-# Replace each `None` (or write the answers below it).
+# Replace each `None` (or assign the answers below it).
 
 # %%
 REFLECT_INITIAL_LOSS_V65 = None

@@ -70,6 +70,12 @@ def results(value, *shapes):
     return value
 
 
+def with_a_sum(call):
+    """The call with a sum that exponentials can have: 1 for the largest score, and more."""
+    m, total, scores = call.args
+    return arguments(m, 1 + abs(total), scores)
+
+
 def rising(rng, rows, tiles, width):
     """Tiles whose largest score grows from one to the next in every row, and falls back at the last."""
     base = np.append(np.arange(tiles - 1) * 2.5, 0.5)
@@ -95,7 +101,7 @@ def test_merge_over_several_tiles(student, rng, shown):
     whole = np.concatenate(tiles, axis=1)
     assert_close(m, whole.max(axis=1), of="the largest score")
     assert_close(total, np.array([math.fsum(math.exp(s - max(row)) for s in row) for row in whole]), of="the sum")
-    shown(student, MERGE)
+    shown(student, MERGE, fit=with_a_sum)
 
 
 @worth(3, "weights are exponentials relative to the new largest score, not divided", target=MERGE)
@@ -408,6 +414,16 @@ def backward_arguments(q, k, v, d_out, block_q, block_k, causal=False):
     return arguments(q, k, v, output, d_out, log_sums, block_q, block_k, causal)
 
 
+def with_its_forward_pass(call):
+    """The call with the O and L of its own Q, K and V."""
+    q, k, v, _, d_out, _, block_q, block_k, *causal = call.args
+    flat = (one.reshape(-1, *one.shape[-2:]) for one in (q, k, v))
+    outputs, log_sums = zip(*(oracle_attention(*one, *causal) for one in zip(*flat, strict=True)), strict=True)
+    output = np.array(outputs, d_out.dtype).reshape(d_out.shape)
+    sums = np.array(log_sums, d_out.dtype).reshape(d_out.shape[:-1])
+    return arguments(q, k, v, output, d_out, sums, block_q, block_k, *causal)
+
+
 def assert_gradients_close(value, expected, of):
     found = results(value, *(one.shape for one in expected))
     for name, gradient, wanted in zip(("dQ", "dK", "dV"), found, expected, strict=True):
@@ -422,7 +438,7 @@ def test_backward_agrees_with_the_oracle(student, rng, shown):
     values = student.flash_attention_backward.call_many([backward_arguments(q, k, v, d_out, *one) for one in blocks])
     for (b, c), value in zip(blocks, values, strict=True):
         assert_gradients_close(value, expected, f"in tiles of {b} × {c}")
-    shown(student, BACKWARD)
+    shown(student, BACKWARD, fit=with_its_forward_pass)
 
 
 @worth(3, "with is_causal, the gradients are those of causal attention", target=BACKWARD)
