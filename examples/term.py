@@ -2,9 +2,9 @@
 
 The steps are release, hand in, collect, grade, sync, feedback, dashboard and export. Run it in a clone with the extra
 `instructor`: `python examples/term.py [FOLDER]` plays one assignment with six students. With `--all`, two of them hand
-in every other module of the course, too. It prints every command and its result. It exits with 1 if nbgrader and
-AttnLab give different scores, if a sync removes a manual score, or if feedback contains a line of a hidden test or of
-the solution that the student did not write.
+in every other module of the course, too, but for one that needs a GPU. It prints every command and its result. It exits
+with 1 if nbgrader and AttnLab give different scores, if a sync removes a manual score, or if feedback contains a line
+of a hidden test or of the solution that the student did not write.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import csv
 import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -223,10 +225,12 @@ def manual_score(term: Term, student: str) -> float | None:
 
 
 def secrets(term: Term, module: str) -> set[str]:
-    """Return the lines of the hidden suite and the solution that are not in the released notebook."""
+    """Return the lines of the hidden suite and the solution that no released notebook and no title has."""
     public = "\n".join("".join(cell["source"]) for cell in released(term, module).data["cells"])
     files = (ROOT / "tests" / "hidden" / f"test_{module}.py", ROOT / "solutions" / module / f"{module[3:]}.py")
-    lines = {line.strip() for path in files for line in path.read_text(encoding="utf-8").splitlines()}
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    public += "\n".join(re.findall(r'@worth\([\d.]+, "(.*?)"', texts[0]))  # reports say what a check is about
+    lines = {line.strip() for text in texts for line in text.splitlines()}
     return {line for line in lines if len(line) >= 12 and line not in public}
 
 
@@ -320,10 +324,15 @@ def play(term: Term) -> None:
     export(term, marks)
 
 
+def needs_gpu(module: Path) -> bool:
+    """Whether a module runs only on a GPU: nbgrader cannot grade it."""
+    return tomllib.loads(module.read_text(encoding="utf-8")).get("needs") == "cuda"
+
+
 def main() -> int:
     """Play a term in the given folder, or in a temporary one."""
     given = [argument for argument in sys.argv[1:] if argument != "--all"]
-    names = sorted(path.parent.name for path in (ROOT / "modules").glob("*/module.toml"))
+    names = sorted(path.parent.name for path in (ROOT / "modules").glob("*/module.toml") if not needs_gpu(path))
     others = tuple(name for name in names if name != MODULE) if "--all" in sys.argv else ()
     kept = Path(given[0]).resolve() if given else None
     folder = kept or Path(tempfile.mkdtemp(prefix="term-"))

@@ -19,7 +19,7 @@ PersonFate = Literal["graded", "skipped", "missing"]
 PERSON_FATES: tuple[PersonFate, ...] = ("graded", "skipped", "missing")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PersonLine:
     """What became of one person on the roster in one module."""
 

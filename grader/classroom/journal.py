@@ -16,7 +16,7 @@ from grader.classroom.provenance import Provenance
 from grader.core.json_record import from_json, json_key, to_json
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class ReportKey:
     """The module, student and attempt of a report; `attempt` is empty unless several attempts were graded."""
 
@@ -25,7 +25,7 @@ class ReportKey:
     attempt: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReplacedReport:
     """What is known of an earlier report that a new one replaced."""
 
@@ -33,7 +33,7 @@ class ReplacedReport:
     by_hand: bool  # whether its file had been changed by hand
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JournalEntry:
     """What is known of one report: the hash of its file, its provenance, the report it replaced, and its mark."""
 

@@ -20,7 +20,7 @@ SKIPPED = "skipped"  # something was handed in, but could not be graded
 NO_REPORT = (MISSING, SKIPPED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
     """One line of the class list.
 

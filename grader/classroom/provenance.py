@@ -22,7 +22,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Hashes of what a report was made from, and the versions of the software that made it."""
 

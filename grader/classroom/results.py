@@ -17,7 +17,7 @@ from grader.classroom.provenance import Provenance
 from grader.classroom.rules import Rules, rules_text
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import GRADES, GRADES_CSV, RULES, ResultsStore, T
-from grader.core.json_record import json_text, to_json
+from grader.core.json_record import json_list_text, json_text
 from grader.core.report import Report, report_from, report_text
 from grader.core.review import Undecided
 from grader.course.golden import sha256
@@ -192,7 +192,7 @@ class Results:
     def write_class_list(self, marks: Iterable[Mark]) -> None:
         """Write the class list with the overrides, as JSON and, last of all, as CSV."""
         found = self.overrides.apply(marks)
-        self._put(GRADES, [to_json(mark) for mark in found])
+        self._writer.put_document(GRADES, json_list_text(found) + "\n")
         self._writer.put_document(GRADES_CSV, marks_text(found))
 
     def _put(self, name: str, table: Any) -> None:

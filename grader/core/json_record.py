@@ -7,8 +7,9 @@ import json
 import re
 import reprlib
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from textwrap import indent
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from grader.core.safe_text import visible
@@ -38,6 +39,12 @@ def json_text(data: Any, *, allow_nan: bool = True) -> str:
     """
     text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=allow_nan)
     return "\n".join(map(_escaped, text.split("\n")))  # JSON has line ends only between its strings
+
+
+def json_list_text(records: Iterable[Any]) -> str:
+    """Return records as the JSON text of a list, as `json_text` would, but with only one of them as data at a time."""
+    entries = ",\n".join(indent(json_text(to_json(record)), " ") for record in records)
+    return f"[\n{entries}\n]" if entries else "[]"
 
 
 def _escaped(line: str) -> str:

@@ -10,7 +10,7 @@ from grader.core.report import Report
 from grader.core.safe_text import one_line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Summary:
     """One submission in short. A thousand summaries fit in memory; a thousand reports would not."""
 

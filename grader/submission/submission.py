@@ -48,7 +48,7 @@ class Submission:
     builds_on: tuple[EarlierModule, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SubmittedFile:
     """One file that is not read yet, with its student and module, or the reason why it cannot be read."""
 
@@ -102,7 +102,7 @@ class SubmittedFile:
         return found[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SubmissionRef:
     """A submission that is not read yet, so that a whole class fits in memory."""
 

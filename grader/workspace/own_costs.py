@@ -91,7 +91,7 @@ def _sizes(contract: Contract, api: Api) -> str:
         name = keyword or next(places, "")
         kind, *parts = spec.replace("*", "·").split()
         match kind.removeprefix("tensor") or "array":
-            case "array" | "mask":
+            case "array" | "positive" | "mask":
                 words.append(f"{name} is {' × '.join(parts)}")
             case "ids":
                 words.append(f"{name} is {' × '.join(parts[:-2])}, with entries below {parts[-1]}")
