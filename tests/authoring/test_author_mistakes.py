@@ -9,6 +9,7 @@ import pytest
 from grader.course.course import read_course
 from grader.course.module import CourseError
 from tests.authoring.small_courses import copied, edit, problems
+from tests.quick import some_of
 
 LOG = "modules/01_log/"
 TOP = "modules/02_quadruple/"
@@ -128,7 +129,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("mistake", some_of(MISTAKES, every=3))
 def test_a_mistake_is_one_clear_sentence(tmp_path: Path, mistake: str) -> None:
     (file, old, new), sentence = MISTAKES[mistake]
     name = "script" if "01_log" in file else "on_top"

@@ -96,6 +96,7 @@ def test_an_expensive_way_fails_its_limit_with_the_line(
     assert line in lines[at - 1]
 
 
+@pytest.mark.exhaustive
 def test_a_limit_that_no_misconception_breaks(cache: Course) -> None:
     wrong = cache.solution(cache.modules[0]).with_name("misconceptions.py")
     text = wrong.read_text()
@@ -109,6 +110,7 @@ def test_a_limit_that_no_misconception_breaks(cache: Course) -> None:
     assert problems(cache) == ""
 
 
+@pytest.mark.exhaustive
 def test_a_limit_that_is_marked_although_a_misconception_breaks_it(cache: Course) -> None:
     edit(
         cache.modules[0].folder / "module.toml",
@@ -125,6 +127,7 @@ def test_a_limit_that_allows_a_size_times_its_tile(tiles: Course) -> None:
     assert "the misconception complete_table says" not in found
 
 
+@pytest.mark.exhaustive
 def test_a_solution_that_raises_on_its_own_contract(cache: Course) -> None:
     build_module(cache, cache.modules[0])
     edit(cache.modules[0].folder / "module.toml", 'args = ["array 1 m"]', 'args = ["array 1 d"]')

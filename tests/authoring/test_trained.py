@@ -39,6 +39,7 @@ def graded(course: Course, text: str) -> tuple[Report, list[tuple[str, str]]]:
     return reports[0], told
 
 
+@pytest.mark.exhaustive
 def test_it_is_sound(trained: Course) -> None:
     assert problems(trained, "regression") == ""
 
@@ -70,6 +71,7 @@ def test_an_unseeded_solution_is_not_sound(tmp_path: Path) -> None:
     assert "the solution fails training_is_seeded" in found
 
 
+@pytest.mark.exhaustive
 def test_a_check_without_enough_time_is_slow_and_not_random(tmp_path: Path) -> None:
     course = copied("trained", tmp_path)
     edit(course.root / SUITE, "cpu_s=30", "cpu_s=0.05")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,8 +53,8 @@ def main(parts: tuple[str, ...], file: Path) -> None:
     for name in dict.fromkeys(parts or PARTS):
         click.echo(f"==> {name}", err=True)
         try:
-            rows += PARTS[name]()
-        except (NoPeersError, PeerFailedError, CommandFailedError) as error:
+            rows += PARTS[name]()  # what was measured before a failure stays
+        except (NoPeersError, PeerFailedError, CommandFailedError, subprocess.CalledProcessError) as error:
             missing[name] = str(error)
     click.echo(as_text(rows, words))
     if busy:

@@ -59,6 +59,7 @@ def test_the_course_is_sound(course: Course) -> None:
     assert [one for one in problems if not any(words in one.what for words in known)] == []
 
 
+@pytest.mark.exhaustive
 def test_a_notebook_and_attnlab_agree_on_every_way(course: Course) -> None:
     pupils = [Pupil(way.name, way) for way in ways()]
     reports = graded(course, pupils)

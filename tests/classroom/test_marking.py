@@ -76,6 +76,7 @@ def test_an_extension_for_an_unknown_student_is_reported(grade: Grade, tmp_path:
     assert "an extension or a time is for anna, but there is no such student" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_one_folder_collects_several_sections(grade: Grade, tmp_path: Path) -> None:
     """Two sections and a later roster give one class list, with one line for each student."""
     first = write(tmp_path / "a", {"ana/tiny.py": SQUARE})
@@ -227,6 +228,7 @@ def test_wrong_options_are_reported_before_grading(
     assert done.stdout == ""
 
 
+@pytest.mark.exhaustive
 def test_the_number_of_processes_does_not_change_reports(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": (RIGHT, SQUARE, HALF)[i % 3] for i in range(9)})
     texts = set()
@@ -280,6 +282,7 @@ class TestStats:
         assert (broken.returncode, "is not a complete report" in broken.stderr) == (2, True)
 
 
+@pytest.mark.exhaustive
 def test_zip_of_a_class_is_graded_for_the_students_on_the_roster(grade: Grade, tmp_path: Path) -> None:
     write(tmp_path, {"roster.csv": "Student,ID,SIS Login ID\nAna Silva,101,ana\nBen Okafor,102,ben\n"})
     files = {"silvaana_101_5551_tiny.py": RIGHT, "okaforben_LATE_102_5560_tiny-1.py": SQUARE}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
-from grader.core.json_record import from_json, json_key, to_json
+from grader.core.json_record import from_json, json_key, json_list_text, json_text, to_json
 from grader.submission.submission import Source, Submission
 
 
@@ -107,3 +107,13 @@ def test_a_submission_arrives_in_a_grading_process_as_it_was_sent() -> None:
     sources = {"softmax": Source("softmax.ipynb", ("x = 1", "# \udcff"), notebook=True)}
     submission = Submission("ana", "01_softmax", "softmax.ipynb", sources, problem="", lost="the disk failed")
     assert from_json(Submission, json.loads(json.dumps(to_json(submission)))) == submission
+
+
+def test_a_list_of_records_is_the_text_of_their_data() -> None:
+    @dataclass(frozen=True)
+    class Line:
+        name: str
+        values: tuple[int, ...]
+
+    for lines in ([], [Line("a", ())], [Line('b\n"\u202e', (1, 2)), Line("é", (3,))]):
+        assert json_list_text(lines) == json_text([to_json(line) for line in lines])

@@ -33,7 +33,7 @@ from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
 from tests.conftest import ROOT
 from tests.diagnosis.graded import MODULES
-from tests.quick import QUICK
+from tests.quick import QUICK, some_of
 
 FEW, MANY = 3, 20  # of each module: more than a hundred in all
 
@@ -132,7 +132,7 @@ def differences(course: Course, name: str, most: int, folder: Path) -> tuple[int
     return len(made), wrong
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", some_of(QUICK, every=2))
 def test_a_printed_call_gives_what_the_screen_says(course: Course, name: str, tmp_path: Path) -> None:
     assert differences(course, name, FEW, tmp_path) == (FEW, [])
 

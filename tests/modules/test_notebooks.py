@@ -17,7 +17,7 @@ from grader.course.module import Module
 from grader.course.notebook import make_notebook
 from grader.course.stub import make_stub
 from tests.conftest import ROOT
-from tests.quick import quick_or_exhaustive
+from tests.quick import some_of
 
 MODULES = [module.name for module in read_course(ROOT).modules]
 REGION = re.compile(r"^ +### BEGIN SOLUTION\n.*?^ +### END SOLUTION\n", re.MULTILINE | re.DOTALL)
@@ -46,7 +46,7 @@ def partly_done(solution: str, done: int) -> str:
     return stub
 
 
-@pytest.mark.parametrize("name", quick_or_exhaustive(MODULES))
+@pytest.mark.parametrize("name", some_of(MODULES, every=len(MODULES)))
 def test_the_notebook_with_the_solution_runs_from_top_to_bottom(course: Course, name: str, tmp_path: Path) -> None:
     module = course.module(name)
     cells = list(executed(course.solution(module).read_text(), module, tmp_path))
@@ -54,9 +54,7 @@ def test_the_notebook_with_the_solution_runs_from_top_to_bottom(course: Course, 
     assert sum(TRIES in source for source, _, _ in cells) >= len(REGION.findall(course.solution(module).read_text()))
 
 
-@pytest.mark.parametrize(
-    "name", [MODULES[0], *(pytest.param(one, marks=pytest.mark.exhaustive) for one in MODULES[1:])]
-)
+@pytest.mark.parametrize("name", some_of(MODULES, every=len(MODULES)))
 def test_the_notebook_fails_only_where_work_is_left(course: Course, name: str, tmp_path: Path) -> None:
     module = course.module(name)
     solution = course.solution(module).read_text()

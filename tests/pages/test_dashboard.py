@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +39,7 @@ def made_result(number: int, **changes: object) -> StudentResult:
     """Return the result of a student; those with higher numbers are stronger."""
     failed = {"broken"} | ({"good"} if number < 6 else set()) | ({"odd"} if number >= 6 else set())
     mark = made_mark(f"s{number:02}", section="Mon" if number % 2 else "Tue", score=float(number), final=float(number))
-    mark = Mark(**(vars(mark) | {"max_score": 12.0} | changes))
+    mark = Mark(**(asdict(mark) | {"max_score": 12.0} | changes))
     return StudentResult(mark, frozenset(failed), ("a", "b") if number < 4 else (), "", 0.0)
 
 
@@ -206,7 +206,7 @@ def test_reports_say_what_is_undecided_and_why_they_changed(tmp_path: Path) -> N
     )
     (tmp_path / "01_softmax").mkdir()
     (tmp_path / "01_softmax" / "ana.json").write_text(report_text(report))
-    (tmp_path / "grades.json").write_text(json.dumps([vars(made_mark())]))
+    (tmp_path / "grades.json").write_text(json.dumps([asdict(made_mark())]))
     parts = [{"name": f"c{n}", "before": "failed", "after": "passed", "points": 1.0} for n in range(5)]
     change = {"module": "01_softmax", "submission": "ana", "before": 1.0, "after": 6.0}
     change |= {"why": ["the checks changed"], "parts": parts}

@@ -13,6 +13,8 @@ from tests.cli.conftest import Attn
 from tests.conftest import ROOT
 from tests.pages.browser import Browser, needs_browser, open_browser, violations
 
+pytestmark = pytest.mark.exhaustive
+
 MODULES = ("03_attention", "04_masks", "08_positions")
 NO_SCALING = "\n\nScaledDotProductAttention.scale_scores = lambda self, scores: scores\n"
 
@@ -120,6 +122,7 @@ def test_a_token_is_followed_by_mouse_and_keyboard(browser: Browser, explorer: P
         assert page.locator("[data-stage=raw] [aria-pressed=true]").all_inner_texts() == ["mat"]
 
 
+@pytest.mark.exhaustive
 def test_two_heads_are_those_of_the_own_layer(browser: Browser, attn: Attn, tmp_path: Path) -> None:
     name = "06_multi_head_attention"
     shutil.copytree(ROOT / "modules" / name, tmp_path / "modules" / name)

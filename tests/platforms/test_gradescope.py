@@ -169,6 +169,7 @@ class TestGrading:
     def test_a_folder_with_any_name_is_graded(self, platform: Platform) -> None:
         assert platform.run({"my work/softmax.py": SOLUTION, "notes.txt": "x"})["score"] == 46.0
 
+    @pytest.mark.exhaustive
     def test_a_pytorch_module_is_graded(self, course: Course, valid_results: Validate) -> None:
         needs_tier("contained")
         module = course.module("05_torch_attention")

@@ -85,6 +85,7 @@ def test_the_same_comes_out_of_both(places: tuple[Place, Place]) -> None:
         assert database.attn(command) == expected, command
 
 
+@pytest.mark.exhaustive
 def test_stats_and_a_mark_by_hand_are_the_same_in_both(places: tuple[Place, Place]) -> None:
     files, database = places
     for command in ("mark ana 1 --points 2 --because so --reports REPORTS", "stats REPORTS --json"):

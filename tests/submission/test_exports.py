@@ -105,6 +105,7 @@ def grades(out: Path) -> dict[str, tuple[str, str, str]]:
         return {row["id"]: (row["score"], row["final"], row["status"]) for row in csv.DictReader(file)}
 
 
+@pytest.mark.exhaustive
 def test_grades_of_an_export_are_those_of_plain_folders(exports: Path, tmp_path: Path) -> None:
     needs_jail()
     found = {}

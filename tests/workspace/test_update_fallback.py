@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from grader.authoring.bundle import released_files
 from grader.course.course import Course, read_course
 from grader.workspace.update import update
@@ -19,6 +21,7 @@ def bundle_of(course: Course, to: Path) -> Path:
     return to
 
 
+@pytest.mark.exhaustive
 def test_a_fallback_arrives_and_is_renewed(tmp_path: Path) -> None:
     course = built("on_top", tmp_path)
     old, new = bundle_of(course, tmp_path / "old"), bundle_of(course, tmp_path / "new")

@@ -15,9 +15,6 @@ ROOT = Path(__file__).parent.parent.parent.parent
 FOLDER = ROOT / ".bench"
 PEERS = ("nbgrader==0.9.6", "otter-grader==7.0.0")
 PINS = (ROOT / "constraints.txt", Path(__file__).with_name("pins.txt"))
-# A check of URL syntax that is not used here. It builds its grammar at every import of nbformat, which takes longer
-# than the rest of it and doubles what otter needs for a submission. The other graders are faster without it.
-UNFAIR = ("rfc3987-syntax",)
 NO_PEERS = "the peers could not be installed into .bench/, so nothing was compared with them: {}"
 
 
@@ -63,7 +60,7 @@ def peers_environment() -> Environment:
     """Return the environment; it is made at the first use, and again if its packages change."""
     folder = FOLDER / "peers"
     ready = folder / "ready"
-    wanted = "\n".join([*PEERS, *UNFAIR, *(path.read_text() for path in PINS), sys.version, str(folder)])
+    wanted = "\n".join([*PEERS, *(path.read_text() for path in PINS), sys.version, str(folder)])
     if not ready.is_file() or ready.read_text() != wanted:
         print("==> installing nbgrader and otter-grader into .bench/ (once: a minute or two)", file=sys.stderr)
         _make(folder)
@@ -78,7 +75,6 @@ def _make(folder: Path) -> None:
     for command in (
         [sys.executable, "-m", "venv", "--clear", str(folder)],
         [*pip, "install", *constraints, *PEERS, "numpy"],
-        [*pip, "uninstall", "--yes", *UNFAIR],
     ):
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -14,6 +14,8 @@ from grader.classroom.pseudonyms import PATTERN, Names, Pseudonyms
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT, UNDECIDED, needs_jail, write
 
+pytestmark = pytest.mark.exhaustive
+
 # Her own text names her, as a comment in code or a message may.
 NAMED = 'def softmax(x, axis=-1):\n    raise ValueError("Kim Weber (kim, S2011) was here")\n'
 DUE = ("--due", "2026-10-01", "--late-penalty", "10%/day")

@@ -6,12 +6,15 @@ import json
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.authoring.small_courses import built
 from tests.cli.conftest import Attn
 from tests.conftest import needs_jail, write
 from tests.grading.test_stand_in import RIGHT, SQUARES, TOP
 
 
+@pytest.mark.exhaustive
 def test_a_class_as_folder_and_as_zip(attn: Attn, tmp_path: Path) -> None:
     needs_jail()
     course = built("on_top", tmp_path)

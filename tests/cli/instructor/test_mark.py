@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -225,7 +226,7 @@ def test_a_name_of_two_students_is_refused(root: Path) -> None:
     first, second, *_ = read_marks(FileStore(root / "reports"))
     twin = Override(first.id, "1", 3.0, "x")
     with pytest.raises(OverridesError, match="who is two students"):
-        Overrides((twin,)).apply([first, type(second)(**{**vars(second), "submission": first.id})])
+        Overrides((twin,)).apply([first, replace(second, submission=first.id)])
 
 
 def test_overrides_are_read_as_they_were_written(tmp_path: Path) -> None:

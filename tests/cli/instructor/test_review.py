@@ -115,6 +115,7 @@ def test_a_rejection_changes_report_and_grades_and_can_be_undone(folder: Path, a
     assert (folder / "reports" / "grades.csv").read_bytes() == listed
 
 
+@pytest.mark.exhaustive
 def test_a_decision_holds_until_the_code_changes(folder: Path, attn: Attn) -> None:
     review(folder, "-s", "ana", "--reject", "--comment", "too much work")
     decided = report(folder)

@@ -18,6 +18,7 @@ from grader.course.notebook import make_notebook
 from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
 from tests.modules import lessons
+from tests.quick import some_cases
 
 LOOPS = "02_loop_attention"
 ARRAYS = "03_attention"
@@ -66,6 +67,7 @@ def test_a_token_is_followed_through_every_stage(attn: Attn, bundle: Path, work:
     assert attn("explain", "2", "--module", module[3:], cwd=bundle).stdout == done.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_latest_module_that_was_begun_is_looked_at(attn: Attn, bundle: Path, work: Work) -> None:
     assert attn("explain", "cat", cwd=bundle).stdout.startswith(LOOPS)  # none was
     work(ARRAYS)
@@ -125,28 +127,30 @@ def test_what_is_missing_below_is_named(attn: Attn, bundle: Path, work: Work) ->
     assert "scaled_dot_product_attention needs compute_weights, which is not written yet" in told
 
 
+WRONG = [
+    (LOOPS, "\ndef attention_scores(Q, K):\n    return (Q @ K.T)[:4]\n", "has the shape (4, 5), expected (5, 5)"),
+    (LOOPS, "\ndef attention_scores(Q, K):\n    return [1] * 1000\n", "of shape (5, 5), got a list of length 1000"),
+    (LOOPS, "\ndef scale_factor(d_k):\n    return 0.0\n", "should be a number to divide by, got 0.0"),
+    (LOOPS, "\ndef scale_factor(d_k):\n    return 1e-320\n", "holds 22 values that are NaN or infinite"),
+    (LOOPS, "\ndef scale_factor(d_k):\n    return np.ones(d_k)\n", "to divide by, got an array of shape (4,)"),
+    (LOOPS, "\ndef scaled_dot_product_attention(Q, K, V):\n    return V\n", "the pair (output, weights), got an"),
+    (LOOPS, "\ndef scaled_dot_product_attention(Q, K, V):\n    return V, V\n", "(weights) of scaled_dot_product"),
+    (ARRAYS, "\ndef ScaledDotProductAttention(d_k):\n    return 3\n", "an object with methods, got 3"),
+    (ARRAYS, f"{HEAD}def compute_scores(self, Q, K):\n        return Q * 1j\n", "has the shape (5, 4)"),
+    (ARRAYS, f"{HEAD}def scale_scores(self, s):\n        return s / 0\n", "values that are NaN or infinite"),
+    (ARRAYS, f"{HEAD}def compute_weights(self, s):\n        return s @ 'x'\n", "compute_weights raised"),
+    (
+        ARRAYS,
+        f"{HEAD}def compute_output(self, w, V):\n        import os; os._exit(3)\n",
+        "ended the Python process",
+    ),
+    (ARRAYS, f"{HEAD}def compute_output(self, w, V):\n        raise ValueError('\\x1b[2J' * 999)\n", "\\u{1b}[2J"),
+    (ARRAYS, f"{HEAD}def __init__(self, d):\n        raise NotImplementedError('later')\n", "Error: later"),
+]
+
+
 @pytest.mark.parametrize(
-    ("module", "more", "told"),
-    [
-        (LOOPS, "\ndef attention_scores(Q, K):\n    return (Q @ K.T)[:4]\n", "has the shape (4, 5), expected (5, 5)"),
-        (LOOPS, "\ndef attention_scores(Q, K):\n    return [1] * 1000\n", "of shape (5, 5), got a list of length 1000"),
-        (LOOPS, "\ndef scale_factor(d_k):\n    return 0.0\n", "should be a number to divide by, got 0.0"),
-        (LOOPS, "\ndef scale_factor(d_k):\n    return 1e-320\n", "holds 22 values that are NaN or infinite"),
-        (LOOPS, "\ndef scale_factor(d_k):\n    return np.ones(d_k)\n", "to divide by, got an array of shape (4,)"),
-        (LOOPS, "\ndef scaled_dot_product_attention(Q, K, V):\n    return V\n", "the pair (output, weights), got an"),
-        (LOOPS, "\ndef scaled_dot_product_attention(Q, K, V):\n    return V, V\n", "(weights) of scaled_dot_product"),
-        (ARRAYS, "\ndef ScaledDotProductAttention(d_k):\n    return 3\n", "an object with methods, got 3"),
-        (ARRAYS, f"{HEAD}def compute_scores(self, Q, K):\n        return Q * 1j\n", "has the shape (5, 4)"),
-        (ARRAYS, f"{HEAD}def scale_scores(self, s):\n        return s / 0\n", "values that are NaN or infinite"),
-        (ARRAYS, f"{HEAD}def compute_weights(self, s):\n        return s @ 'x'\n", "compute_weights raised"),
-        (
-            ARRAYS,
-            f"{HEAD}def compute_output(self, w, V):\n        import os; os._exit(3)\n",
-            "ended the Python process",
-        ),
-        (ARRAYS, f"{HEAD}def compute_output(self, w, V):\n        raise ValueError('\\x1b[2J' * 999)\n", "\\u{1b}[2J"),
-        (ARRAYS, f"{HEAD}def __init__(self, d):\n        raise NotImplementedError('later')\n", "Error: later"),
-    ],
+    ("module", "more", "told"), some_cases({str(number): case for number, case in enumerate(WRONG)}, every=3)
 )
 def test_wrong_code_is_told_in_words(attn: Attn, bundle: Path, work: Work, module: str, more: str, told: str) -> None:
     work(module, more)
@@ -158,6 +162,7 @@ def test_wrong_code_is_told_in_words(attn: Attn, bundle: Path, work: Work, modul
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.exhaustive
 def test_weights_that_are_no_shares_are_said(attn: Attn, bundle: Path, work: Work) -> None:
     work(ARRAYS, f"{HEAD}def compute_weights(self, s, mask=None):\n        return s\n")
     done = attn("explain", "cat", cwd=bundle)

@@ -70,6 +70,7 @@ def wish(folder: Path, text: str) -> None:
     (folder / "wish").write_text(text)
 
 
+@pytest.mark.exhaustive
 def test_a_killed_run_is_resumed_to_the_same_weights(attn: Attn, student: Path) -> None:
     own = student / "modules" / "12_transformer" / "transformer.py"
     own.write_text(MODEL + ENDING.format(folder=str(student)))
@@ -100,6 +101,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(attn: Attn, student: Path) -> None:
         assert 7 <= len(file["losses"]) < run.steps
 
 
+@pytest.mark.exhaustive
 def test_a_run_from_begin_to_writing(attn: Attn, student: Path) -> None:
     done = trained(attn, student, "--steps", 20, "--sentence", "the cat", "--json")
     assert done.returncode == 0, done.stderr

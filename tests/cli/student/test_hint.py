@@ -89,6 +89,7 @@ def test_right_code_is_left_alone(attn: Attn, bundle: Path) -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_the_next_hint_comes_after_an_edit_and_a_failing_run(attn: Attn, bundle: Path) -> None:
     path = write(bundle, "01_softmax", AXIS_ZERO)
 

@@ -22,6 +22,7 @@ from grader.workspace.submit import verify
 from grader.workspace.update import update
 from tests.cli.conftest import EXECUTABLE, Attn
 from tests.conftest import ROOT
+from tests.quick import some_cases
 
 FOLDER = Path("modules") / "01_softmax"
 SOLUTION = (ROOT / "solutions" / "01_softmax" / "softmax.py").read_text()
@@ -199,7 +200,14 @@ def zipped(folder: Path, inside: str = "") -> Path:
     return path
 
 
-@pytest.mark.parametrize("inside", [None, "", "week2"], ids=["folder", "zip", "zip around a folder"])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        pytest.param(None, id="folder"),
+        pytest.param("", id="zip", marks=pytest.mark.exhaustive),
+        pytest.param("week2", id="zip around a folder"),
+    ],
+)
 def test_an_update_renews_what_is_untouched(attn: Attn, bundle: Path, newer: Path, inside: str | None) -> None:
     shutil.rmtree(bundle / "modules" / "04_masks")
     done = attn("update", newer if inside is None else zipped(newer, inside), cwd=bundle)
@@ -260,6 +268,7 @@ def test_an_untouched_notebook_is_renewed_and_does_not_begin_to_count(attn: Attn
     assert "my notes" in notebook(bundle).read_text()
 
 
+@pytest.mark.exhaustive
 def test_a_newer_tool_comes_with_its_command(attn: Attn, bundle: Path, newer: Path) -> None:
     (newer / "attnlab-9.1.0-py3-none-any.whl").write_bytes(b"a wheel")
     (newer / "constraints.txt").write_text("numpy==2.0\n")
@@ -306,7 +315,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "words"), BROKEN.values(), ids=BROKEN.keys())
+@pytest.mark.parametrize(("spoil", "words"), some_cases(BROKEN, every=3))
 def test_a_bundle_that_cannot_be_used_changes_nothing(
     attn: Attn, bundle: Path, newer: Path, spoil: Callable[[Path], object], words: str
 ) -> None:
@@ -334,7 +343,7 @@ BAD_ZIPS: dict[str, tuple[Callable[[zipfile.ZipFile], None], str]] = {
 }
 
 
-@pytest.mark.parametrize(("fill", "words"), BAD_ZIPS.values(), ids=BAD_ZIPS.keys())
+@pytest.mark.parametrize(("fill", "words"), some_cases(BAD_ZIPS, every=3))
 def test_a_hostile_zip_changes_nothing(
     attn: Attn, bundle: Path, fill: Callable[[zipfile.ZipFile], None], words: str
 ) -> None:
@@ -453,6 +462,7 @@ def test_a_module_is_tested_with_what_is_in_the_zip_only(attn: Attn, bundle: Pat
     assert "No module named 'mylab.softmax'" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_second_zip_replaces_the_first_but_nothing_else(attn: Attn, bundle: Path) -> None:
     script(bundle).write_text(SOLUTION)
     first = json.loads(attn("submit", "--student", "ana", "--json", cwd=bundle).stdout)

@@ -167,6 +167,7 @@ def test_several_small_mistakes_that_pass_the_visible_checks_are_not_complete(at
     assert entry["report"]["diagnoses"], "what is wrong is said, though it has no single name"
 
 
+@pytest.mark.exhaustive
 def test_an_edited_module_was_complete(attn: Attn, bundle: Path) -> None:
     path = bundle / "modules" / "01_softmax" / "softmax.py"
     shutil.copy(SOLUTION, path)

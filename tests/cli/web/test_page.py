@@ -22,6 +22,7 @@ LOOP = "import numpy as np\n\n\ndef softmax(x, axis=-1):\n    while True:\n     
 STUCK = "import itertools\n\nfor _ in itertools.filterfalse(lambda x: True, itertools.count()):\n    pass\n"
 
 
+@pytest.mark.exhaustive
 def test_a_student_solves_a_module_and_finds_the_work_again(browser: Browser, address: str, course: Course) -> None:
     solution = "# my own note\n" + read_text(course.solution(course.module("softmax")))
     with web_page(browser, address) as page:

@@ -120,6 +120,7 @@ def test_a_pool_for_a_gpu_needs_one(grade: Grade, machines: Machines, tmp_path: 
     assert f"all workers at {machines.address} must have the same GPU, but they have: none" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_cluster_for_one_run(grade: Grade, local: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = grade("--to", out, "--cluster", "local", "--jobs", 2)

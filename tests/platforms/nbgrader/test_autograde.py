@@ -72,6 +72,7 @@ def graded(
     return root, nbgrader(root, "autograde", MODULE)
 
 
+@pytest.mark.exhaustive
 def test_scores_are_those_of_attn_grade(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     root, done = graded
     assert done.returncode == 0, done.stderr
@@ -84,11 +85,13 @@ def test_scores_are_those_of_attn_grade(graded: tuple[Path, subprocess.Completed
     assert nothing == {"emil", "gus", "lea", "max"}
 
 
+@pytest.mark.exhaustive
 def test_no_submission_left_the_jail(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     root, _ = graded
     assert not (root / "mark").exists()
 
 
+@pytest.mark.exhaustive
 def test_points_come_from_the_release_not_from_the_notebook(
     graded: tuple[Path, subprocess.CompletedProcess[str]], course: Course
 ) -> None:
@@ -101,6 +104,7 @@ def test_points_come_from_the_release_not_from_the_notebook(
             assert submission.max_score == course.module(MODULE).points + 5
 
 
+@pytest.mark.exhaustive
 def test_comments_say_what_is_wrong_without_hidden_details(
     graded: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
@@ -118,6 +122,7 @@ def test_comments_say_what_is_wrong_without_hidden_details(
     assert "first at" not in comments  # what a hidden check found, and where, is in `detail`
 
 
+@pytest.mark.exhaustive
 def test_open_answers_need_manual_grading(graded: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     root, _ = graded
     with gradebook(root) as book:
@@ -128,6 +133,7 @@ def test_open_answers_need_manual_grading(graded: tuple[Path, subprocess.Complet
         assert book.find_comment("open-answer", "softmax", MODULE, "emil").comment == "No response."
 
 
+@pytest.mark.exhaustive
 def test_shown_notebooks_have_the_released_tests_and_nothing_hidden(
     graded: tuple[Path, subprocess.CompletedProcess[str]], notebook: Notebook, course: Course
 ) -> None:
@@ -142,6 +148,7 @@ def test_shown_notebooks_have_the_released_tests_and_nothing_hidden(
         assert not [line for line in hidden if line in text], student
 
 
+@pytest.mark.exhaustive
 def test_feedback_is_complete_and_runs_nothing(
     graded: tuple[Path, subprocess.CompletedProcess[str]], nbgrader: Nbgrader, course: Course
 ) -> None:
@@ -187,6 +194,7 @@ def test_grading_one_student_again_keeps_manual_scores(course_dir: Path, noteboo
         assert book.find_comment("answer-softmax", "softmax", MODULE, "ana").comment == "See me."
 
 
+@pytest.mark.exhaustive
 def test_a_grader_fault_is_reported_and_leaves_no_score(
     course_dir: Path, course_copy: Course, notebook: Notebook
 ) -> None:

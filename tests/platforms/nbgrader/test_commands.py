@@ -67,6 +67,7 @@ def test_usage_mistakes_exit_2(attn_here: AttnHere, arguments: list[str], words:
     assert not (ROOT / "nowhere").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_gradebook_can_be_another_database(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'grades.db'}"
     done = attn("course", "init", tmp_path / "attention", "--db", url, "--json")
@@ -91,6 +92,7 @@ def tiny_clone(tiny: Course) -> Course:
     return tiny
 
 
+@pytest.mark.exhaustive
 def test_only_a_sound_module_is_released(tiny_clone: Course, tmp_path: Path) -> None:
     folder = tmp_path / "attention"
     assert attn("course", "init", folder, cwd=tiny_clone.root).returncode == 0

@@ -71,6 +71,7 @@ def test_the_test_cells_pass_right_and_fail_wrong_answers(notebook: Notebook, tm
     assert "FAILED  the weights of each row are 0 or above and sum to 1" in shown["test-softmax"]
 
 
+@pytest.mark.exhaustive
 def test_generate_assignment_makes_the_same_release(course_dir: Path, nbgrader: Nbgrader) -> None:
     """Formgrader's button does the same: the folder is self-contained."""
     release = course_dir / "release" / MODULE
@@ -90,6 +91,7 @@ def test_a_second_release_keeps_an_edited_source(course_dir: Path, course: Cours
     assert not list(course_dir.glob(".release-*"))
 
 
+@pytest.mark.exhaustive
 def test_a_submitted_assignment_is_released_again_only_with_force(
     course_dir: Path, course: Course, notebook: Notebook
 ) -> None:
@@ -128,6 +130,7 @@ def clone(course: Course, tmp_path: Path) -> Course:
     return read_course(root)
 
 
+@pytest.mark.exhaustive
 def test_a_release_with_a_leak_is_not_made(clone: Course, tmp_path: Path) -> None:
     module = clone.modules[0]
     region = clone.solution(module).read_text().split("### BEGIN SOLUTION\n")[1].split("    ### END")[0]

@@ -17,6 +17,8 @@ from tests.platforms.nbgrader.conftest import gradebook
 from tests.platforms.nbgrader.students import MODULE, RIGHT, Notebook, hand_in
 from tests.platforms.nbgrader.test_sync import attn
 
+pytestmark = pytest.mark.exhaustive
+
 DUE = "2026-08-10 00:00 UTC"
 
 

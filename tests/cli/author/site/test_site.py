@@ -69,11 +69,13 @@ def loose_ends(folder: Path) -> Iterator[str]:
                 yield f"{path.relative_to(folder)}: {target}"
 
 
+@pytest.mark.exhaustive
 def test_every_page_is_there_and_every_link_leads_somewhere(course: Course, site: Path) -> None:
     assert all((site / f"{page.place}.html").is_file() for page in site_map(course))
     assert list(loose_ends(site)) == []
 
 
+@pytest.mark.exhaustive
 def test_a_broken_link_is_found(site: Path, tmp_path: Path) -> None:
     shutil.copytree(site, tmp_path / "site")
     (tmp_path / "site" / "guides" / "syllabus.html").unlink()
@@ -84,6 +86,7 @@ def test_every_page_of_the_docs_has_a_section() -> None:
     assert strangers(ROOT) == set()
 
 
+@pytest.mark.exhaustive
 def test_formulas_are_mathml(site: Path) -> None:
     text = (site / "lessons" / "01_softmax.html").read_text(encoding="utf-8")
     assert "<mfrac>" in text
@@ -111,6 +114,7 @@ class Text(HTMLParser):
             self.words += data
 
 
+@pytest.mark.exhaustive
 def test_a_line_of_a_solution_stops_the_site(course: Course, site: Path, tmp_path: Path) -> None:
     line = LINE
     assert line in course.solution(course.modules[0]).read_text(encoding="utf-8")
@@ -120,6 +124,7 @@ def test_a_line_of_a_solution_stops_the_site(course: Course, site: Path, tmp_pat
     assert "solution of 01_softmax" in next(site_leaks(course, tmp_path))
 
 
+@pytest.mark.exhaustive
 def test_a_site_with_a_leak_is_not_written(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cli.author.site.build._run_sphinx", lambda _, built, __: planted(built))
     with pytest.raises(SiteError, match="students must not have"):
@@ -139,7 +144,8 @@ def test_a_missing_package_is_said_in_one_sentence(tmp_path: Path, monkeypatch: 
     assert "no_such_package is not installed. Run: pip install 'attnlab[site]'" in done.output
 
 
-@pytest.mark.parametrize("name", [*PAGES, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in MORE)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [*PAGES, *MORE])
 def test_a_page_is_accessible_and_stays_at_home(browser: Browser, site: Path, name: str) -> None:
     asked: list[str] = []
     with browser.site_page(site / name, asked) as page:
@@ -147,6 +153,7 @@ def test_a_page_is_accessible_and_stays_at_home(browser: Browser, site: Path, na
     assert [url for url in asked if not url.startswith(site.as_uri())] == []
 
 
+@pytest.mark.exhaustive
 def test_a_reader_finds_a_lesson_by_searching(browser: Browser, site: Path) -> None:
     asked: list[str] = []
     with browser.site_page(site / "search.html", asked, query="q=overflow") as page:
