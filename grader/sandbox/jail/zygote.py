@@ -95,7 +95,8 @@ class _Zygote:
         if not gpu:
             from grader.sandbox.worker.rehearsal import rehearse
 
-            rehearse(tensors=self.plan.backend == "torch", meters=meters)
+            tensors = self.plan.backend == "torch"
+            rehearse(tensors=tensors, gradients=tensors and not gradients_start_threads(), meters=meters)
 
     def try_the_jail(self) -> None:
         """Let a child enter the jail and try to break out, before we say that we are ready."""
@@ -284,6 +285,25 @@ def _end(pid: int) -> None:
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS raises PermissionError for zombies
             kill(pid, signal.SIGKILL)
+
+
+def gradients_start_threads() -> bool:
+    """Return whether a backward pass starts a thread. It does if torch asks CUDA's driver for the GPUs of this machine.
+
+    A child tries it: a zygote with a second thread could not fork any more.
+    """
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            import torch
+
+            x = torch.ones(1, requires_grad=True)
+            torch.autograd.grad(x.sum(), x)
+            code = int(threads() > 1)
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
 
 
 def threads() -> int:

@@ -61,7 +61,7 @@ def attend(x):
 """
 
 
-def rehearse(*, tensors: bool, meters: bool) -> None:
+def rehearse(*, tensors: bool, gradients: bool, meters: bool) -> None:
     """Answer requests as a worker does, over a channel whose other end is here, too."""
     deepest = sys.getrecursionlimit()
     ours, theirs = socket.socketpair()
@@ -69,7 +69,7 @@ def rehearse(*, tensors: bool, meters: bool) -> None:
         asking, answering = Channel(ours, tensors=tensors), Channel(theirs, tensors=tensors, waits=True)
         for _ in range(ROUNDS):
             worker = Worker()
-            for request in _requests(tensors=tensors, meters=meters):
+            for request in _requests(tensors=tensors, gradients=gradients, meters=meters):
                 asking.send({"id": 1, **request})
                 received = answering.receive()
                 answering.send({"id": 1, **worker.answer(received), "printed": ""}, worker.keep)
@@ -80,7 +80,7 @@ def rehearse(*, tensors: bool, meters: bool) -> None:
     gc.freeze()  # as after the imports
 
 
-def _requests(*, tensors: bool, meters: bool) -> Iterator[dict[str, Any]]:
+def _requests(*, tensors: bool, gradients: bool, meters: bool) -> Iterator[dict[str, Any]]:
     matrix = np.ones((3, 3))
     values: list[Any] = [matrix, np.ones(2, dtype=np.float32), np.arange(3)]
     source = SOURCE
@@ -101,8 +101,9 @@ def _requests(*, tensors: bool, meters: bool) -> Iterator[dict[str, Any]]:
     if tensors:
         yield {"op": "make", "ref": [0, ["Layer"]], "number": 1 << 40, "made": Recipe(()).data}
         yield {**_call([], [[[matrix], {}]], inputs=False), "ref": [1 << 40, []]}
-        yield {"op": "vjp", "ref": [0, ["attend"]], "args": [matrix], "kwargs": {}, "cotangent": matrix}
         measured.append([["attend"], [["given", matrix]], {}, None])
+    if gradients:
+        yield {"op": "vjp", "ref": [0, ["attend"]], "args": [matrix], "kwargs": {}, "cotangent": matrix}
     if meters:
         yield {**load, "how": "metered"}
         calls = [[{}, [], call] for call in measured]

@@ -46,8 +46,24 @@ worker.Worker = Noting
 warm_up(sys.argv[1])
 from grader.sandbox.worker.rehearsal import rehearse
 
-rehearse(tensors=sys.argv[1] == "torch", meters=True)
+tensors = sys.argv[1] == "torch"
+rehearse(tensors=tensors, gradients=tensors and "no gradients" not in sys.argv, meters=True)
 print(*sorted(seen))
+"""
+# As torch does with CUDA: its first backward pass starts a thread that never ends.
+WITH_A_THREAD = """
+import sys, threading, torch
+from grader.sandbox.jail.zygote import gradients_start_threads, threads
+
+original = torch.autograd.grad
+
+def grad(*args, **kwargs):
+    if "thread" in sys.argv:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    return original(*args, **kwargs)
+
+torch.autograd.grad = grad
+print(gradients_start_threads(), threads())
 """
 NUMPY = "call get load measure probe"
 
@@ -66,9 +82,24 @@ def test_nothing_is_left_of_a_rehearsal(student_of: StudentOf, backend: Backend)
 
 
 @pytest.mark.parametrize(
-    ("backend", "operations"), [("numpy", NUMPY), ("torch", "call get load make measure probe vjp")]
+    ("words", "operations"),
+    [
+        (["numpy"], NUMPY),
+        (["torch"], "call get load make measure probe vjp"),
+        (["torch", "no gradients"], "call get load make measure probe"),
+    ],
 )
-def test_every_request_of_a_rehearsal_is_answered(backend: str, operations: str) -> None:
-    done = subprocess.run([sys.executable, "-c", ANSWERS, backend], capture_output=True, text=True, check=False)
+def test_every_request_of_a_rehearsal_is_answered(words: list[str], operations: str) -> None:
+    assert _printed(ANSWERS, *words) == operations.split()
+
+
+@pytest.mark.parametrize(("words", "found"), [(["thread"], "True"), ([], "False")])
+def test_a_thread_of_a_backward_pass_is_found_before_the_zygote_has_it(words: list[str], found: str) -> None:
+    """With a second thread, a zygote could not fork: on a machine with a GPU, nothing would be graded."""
+    assert _printed(WITH_A_THREAD, *words) == [found, "1"]
+
+
+def _printed(program: str, *words: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == operations.split()
+    return done.stdout.split()
