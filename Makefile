@@ -86,9 +86,9 @@ docs: $(READY)
 site: $(READY)
 	$(BIN)/python -m cli.author.site build/site
 
-# PARTS="loop growth" measures only those. The peers are installed into .bench, once.
+# PARTS="loop growth" measures only those. The peers are installed into .bench, once. CLONE=DIR: see docs/verdicts.md.
 bench: $(READY)
-	$(BIN)/python -m tests.bench $(PARTS)
+	$(BIN)/python -m tests.bench $(PARTS) $(if $(CLONE),--clone $(CLONE))
 
 # On a machine with a GPU: compare the simulated GPU with the real one, and run the suite of 07 on the real one.
 gpu: $(READY)

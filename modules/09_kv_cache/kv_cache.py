@@ -34,7 +34,10 @@ class KVCache:
     """
 
     def __init__(self, batch, num_kv_heads, max_len, head_dim, dtype=torch.float32):
-        """Make an empty cache for keys and values of (batch, num_kv_heads, up to max_len, head_dim) and this dtype."""
+        """Make an empty cache, and reserve its memory.
+
+        Keys and values are (batch, num_kv_heads, up to max_len, head_dim), of this dtype.
+        """
         raise NotImplementedError
 
     @property

@@ -267,7 +267,7 @@ if __name__ == "__main__":
 # ## Reflect
 #
 # A softmax has returned the weights .25 and .75. What is the derivative of the first weight with respect to the
-# *second* score? Replace the `None` (or write the answer below it).
+# *second* score? Replace the `None` (or assign the answer below it).
 
 # %%
 REFLECT_SOFTMAX_JACOBIAN_OFFDIAGONAL = None

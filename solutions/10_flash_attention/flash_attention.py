@@ -76,8 +76,9 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
     look at. A score is the dot product divided by the square root of d_k.
 
     - The result is that of module 03, whatever the tiles are. Works for scores of any size.
-    - Memory: never a score for each pair of a query and a key, and never a tile of queries against all keys. At most
-      one tile of scores at a time, besides arrays as large as the arguments and results.
+    - Memory: never a score for each pair of a query and a key, never a tile of queries against all keys, and never all
+      queries against a tile of keys. At most one tile of scores at a time, besides arrays as large as the arguments and
+      results. The leading axes may go through a tile together or one by one.
     - Multiplications: exactly those of attention. With is_causal, a tile is skipped if its first key is after its last
       query, and computed otherwise. Steps of Python grow like the number of tiles.
     - If the last sizes of Q and K differ, or the lengths of K and V, raises a ValueError whose message contains both
@@ -218,7 +219,7 @@ if __name__ == "__main__":
 # ## Reflect
 #
 # How many bytes does the table of scores take for 8192 tokens in float32, for one head? And how many tiles does causal
-# attention compute for 1024 tokens in tiles of 128 × 128? Replace each `None` (or write the answer below it).
+# attention compute for 1024 tokens in tiles of 128 × 128? Replace each `None` (or assign the answers below it).
 
 # %%
 REFLECT_SCORE_BYTES_SAVED_N8192_FLOAT32 = None
