@@ -62,7 +62,8 @@ def right_and_wrong(course: Course, module: Module) -> tuple[str, str]:
 
 
 def journey(course: Course, student: StudentAtWork) -> None:
-    """Go through all modules, hand in, and grade the zip."""
+    """Go through all modules of the bundle, hand in, and grade the zip."""
+    modules = [course.module(one.name) for one in student.bundle.modules]
     student.runs(shows=["Next: 01_softmax", "(a student's bundle)"])
     student.runs("start", "masks", status=2, shows=["locked until 03_attention", "--anyway"])
     for module in student.bundle.modules:
@@ -74,10 +75,8 @@ def journey(course: Course, student: StudentAtWork) -> None:
     handed_in = student.bundle.root / "ana.zip"
     manifest = json.loads(zipfile.ZipFile(handed_in).read("manifest.json"))
     found = find_submissions(course, [handed_in])
-    assert [(one.student, one.module) for one in found.submissions] == [
-        ("ana", module.name) for module in course.modules
-    ]
-    for module in course.modules:
+    assert [(one.student, one.module) for one in found.submissions] == [("ana", module.name) for module in modules]
+    for module in modules:
         reports: list[Report] = []
         theirs = [one for one in found.submissions if one.module == module.name]
         grade(course, module, theirs, reports.append, allow_unjailed=True)
@@ -97,8 +96,9 @@ def test_the_journey(course: Course, bundle: Course) -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_journey_without_fork_resource_and_fcntl(course: Course, bundle: Course, tmp_path: Path) -> None:
-    """The unpacked wheel, in a Python without the modules that other systems do not have."""
+def test_the_journey_without_fork_resource_and_fcntl(course: Course, tmp_path: Path) -> None:
+    """The unpacked wheel, in a Python without what other systems do not have, up to the first module of PyTorch."""
+    bundle = read_course(make_bundle(course, course.modules[:5], tmp_path / "bundle"))
     packages = tmp_path / "packages"
     with zipfile.ZipFile(bundle.root / WHEEL) as wheel:
         wheel.extractall(packages)
