@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
-PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
