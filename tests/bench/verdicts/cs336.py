@@ -24,7 +24,7 @@ ABOUT = """\
 a Stanford course on language models. We use the public tests of its first assignment, from a checkout of
 `stanford-cs336/assignment1-basics`. Students run them before they submit. They accept a submission if the tests of the
 task pass. Multi-head attention is left out: its tests need a file that is not in every copy. The one right solution
-that is refused is `exp(x - logsumexp(x))`: near a score of 100, its rounding in float32 is larger than the tolerance."""
+that is refused is `exp(x - logsumexp(x))`: near a score of 100, its rounding in float32 is above the tolerance."""
 TESTS = {
     "softmax": ("tests/test_nn_utils.py::test_softmax_matches_pytorch",),
     "attention": (
