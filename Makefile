@@ -59,7 +59,7 @@ test: lint
 
 # What takes longer: every attack in every jail, every misconception graded and named, classes of hundreds.
 test-rest: $(READY)
-	@echo "==> the exhaustive runs (about fifty minutes on two cores)"
+	@echo "==> the exhaustive runs (about an hour on two cores)"
 	$(PYTEST) -m exhaustive
 
 test-all: test test-rest
