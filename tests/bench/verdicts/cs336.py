@@ -6,16 +6,14 @@ file, in a copy of the checkout's tests. The checkout itself is not changed.
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
 
 from tests.bench.peers.environment import FOLDER, NoPeersError
+from tests.bench.verdicts.beside import answers, install
 from tests.bench.verdicts.cs336_tasks import TASKS
 from tests.bench.verdicts.peer import Peer, Submissions
 
@@ -71,20 +69,13 @@ def cs336(clone: Path) -> Peer:
 
 def accepted_by_cs336(clone: Path, submissions: Submissions) -> list[bool]:
     """Return for each task and submission whether the tests of the checkout pass."""
-    _install()
+    install(NEEDED, PACKAGES)
     with tempfile.TemporaryDirectory() as scratch:
         work = [
             (TESTS[task], str(_copy(clone, Path(scratch) / str(number), text)))
             for number, (task, text) in enumerate(submissions)
         ]
-        environment = os.environ | {"PYTHONPATH": str(PACKAGES)}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            input=json.dumps(work), cwd=scratch, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-    if done.returncode:
-        raise NoPeersError(f"the tests of {clone} did not run: {done.stderr[-300:]}")
-    return [bool(one) for one in json.loads(done.stdout.splitlines()[-1])]
+        return answers(PROGRAM, work, Path(scratch), {"PYTHONPATH": str(PACKAGES)})
 
 
 def _copy(clone: Path, folder: Path, text: str) -> Path:
@@ -94,13 +85,3 @@ def _copy(clone: Path, folder: Path, text: str) -> Path:
         adapters.write(text)
     (folder / "pytest.ini").write_text("[pytest]\n")
     return folder
-
-
-def _install() -> None:
-    if PACKAGES.is_dir():
-        return
-    print("==> installing what the tests of CS336 import into .bench/ (once)", file=sys.stderr)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(PACKAGES)]
-    done = subprocess.run([*pip, *NEEDED], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NoPeersError(f"{', '.join(NEEDED)} could not be installed into .bench/: {done.stderr[-300:]}")

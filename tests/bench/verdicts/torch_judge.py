@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench.peers.environment import FOLDER, NoPeersError
+from tests.bench.peers.environment import FOLDER
 from tests.bench.verdicts.attention_tasks import ATTENTION, CACHE, CAUSAL, GROUPS, HEADS, ROPE, SOFTMAX
+from tests.bench.verdicts.beside import answers, install
 from tests.bench.verdicts.model_tasks import FLASH, LINEAR, LOSS, NORM, SAMPLING, WINDOW
 from tests.bench.verdicts.peer import Peer, Submissions
 
@@ -33,27 +30,11 @@ print(json.dumps([accepted(task, text) for task, text in json.load(sys.stdin)]))
 
 def accepted_by_torch_judge(submissions: Submissions) -> list[bool]:
     """Return for each task and submission whether all tests of torch-judge pass."""
-    _install()
+    install([f"torch-judge=={VERSION}"], PACKAGES)
     with tempfile.TemporaryDirectory() as scratch:
         # It keeps a file of what was solved; ours must not end up in the project.
-        environment = os.environ | {"PYTHONPATH": str(PACKAGES), "PROGRESS_PATH": str(Path(scratch) / "progress.json")}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            input=json.dumps(submissions), cwd=scratch, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-    if done.returncode:
-        raise NoPeersError(f"torch-judge did not run: {done.stderr[-300:]}")
-    return [bool(one) for one in json.loads(done.stdout.splitlines()[-1])]
-
-
-def _install() -> None:
-    if PACKAGES.is_dir():
-        return
-    print("==> installing torch-judge into .bench/ (once)", file=sys.stderr)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(PACKAGES)]
-    done = subprocess.run([*pip, f"torch-judge=={VERSION}"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NoPeersError(f"torch-judge could not be installed into .bench/: {done.stderr[-300:]}")
+        variables = {"PYTHONPATH": str(PACKAGES), "PROGRESS_PATH": str(Path(scratch) / "progress.json")}
+        return answers(PROGRAM, submissions, Path(scratch), variables)
 
 
 ABOUT = """\

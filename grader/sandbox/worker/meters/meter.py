@@ -355,7 +355,8 @@ def result_is_extended(name: str, owner: Any) -> bool:
 
 def _is_context(value: Any) -> bool:
     """Whether a value only changes settings for a while, such as `torch.no_grad()`."""
-    return isinstance(value, CONTEXTS) or type(value).__module__ == "torch.autograd.grad_mode"
+    kind, modes = type(value), sys.modules.get("torch.autograd.grad_mode")
+    return isinstance(value, CONTEXTS) or getattr(modes, kind.__name__, None) is kind  # a class may claim any module
 
 
 def _is_students(kind: type) -> bool:
