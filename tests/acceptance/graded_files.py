@@ -26,10 +26,16 @@ def grade_folder(course: Course, folder: Path, limits: Limits | None = None) -> 
 
 
 def grade_files(
-    course: Course, module: Module, paths: Iterable[Path], limits: Limits | None = None, salt: str | None = None
+    course: Course,
+    module: Module,
+    paths: Iterable[Path],
+    limits: Limits | None = None,
+    salt: str | None = None,
+    *,
+    measured: bool = True,
 ) -> tuple[Report, ...]:
     """Grade files by all checks and costs of a module. A salt of its own gives other hidden inputs."""
-    suite = full_suite(course, module)
+    suite = replace(full_suite(course, module), measured=measured)
     suite = suite if salt is None else replace(suite, salt=salt)
     reports: list[Report] = []
     submissions = [with_earlier(course, module, _source(module, path), path.stem) for path in paths]

@@ -11,10 +11,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import click
 
-from grader.authoring.misconceptions import as_submission, read_misconceptions
+from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
 from grader.authoring.reach import Reach
 from grader.authoring.trials import TrialRoom, in_trial_room
 from grader.core.report import Report
@@ -29,6 +30,7 @@ from tests.submissions import submission_of
 
 Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its meter
 Tell = Callable[[str], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,31 @@ def fixed_salts(count: int) -> list[str]:
 
 
 def differences(
-    course: Course, module: Module, salts: Sequence[str], *, costs: bool = True, tell: Tell = lambda _: None
+    course: Course,
+    module: Module,
+    salts: Sequence[str],
+    *,
+    costs: bool = True,
+    spread: bool = False,
+    tell: Tell = lambda _: None,
 ) -> list[Difference]:
-    """Grade everything with a known verdict under each salt, and return what is not the same under all of them."""
+    """Grade everything with a known verdict under each salt, and return what is not the same under all of them.
+
+    With `spread`, a misconception is graded only under the first salt and one of the others: each has its turn.
+    """
     found: dict[str, dict[str, Outcomes]] = {}
+    ways = read_misconceptions(course, module)
     with Workers(module.backend, allow_unjailed=True) as workers:
-        for salt in salts:
+        for number, salt in enumerate(salts):
             tell(salt)
-            found[salt] = _outcomes_under(salt, course, module, workers, costs=costs)
+            some = share(ways, number, len(salts)) if spread else ways
+            found[salt] = _outcomes_under(salt, course, module, workers, some, costs=costs)
     return compared(found)
+
+
+def share(ways: Sequence[T], number: int, salts: int) -> Sequence[T]:
+    """Return what is graded under the salt with a number: everything under the first, a part under each other one."""
+    return ways if number == 0 else ways[number - 1 :: salts - 1]
 
 
 def compared(found: Mapping[str, Mapping[str, Outcomes]]) -> list[Difference]:
@@ -82,15 +100,17 @@ def outcomes_of(report: Report) -> Outcomes:
     return {**outcomes, "status": report.status}
 
 
-def _outcomes_under(salt: str, course: Course, module: Module, workers: Workers, *, costs: bool) -> dict[str, Outcomes]:
+def _outcomes_under(
+    salt: str, course: Course, module: Module, workers: Workers, ways: Sequence[Misconception], *, costs: bool
+) -> dict[str, Outcomes]:
     suite = replace(full_suite(course, module), salt=salt, diagnosed=False, measured=costs)
     found: dict[str, Outcomes] = {}
     reach = Reach(read_text(course.solution(module)))
-    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, room)))
+    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, ways, room)))
     return found
 
 
-def _graded(course: Course, module: Module, room: TrialRoom) -> dict[str, Outcomes]:
+def _graded(course: Course, module: Module, ways: Sequence[Misconception], room: TrialRoom) -> dict[str, Outcomes]:
     """Grade everything under the salt of the room. Costs are measured where they decide: they take most of the time."""
     reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
     found = {"the solution": outcomes_of(reference.report)}
@@ -98,7 +118,7 @@ def _graded(course: Course, module: Module, room: TrialRoom) -> dict[str, Outcom
         found[name] = outcomes_of(room.measured(submission))
     for name, submission in class_members(course, module).items():
         found[name] = outcomes_of(room.measured(submission))
-    for way in read_misconceptions(course, module):
+    for way in ways:
         submission, changed = as_submission(course, module, way), room.reach.changed_by(way.code)
         if way.costly:
             report, _ = room.costly(submission, changed, reference)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from grader.course.course import Course
-from tests.acceptance.salts import compared, differences, fixed_salts
+from tests.acceptance.graded_files import grade_files, lost_marks
+from tests.acceptance.salts import compared, differences, fixed_salts, share
+from tests.conftest import DATA
 
 SALTS, FEW = fixed_salts(8), 2
 # The later modules take minutes for each salt: `python -m tests.acceptance.salts` tries more, with costs.
 FIRST = ["01_softmax", "02_loop_attention"]
-WITHOUT = ["03_attention", "04_masks", "05_torch_attention", "06_multi_head_attention", "07_gpu_path"]
-WITHOUT += ["08_positions", "09_kv_cache", "10_flash_attention", "11_efficient_attention"]
-# 12_transformer trains models: 147 misconceptions take 20 minutes for each salt, so it is not here.
+LATER = ["03_attention", "04_masks", "05_torch_attention", "06_multi_head_attention", "07_gpu_path"]
+LATER += ["08_positions", "09_kv_cache", "10_flash_attention", "11_efficient_attention"]
+LAST = "12_transformer"  # it trains models: 147 misconceptions take 20 minutes for each salt
 
 
 @pytest.mark.exhaustive  # minutes for each module
@@ -28,9 +30,24 @@ def test_every_cost_has_the_same_outcome_under_two_salts(course: Course, name: s
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", WITHOUT)
-def test_every_check_has_the_same_outcome_under_two_salts(course: Course, name: str) -> None:
-    assert list(map(str, differences(course, course.module(name), SALTS[:FEW], costs=False))) == []
+@pytest.mark.parametrize("name", LATER)
+def test_every_check_has_the_same_outcome_under_the_first_salt_and_another(course: Course, name: str) -> None:
+    assert list(map(str, differences(course, course.module(name), SALTS, costs=False, spread=True))) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [*FIRST, *LATER, LAST])
+def test_right_code_has_full_marks_under_two_salts(course: Course, name: str) -> None:
+    paths = [*(DATA / "right" / name).iterdir(), *(DATA / "honest" / name).iterdir()]
+    graded = [grade_files(course, course.module(name), paths, salt=salt, measured=False) for salt in SALTS[:FEW]]
+    assert [lost for reports in graded if (lost := lost_marks(reports))] == []
+    assert [len(reports) for reports in graded] == [len(paths)] * FEW
+
+
+def test_each_misconception_is_graded_under_the_first_salt_and_one_other() -> None:
+    shares = [share(range(10), number, 4) for number in range(4)]
+    assert list(shares[0]) == list(range(10))
+    assert sorted(way for one in shares[1:] for way in one) == list(range(10))
 
 
 def test_an_input_that_is_degenerate_by_chance_is_found(tiny: Course) -> None:
