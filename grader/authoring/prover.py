@@ -23,6 +23,7 @@ from grader.course.course import Course
 from grader.course.module import Backend, CourseError, Module
 from grader.grading.pool import usable_cores
 from grader.grading.workers import Workers
+from grader.sandbox.jail.environment import ONE_THREAD
 
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
 TORCH_FACTOR = 2  # a misconception in torch takes about twice as long
@@ -116,7 +117,7 @@ def _start_process(root: Path) -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-m", "grader.authoring.prover_process", str(root)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
         start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
     )
 

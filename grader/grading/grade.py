@@ -35,6 +35,7 @@ def grade(
     limits: Limits | None = None,
     *,
     allow_unjailed: bool = False,
+    begun: ZygoteSpawner | None = None,
     gpu: bool = False,
     tell: Tell = lambda *_: None,
 ) -> None:
@@ -45,7 +46,17 @@ def grade(
     """
     require_hidden(course, module)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))
-    run_grading(suite, submissions, on_report, limits, allow_unjailed=allow_unjailed, gpu=gpu, course=course, tell=tell)
+    run_grading(
+        suite,
+        submissions,
+        on_report,
+        limits,
+        allow_unjailed=allow_unjailed,
+        begun=begun,
+        gpu=gpu,
+        course=course,
+        tell=tell,
+    )
 
 
 def full_suite(course: Course, module: Module) -> Suite:

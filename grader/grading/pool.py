@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import queue
-import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import grader
-from grader.core.json_record import to_json
-from grader.core.report import Report, report_from
+from grader.core.report import Report
 from grader.core.tier import Tier
 from grader.course.course import Course
-from grader.grading.failure import NoProcessError, raise_failure
+from grader.grading.failure import NoProcessError
 from grader.grading.not_graded import not_graded
+from grader.grading.process_handle import (
+    ALLOW_UNJAILED,
+    CAN_FORK,
+    GPU,
+    GradingProcess,
+    ProcessLostError,
+    StartedProcess,
+    Template,
+)
 from grader.grading.tell import Tell
 from grader.submission.submission import Submission, SubmissionRef
 from grader.submission.submission_hash import submission_hash
 
-ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process
 TRIES = 2
 MAX_LOST = 3
-CLOSE_SECONDS = 10.0
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
 LOST = f"the grading process ended {TRIES} times at this submission"
 
@@ -40,10 +40,6 @@ class Graded:
     handed_in: SubmissionRef
     submission: str
     report: Report
-
-
-class ProcessLostError(Exception):
-    """A grading process ended before it answered."""
 
 
 def usable_cores() -> int:
@@ -67,9 +63,10 @@ def grade_in_pool(
     NoJailError, NoGpuError, CourseError and NoProcessError end it. If a grading process dies at a submission, the
     submission is tried once more. If that fails too, it is not graded.
     """
-    pool = _Pool(course, work, allow_unjailed=allow_unjailed, gpu=gpu)
     # At least two submissions for each process: with fewer, its start costs more than it saves.
-    drivers = [threading.Thread(target=pool.drive, daemon=True) for _ in range(max(1, min(jobs, len(work) // 2)))]
+    jobs = max(1, min(jobs, len(work) // 2))
+    pool = _Pool(course, work, allow_unjailed=allow_unjailed, gpu=gpu, forked=jobs > 1 and CAN_FORK)
+    drivers = [threading.Thread(target=pool.drive, daemon=True) for _ in range(jobs)]
     for driver in drivers:
         driver.start()
     try:
@@ -92,9 +89,14 @@ class _Told:
 class _Pool:
     """The state that the threads share: the work, the results, and whether to stop. Each thread drives one process."""
 
-    def __init__(self, course: Course, work: Sequence[SubmissionRef], *, allow_unjailed: bool, gpu: bool) -> None:
+    def __init__(
+        self, course: Course, work: Sequence[SubmissionRef], *, allow_unjailed: bool, gpu: bool, forked: bool
+    ) -> None:
         self.course = course
         self.flags = [name for name, on in ((ALLOW_UNJAILED, allow_unjailed), (GPU, gpu)) if on]
+        # Here, not in a driver: a process ends with the thread that started it.
+        backend = course.module(work[0].module).backend if forked else None
+        self._template = Template(course.root, self.flags, backend) if backend else None
         self._work = deque(work)
         self._done: queue.SimpleQueue[Graded | _Told | Exception | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -126,11 +128,15 @@ class _Pool:
             self._stopped = True
             for process in self._processes:
                 process.kill()
+            if self._template is not None:
+                self._template.kill()
 
     def close_all(self) -> None:
         """End the processes that are left, such as one that could not grade at all."""
         for process in tuple(self._processes):
             self._close(process)
+        if self._template is not None:
+            self._template.close()
 
     def drive(self) -> None:
         """Send submissions to a process until none is left. A process that ends is replaced."""
@@ -180,62 +186,18 @@ class _Pool:
         with self._lock:
             if self._stopped:
                 raise ProcessLostError("stopped")
-            process = GradingProcess(self.course.root, self.flags)
+            process = self._new_process()
             self._processes.add(process)
             return process
+
+    def _new_process(self) -> GradingProcess:
+        forked = self._template.fork() if self._template is not None else None
+        return forked or StartedProcess(self.course.root, self.flags)
 
     def _close(self, process: GradingProcess) -> None:
         with self._lock:
             self._processes.discard(process)
         process.close()
-
-
-class GradingProcess:
-    """One grading process."""
-
-    def __init__(self, root: Path, flags: Sequence[str]) -> None:
-        # The process must run this code, not that of an installed package.
-        path = os.pathsep.join(
-            filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
-        )
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.grading.process", str(root), *flags],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
-        )
-
-    def ask(self, submission: Submission, tell: Tell) -> Report:
-        """Send one submission and return its report; `tell` gets every slow check that begins."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(json.dumps(to_json(submission)).encode() + b"\n")
-            self._process.stdin.flush()
-            while "tell" in (answer := json.loads(self._process.stdout.readline())):
-                tell(*map(str, answer["tell"]))
-            if "report" not in answer:
-                raise_failure(answer)
-            return report_from(answer["report"])
-        except (OSError, ValueError):  # a closed pipe, or half an answer
-            raise ProcessLostError(f"a grading process ended with {self._process.poll()}") from None
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def close(self) -> None:
-        """Close the input, and wait for the process to end its workers and itself; kill it if it takes too long."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
 
 
 def machine_failed(course: Course, submission: Submission, why: str, tier: Tier) -> Report:

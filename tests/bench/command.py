@@ -15,7 +15,7 @@ import psutil
 
 ATTN = str(Path(sys.executable).with_name("attn"))
 SAMPLE_SECONDS = 0.05
-GRADING = "grader.grading.process"
+GRADING = ("grader.grading.process", "grader.grading.template")
 FINE = (0, 1)  # 1: not all have full marks
 
 
@@ -91,7 +91,7 @@ def _watch(pid: int) -> Iterator[list[Memory]]:
 def _memory(command: psutil.Process) -> Memory:
     below = command.children(recursive=True)
     # Select grading processes by their command line. A worker that has just ended has none.
-    grading = [one for one in command.children() if GRADING in _words(one)]
+    grading = [one for one in below if set(GRADING) & set(_words(one))]
     return Memory(_resident([command, *grading]), _resident([command, *below]))
 
 

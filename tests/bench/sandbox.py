@@ -16,9 +16,10 @@ from grader.course.api import read_api
 from grader.course.course import read_course
 from grader.course.module import Backend
 from grader.grading.grade import grade
+from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
-from grader.sandbox.jail.spawner import ColdSpawner, Spawner, ZygoteSpawner
+from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student

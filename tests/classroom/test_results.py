@@ -338,21 +338,45 @@ def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
         pass
 
 
-def test_a_killed_grading_process_loses_no_grade(tiny: Path, tmp_path: Path) -> None:
-    """The process is killed while a submission sleeps. That submission is graded again."""
+@pytest.mark.parametrize("jobs", [1, 2], ids=["started", "forked"])
+def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs: int) -> None:
+    """They are killed while a submission sleeps. That submission is graded again. If there are two, they are forked."""
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(6)})
-    write(handed_in, {"s3/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT})
-    command = [EXECUTABLE, "grade", str(handed_in), "-j", "1", "--to", str(tmp_path / "out"), "--allow-unjailed"]
+    for slow in ("s3", "s4")[:jobs]:
+        write(handed_in, {f"{slow}/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT})
+    command = [EXECUTABLE, "grade", str(handed_in), "-j", str(jobs), "--to", str(tmp_path / "out"), "--allow-unjailed"]
     with subprocess.Popen(command, cwd=tiny, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         while "graded 3 of 6" not in running.stderr.readline():
             assert running.poll() is None
-        for child in psutil.Process(running.pid).children():
-            if "grader.grading.process" in child.cmdline():
-                child.send_signal(signal.SIGKILL)
+        killed = [one for one in psutil.Process(running.pid).children(recursive=jobs > 1) if _is_grading(one)]
+        for process in killed:
+            process.send_signal(signal.SIGKILL)
         output, _ = running.communicate()
     assert running.returncode == 0, output
+    assert len(killed) == (1 if jobs == 1 else 3)  # the template, too
     assert len(reports(tmp_path / "out")) == 6
+
+
+def test_a_forked_grading_process_that_is_killed_alone_is_replaced(tiny: Path, tmp_path: Path) -> None:
+    handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(8)})
+    write(handed_in, {f"s{i}/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT for i in (4, 5)})
+    command = [EXECUTABLE, "grade", str(handed_in), "-j", "2", "--to", str(tmp_path / "out"), "--allow-unjailed"]
+    with subprocess.Popen(command, cwd=tiny, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        while "graded 4 of 8" not in running.stderr.readline():
+            assert running.poll() is None
+        (template,) = [one for one in psutil.Process(running.pid).children() if _is_grading(one)]
+        forked = [one for one in template.children() if _is_grading(one)]
+        forked[0].send_signal(signal.SIGKILL)
+        output, _ = running.communicate()
+    assert running.returncode == 0, output
+    assert len(forked) == 2
+    assert len(reports(tmp_path / "out")) == 8
+
+
+def _is_grading(process: psutil.Process) -> bool:
+    return bool({"grader.grading.process", "grader.grading.template"} & set(process.cmdline()))
 
 
 def test_a_submission_that_crashes_the_grader_is_not_graded_and_not_a_zero(

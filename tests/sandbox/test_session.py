@@ -13,9 +13,10 @@ import pytest
 import grader
 from grader.core.errors import StudentEndedError, StudentGoneError
 from grader.course.api import read_api
+from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
-from grader.sandbox.jail.spawner import ColdSpawner, JailError, Spawner, WorkerLostError, ZygoteSpawner
+from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.protocol.channel import Channel, ClosedError
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.session import Program, Session

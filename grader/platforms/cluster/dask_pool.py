@@ -20,7 +20,8 @@ from grader.classroom.provenance import ProvenanceReader
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.failure import FAULT, NO_JAIL, raise_failure
-from grader.grading.pool import ALLOW_UNJAILED, GPU, Graded, machine_failed
+from grader.grading.pool import Graded, machine_failed
+from grader.grading.process_handle import ALLOW_UNJAILED, GPU
 from grader.grading.tell import Tell
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job

@@ -19,7 +19,8 @@ from grader.core.versions import gpu_name
 from grader.course.course import read_course
 from grader.course.module import CourseError
 from grader.grading.failure import NoProcessError, failure_of
-from grader.grading.pool import GPU, LOST, MAX_LOST, TRIES, GradingProcess, ProcessLostError, machine_failed
+from grader.grading.pool import LOST, MAX_LOST, TRIES, machine_failed
+from grader.grading.process_handle import GPU, GradingProcess, ProcessLostError, StartedProcess
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job, differences, read_job
 from grader.platforms.cluster.spool import Spool
@@ -94,7 +95,7 @@ class _ChunkGrader:
     def report(self, submission: Submission) -> Report:
         """Return the report of a submission: without a score if the process ends at it twice."""
         for _ in range(TRIES):
-            self._process = self._process or GradingProcess(self._course.root, self._flags)
+            self._process = self._process or StartedProcess(self._course.root, self._flags)
             try:
                 report = self._process.ask(submission, lambda *_: None)
                 self._answered, self._tier = True, report.sandbox

@@ -9,13 +9,17 @@ from pathlib import Path
 import grader
 from grader.sandbox.jail.view import BOX, package_folders
 
+# One BLAS thread. With more, last digits depend on the load, and processes on the same cores wait for each other. Also,
+# threads do not survive a fork.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
 # Where a machine says that its compiler and its driver are in unusual places.
 _OF_COMPILERS = ("CC", "LD_LIBRARY_PATH", "TRITON_LIBCUDA_PATH", "TRITON_PTXAS_PATH")
 
 
 def clean_environment(*, gpu: bool = False) -> dict[str, str]:
     """Return the few environment variables of a worker: nothing of the instructor's, and nothing random."""
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
     # glibc fills new memory with fixed bytes, so that np.empty gives the same values in every run.
     environment["MALLOC_PERTURB_"] = "165"
@@ -25,8 +29,7 @@ def clean_environment(*, gpu: bool = False) -> dict[str, str]:
     own = [str(path) for path in package_folders() if str(path) == site.getusersitepackages()]
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(grader.__file__).parent.parent), *own])
     environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
-    # One BLAS thread: with more, the last digits depend on the load, and threads do not survive a fork.
-    environment |= dict.fromkeys(threads, "1")
+    environment |= ONE_THREAD
     # One GPU or none: what a worker sees must not depend on the machine.
     environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0] if gpu else ""
     if gpu:

@@ -1,8 +1,4 @@
-"""Spawners, which start worker processes.
-
-`ZygoteSpawner` forks workers from a warm process and jails them by its plan. `ColdSpawner` starts every worker from
-scratch and without a jail, on platforms without fork.
-"""
+"""Spawners, which start worker processes. `ZygoteSpawner` forks them from a warm process and jails them by its plan."""
 
 from __future__ import annotations
 
@@ -25,7 +21,6 @@ from typing import Protocol, Self
 from grader.core.tier import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.environment import clean_environment, compiler_environment
-from grader.sandbox.jail.limits import MEMORY_BYTES
 from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.view import bubblewrap, view_for
 from grader.sandbox.jail.zygote import MESSAGE_BYTES, pack
@@ -82,7 +77,9 @@ class Spawner(Protocol):
         """End every process that it started."""
 
 
-class _Closing:
+class Closing:
+    """A spawner that is closed at the end of a `with` block."""
+
     def close(self) -> None:
         raise NotImplementedError
 
@@ -93,7 +90,7 @@ class _Closing:
         self.close()
 
 
-class ZygoteSpawner(_Closing):
+class ZygoteSpawner(Closing):
     """Forks workers from one warm process, so that start-up and imports happen once.
 
     The zygote dies with the thread that started it, because for the kernel that thread is its parent.
@@ -101,16 +98,8 @@ class ZygoteSpawner(_Closing):
 
     def __init__(self, plan: Plan, *, wait: bool = True) -> None:
         """Start a zygote. With `wait=False`, `confirm` checks later whether its jail holds."""
-        self.plan = plan
-        self.backend: Backend = plan.backend
-        self.tier: Tier = plan.tier
-        self.memory = plan.memory
-        self._control, theirs = socket.socketpair()
-        self._ended: dict[int, Exit] = {}
-        self._dismissed: set[int] = set()
-        self._spawned: deque[_Spawned] = deque()
-        self._ordered: socket.socket | None = None
-        self._confirmed = False
+        control, theirs = socket.socketpair()
+        self._connect(plan, control)
         self._scratch = (
             tempfile.TemporaryDirectory(prefix="attn-", ignore_cleanup_errors=True) if plan.compiles else None
         )
@@ -120,7 +109,7 @@ class ZygoteSpawner(_Closing):
         try:
             with theirs:
                 self._process = subprocess.Popen(
-                    [*_wrapping(plan), *_python("grader.sandbox.jail.zygote", theirs.fileno())],
+                    [*_wrapping(plan), *python_command("grader.sandbox.jail.zygote", theirs.fileno())],
                     pass_fds=[theirs.fileno()],
                     env=environment,
                     stdin=subprocess.PIPE,  # for the plan, which may be too long for an argument
@@ -138,6 +127,18 @@ class ZygoteSpawner(_Closing):
         except BaseException:
             self.close()
             raise
+
+    def _connect(self, plan: Plan, control: socket.socket) -> None:
+        self.plan = plan
+        self.backend: Backend = plan.backend
+        self.tier: Tier = plan.tier
+        self.memory = plan.memory
+        self._control = control
+        self._ended: dict[int, Exit] = {}
+        self._dismissed: set[int] = set()
+        self._spawned: deque[_Spawned] = deque()
+        self._ordered: socket.socket | None = None
+        self._confirmed = False
 
     def confirm(self) -> None:
         """Wait until the zygote says that its jail holds. If not, close it and raise JailError."""
@@ -186,6 +187,24 @@ class ZygoteSpawner(_Closing):
 
     def again(self) -> ZygoteSpawner:
         return ZygoteSpawner(self.plan)
+
+    def copy(self) -> CopiedSpawner:
+        """Return a spawner with a copy of this zygote, which has nothing to import. JailError if the zygote is gone.
+
+        The copy ends with this zygote, in whatever process it is used.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [pack("fork")], [theirs.fileno()])
+        except OSError as error:
+            ours.close()
+            raise JailError(f"the zygote is gone: {error}") from None
+        return CopiedSpawner(self.plan, ours)
+
+    def disconnect(self) -> None:
+        """Leave the zygote to another process: close our end of its socket, and nothing else."""
+        self._control.close()
 
     def _order(self) -> socket.socket:
         """Order a worker and return our end of its channel. Its pid arrives on the control socket."""
@@ -263,23 +282,39 @@ class ZygoteSpawner(_Closing):
                 self._ended[int(pid)] = Exit(int(code), float(cpu), int(added))
         return True
 
-    def close(self) -> None:
+    def _hang_up(self) -> None:
         if self._ordered is not None:
             self._ordered.close()
             self._ordered = None
         self._control.close()
+
+    def close(self) -> None:
+        self._hang_up()
         if self.plan.has("namespaces"):  # the kernel ends all its children with it, so it needs no time to clean up
-            _kill_all(self._process)  # bubblewrap's second process is not yet bound to the first while they start
+            kill_all(self._process)  # bubblewrap's second process is not yet bound to the first while they start
         try:
             # Unjailed workers may have started other processes, which only the zygote can end.
             self._process.wait(CLOSE_SECONDS if self.plan.layers else START_SECONDS)
         except subprocess.TimeoutExpired:  # perhaps still importing; its children end with it
-            _kill_all(self._process)
+            kill_all(self._process)
             self._process.wait()
         if self._process.stderr:
             self._process.stderr.close()
         if self._scratch is not None:
             self._scratch.cleanup()
+
+
+class CopiedSpawner(ZygoteSpawner):
+    """Forks workers from the copy of a zygote, which ends when its socket closes."""
+
+    def __init__(self, plan: Plan, control: socket.socket) -> None:
+        self._connect(plan, control)
+
+    def _last_words(self) -> str:
+        return ""  # only the process that started the first zygote can read them
+
+    def close(self) -> None:
+        self._hang_up()
 
 
 @dataclass(frozen=True)
@@ -311,70 +346,13 @@ def _wrapping(plan: Plan) -> list[str]:
     return bubblewrap(view_for(plan.backend), user_namespace=plan.uid is None, devices=plan.devices)
 
 
-def _python(module: str, *arguments: object) -> list[str]:
+def python_command(module: str, *arguments: object) -> list[str]:
+    """Return the command that runs a module of ours."""
     return [sys.executable, "-P", "-s", "-m", module, *map(str, arguments)]
 
 
-class ColdSpawner(_Closing):
-    """Starts every worker from scratch: slow, but it needs neither fork nor the passing of descriptors."""
-
-    tier: Tier = "none"
-    memory = MEMORY_BYTES
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend: Backend = backend
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
-
-    def spawn(self) -> Process:
-        ours, theirs = socket.socketpair()
-        shared = sys.platform == "win32"
-        address = "share" if shared else str(theirs.fileno())
-        with theirs:
-            process = subprocess.Popen(
-                _python("grader.sandbox.worker.worker", self.backend, address),
-                pass_fds=[] if shared else [theirs.fileno()],
-                start_new_session=not shared,  # so that its child processes can be killed with it
-                env=clean_environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            assert process.stdin is not None
-            if sys.platform == "win32":
-                process.stdin.write(theirs.share(process.pid))
-            process.stdin.close()
-        self._running[process.pid] = process
-        return Process(
-            process.pid,
-            ours,
-            kill=lambda: _kill_all(process),
-            wait=lambda seconds: self._wait(process, seconds),
-            dismiss=lambda: self._dismiss(process),
-            ask_where=lambda: None if shared else process.send_signal(signal.SIGUSR1),
-        )
-
-    def again(self) -> ColdSpawner:
-        return ColdSpawner(self.backend)
-
-    def _dismiss(self, process: subprocess.Popen[bytes]) -> None:
-        _kill_all(process)
-        self._wait(process, START_SECONDS)
-
-    def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> Exit | None:
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        self._running.pop(process.pid, None)
-        return Exit(code)
-
-    def close(self) -> None:
-        for process in list(self._running.values()):
-            _kill_all(process)
-            self._wait(process, START_SECONDS)
-
-
-def _kill_all(process: subprocess.Popen[bytes]) -> None:
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and its process group."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

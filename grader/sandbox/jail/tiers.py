@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from grader.core.browser import IN_BROWSER
 from grader.core.tier import Tier
 from grader.course.module import Backend
+from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import memory_bytes
 from grader.sandbox.jail.plan import CONTAINED, STRICT, Layer, Plan
-from grader.sandbox.jail.spawner import ColdSpawner, JailError, ZygoteSpawner
+from grader.sandbox.jail.spawner import JailError, ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, gpu_files, view_for
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ It never reads a submission. Control messages are words, padded to a fixed size:
 - `spawn` comes with the worker's end of a channel. The answer is the child's pid as the zygote sees it. If other
   processes see another pid, a pidfd comes with the answer.
 - `kill PID` ends a child. `where PID` makes it write into its channel which line it is in.
+- `fork` comes with one end of another control socket. A copy of the zygote serves it, and sends `ready` there.
 - When a child ends, the zygote sends `PID EXITCODE CPU_SECONDS ADDED_BYTES`. The last is its memory in addition to the
   zygote's own.
 When the control socket closes, every child is killed.
@@ -62,6 +63,7 @@ class _Zygote:
         self.control = control
         self.plan = plan
         self.children: set[int] = set()
+        self.copies: set[int] = set()
         self.pid_namespace: int | None = None
         self.jail: Jail | None = None
         self.resident = 0
@@ -161,6 +163,8 @@ class _Zygote:
         match message.decode().split():
             case ["spawn"]:
                 self.spawn(fds[0])
+            case ["fork"]:
+                self.copy(fds[0])
             case ["kill", pid] if int(pid) in self.children:
                 # Only this process reaps children, so a pid in the set cannot belong to another process.
                 _end(int(pid))
@@ -183,6 +187,30 @@ class _Zygote:
         descriptor = os.pidfd_open(pid)
         socket.send_fds(self.control, [pack(pid)], [descriptor])
         os.close(descriptor)
+
+    def copy(self, control: int) -> None:
+        """Fork a zygote like this one for another control socket. What is imported already is there at once."""
+        pid = os.fork()
+        if pid != 0:
+            os.close(control)
+            self.copies.add(pid)
+            return
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            self.stay()
+            self.control.close()
+            self.control = socket.socket(fileno=control)
+            self.children, self.copies = set(), set()
+            self.control.send(pack("ready"))
+            with contextlib.suppress(OSError):  # the trusted side may be gone after an order
+                self.run()
+            signal.set_wakeup_fd(-1)
+            for child in self.children:  # killed, and nobody else would wait for them
+                os.waitpid(child, 0)
+            code = 0
+        finally:
+            os._exit(code)
 
     def fork(self) -> int:
         """Fork. With namespaces, the child is the first process of its own pid namespace."""
@@ -232,7 +260,7 @@ class _Zygote:
             open_gpu()
 
     def stay(self) -> None:
-        """Stay outside any jail."""
+        """End with the process that forked this one, and stay outside any jail."""
         if LINUX:
             from grader.sandbox.jail.kernel import die_with_parent
 
@@ -251,6 +279,7 @@ class _Zygote:
             added = max(0, usage.ru_maxrss * MAXRSS_BYTES - self.resident)
             with contextlib.suppress(OSError):
                 self.control.send(pack(pid, os.waitstatus_to_exitcode(status), f"{cpu:.6f}", added))
+        self.copies -= {pid for pid in self.copies if os.waitpid(pid, os.WNOHANG) != (0, 0)}
 
 
 def _continue_in_a_child() -> None:

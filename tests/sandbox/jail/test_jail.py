@@ -30,30 +30,23 @@ from grader.sandbox.jail.advice import advice
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
-from grader.sandbox.jail.tiers import TierAttempt, open_spawner, planned, plans, survey, without
+from grader.sandbox.jail.tiers import TierAttempt, open_spawner, planned, survey, without
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
 from tests.acceptance.attacks.surroundings import command, without_landlock, without_namespaces
 from tests.conftest import LIMITS, ROOT, needs_tier
+from tests.sandbox.jail.jails import zygote_of
 
 TIERS: tuple[Tier, ...] = ("strict", "contained")
 
 
-@pytest.fixture(scope="module", params=TIERS)
+@pytest.fixture(scope="module", params=[(tier, copied) for tier in TIERS for copied in (False, True)])
 def jailed(request: pytest.FixtureRequest) -> Iterator[ZygoteSpawner]:
-    """A zygote of each tier."""
-    tier = request.param
-    needs_tier(tier)
-    for plan in plans("numpy"):
-        if plan.tier == tier:
-            try:
-                spawner = ZygoteSpawner(plan)
-            except JailError:
-                continue
-            with spawner:
-                yield spawner
-            return
+    """A zygote of each tier, and a copy of one."""
+    tier, copied = request.param
+    with zygote_of(tier) as zygote, zygote.copy() if copied else contextlib.nullcontext(zygote) as spawner:
+        yield spawner
 
 
 def session_of(spawner: ZygoteSpawner, source: str, limits: Limits = LIMITS) -> tuple[Session, Student]:

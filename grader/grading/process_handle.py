@@ -1,0 +1,160 @@
+"""Handles of grading processes, for the command that uses them: start one or fork it, ask it, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import grader
+from grader.core.json_record import to_json
+from grader.core.report import Report, report_from
+from grader.course.module import Backend
+from grader.grading.failure import raise_failure
+from grader.grading.tell import Tell
+from grader.sandbox.jail.environment import ONE_THREAD
+from grader.submission.submission import Submission
+
+ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process
+CLOSE_SECONDS = 10.0
+CAN_FORK = sys.platform == "linux"  # elsewhere a process with NumPy cannot be forked, or does not end with its parent
+
+
+class ProcessLostError(Exception):
+    """A grading process ended before it answered."""
+
+
+class GradingProcess:
+    """One grading process."""
+
+    def __init__(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        self._requests = requests
+        self._answers = answers
+
+    def ask(self, submission: Submission, tell: Tell) -> Report:
+        """Send one submission and return its report; `tell` gets every slow check that begins."""
+        try:
+            self._requests.write(json.dumps(to_json(submission)).encode() + b"\n")
+            self._requests.flush()
+            while "tell" in (answer := json.loads(self._answers.readline())):
+                tell(*map(str, answer["tell"]))
+            if "report" not in answer:
+                raise_failure(answer)
+            return report_from(answer["report"])
+        except (OSError, ValueError):  # a closed pipe, or half an answer
+            raise ProcessLostError(f"a grading process ended{self.end()}") from None
+
+    def end(self) -> str:
+        """Return how it ended, in words, if that is known."""
+        return ""
+
+    def kill(self) -> None:
+        """End it at once."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the input, and wait for the process to end its workers and itself; kill it if it takes too long."""
+        raise NotImplementedError
+
+
+class StartedProcess(GradingProcess):
+    """A grading process that was started from scratch."""
+
+    def __init__(self, root: Path, flags: Sequence[str]) -> None:
+        self._process = _start("grader.grading.process", str(root), *flags, pipes=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        super().__init__(self._process.stdin, self._process.stdout)
+
+    def end(self) -> str:
+        return f" with {self._process.poll()}"
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._requests.close()
+        _wait_or_kill(self._process)
+        self._answers.close()
+
+
+class ForkedProcess(GradingProcess):
+    """A grading process that was forked from a template, and ends with it."""
+
+    def __init__(self, channel: socket.socket, template: Template) -> None:
+        self._channel = channel
+        self._template = template
+        super().__init__(channel.makefile("wb"), channel.makefile("rb"))
+
+    def kill(self) -> None:
+        self._template.kill()  # only ever when all are killed
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):  # it may be gone, or take too long: then it ends with its template
+            self._channel.shutdown(socket.SHUT_WR)
+            self._channel.settimeout(CLOSE_SECONDS)
+            while self._channel.recv(1 << 16):
+                pass
+        for one in (self._requests, self._answers, self._channel):
+            with contextlib.suppress(OSError):
+                one.close()
+
+
+class Template:
+    """A process that has imported what grading processes need. Each of them is forked from it, in milliseconds."""
+
+    def __init__(self, root: Path, flags: Sequence[str], backend: Backend) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = _start(
+                "grader.grading.template", str(theirs.fileno()), backend, str(root), *flags, passed=theirs.fileno()
+            )
+
+    def fork(self) -> ForkedProcess | None:
+        """Return a new process without waiting for it; None if the template has ended."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"f"], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            return None
+        return ForkedProcess(ours, self)
+
+    def kill(self) -> None:
+        """End it at once, and all processes that were forked from it."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, and what is left of the processes that were forked from it."""
+        self._control.close()
+        _wait_or_kill(self._process)
+
+
+def _start(module: str, *arguments: str, pipes: bool = False, passed: int | None = None) -> subprocess.Popen[bytes]:
+    # The process must run this code, not that of an installed package.
+    path = os.pathsep.join(filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]))
+    standard = subprocess.PIPE if pipes else subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *arguments],
+        stdin=standard,
+        stdout=standard,
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+        pass_fds=[] if passed is None else [passed],
+        start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
+    )
+
+
+def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(CLOSE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
