@@ -30,6 +30,7 @@ from tests.submissions import submission_of
 
 Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its meter
 Tell = Callable[[str], None]
+Named = Sequence[tuple[str, Submission]]
 T = TypeVar("T")
 
 
@@ -62,15 +63,16 @@ def differences(
 ) -> list[Difference]:
     """Grade everything with a known verdict under each salt, and return what is not the same under all of them.
 
-    With `spread`, a misconception is graded only under the first salt and one of the others: each has its turn.
+    With `spread`, each is graded only under the first salt and one of the others, which take turns.
     """
     found: dict[str, dict[str, Outcomes]] = {}
+    right = [*right_solutions(course, module).items(), *class_members(course, module).items()]
     ways = read_misconceptions(course, module)
     with Workers(module.backend, allow_unjailed=True) as workers:
         for number, salt in enumerate(salts):
             tell(salt)
-            some = share(ways, number, len(salts)) if spread else ways
-            found[salt] = _outcomes_under(salt, course, module, workers, some, costs=costs)
+            some = share(right, number, len(salts)), share(ways, number, len(salts))
+            found[salt] = _outcomes_under(salt, course, module, workers, *(some if spread else (right, ways)), costs)
     return compared(found)
 
 
@@ -101,22 +103,28 @@ def outcomes_of(report: Report) -> Outcomes:
 
 
 def _outcomes_under(
-    salt: str, course: Course, module: Module, workers: Workers, ways: Sequence[Misconception], *, costs: bool
+    salt: str,
+    course: Course,
+    module: Module,
+    workers: Workers,
+    submissions: Named,
+    ways: Sequence[Misconception],
+    costs: bool,
 ) -> dict[str, Outcomes]:
     suite = replace(full_suite(course, module), salt=salt, diagnosed=False, measured=costs)
     found: dict[str, Outcomes] = {}
     reach = Reach(read_text(course.solution(module)))
-    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, ways, room)))
+    in_trial_room(suite, workers, reach, lambda room: found.update(_graded(course, module, submissions, ways, room)))
     return found
 
 
-def _graded(course: Course, module: Module, ways: Sequence[Misconception], room: TrialRoom) -> dict[str, Outcomes]:
+def _graded(
+    course: Course, module: Module, submissions: Named, ways: Sequence[Misconception], room: TrialRoom
+) -> dict[str, Outcomes]:
     """Grade everything under the salt of the room. Costs are measured where they decide: they take most of the time."""
     reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
     found = {"the solution": outcomes_of(reference.report)}
-    for name, submission in right_solutions(course, module).items():
-        found[name] = outcomes_of(room.measured(submission))
-    for name, submission in class_members(course, module).items():
+    for name, submission in submissions:
         found[name] = outcomes_of(room.measured(submission))
     for way in ways:
         submission, changed = as_submission(course, module, way), room.reach.changed_by(way.code)
