@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -35,7 +36,7 @@ from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
 from tests.acceptance.attacks.surroundings import command, without_landlock, without_namespaces
-from tests.conftest import LIMITS, ROOT, needs_tier
+from tests.conftest import LIMITS, ROOT, needs_tier, write
 from tests.sandbox.jail.jails import zygote_of
 
 TIERS: tuple[Tier, ...] = ("strict", "contained")
@@ -427,13 +428,13 @@ def _at_work(family: list[psutil.Process]) -> bool:
     return False
 
 
-def test_no_process_outlives_a_killed_grader(tmp_path: Path) -> None:
-    (tmp_path / "ana").mkdir()
-    (tmp_path / "ana" / "softmax.py").write_text(
-        "import ctypes, time\nctypes.CDLL(None).prctl(15, b'at-work', 0, 0, 0)\ntime.sleep(1000)\n"
-    )
+@pytest.mark.parametrize("count", [1, 4], ids=["one process", "forked processes"])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_no_process_outlives_the_grader(tmp_path: Path, count: int, how: signal.Signals) -> None:
+    text = "import ctypes, time\nctypes.CDLL(None).prctl(15, b'at-work', 0, 0, 0)\ntime.sleep(1000)\n"
+    write(tmp_path, {f"s{number}/softmax.py": text for number in range(count)})
     grader = subprocess.Popen(
-        [Path(sys.executable).with_name("attn"), "grade", str(tmp_path / "ana" / "softmax.py")],
+        [Path(sys.executable).with_name("attn"), "grade", str(tmp_path), "-j", "2", "--to", str(tmp_path / "out")],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -443,7 +444,7 @@ def test_no_process_outlives_a_killed_grader(tmp_path: Path) -> None:
         assert grader.poll() is None
         family = psutil.Process(grader.pid).children(recursive=True)
         time.sleep(0.05)
-    grader.kill()
+    grader.send_signal(how)
     grader.wait()
     gone, alive = psutil.wait_procs(family, timeout=30)
     assert alive == []
