@@ -43,7 +43,8 @@ def mixed_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
     Every row, along the last axis, allows an entry and blocks one. Of rows with three entries or more, one allows two,
     so that its softmax depends on the scores. Where there are several rows, they are not all the same; an entry above
-    the diagonal is allowed, and one on it or below it is blocked. A row of one entry allows it.
+    the diagonal is allowed, and one on it or below it is blocked. A row of one entry allows it. A square mask of three
+    rows or more is another one when it is transposed.
     """
     # One matrix at a time: many matrices would rarely all be mixed at once.
     masks = [draw_until(rng, lambda rng: _open_rows(rng, shape[-2:]), _is_mixed) for _ in range(math.prod(shape[:-2]))]
@@ -65,7 +66,8 @@ def _is_mixed(mask: np.ndarray) -> bool:
     lower = np.tri(len(mask), mask.shape[1])
     rows_differ = (mask != mask[:1]).any()
     sees_later, blocks_earlier = (mask * (1 - lower)).any(), ((1 - mask) * lower).any()
-    return bool(rows_differ and sees_later and blocks_earlier)
+    is_symmetric = len(mask) == mask.shape[1] > 2 and (mask == mask.T).all()
+    return bool(rows_differ and sees_later and blocks_earlier and not is_symmetric)
 
 
 def derangement(rng: np.random.Generator, count: int) -> np.ndarray:

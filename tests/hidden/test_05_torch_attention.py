@@ -559,10 +559,11 @@ def test_dropout_of_weights(student, rng):
     for p in (0.5, 0.2):
         student.seed(11)
         found = attend_many(layer_of(student, 4, dropout=p), cases)
+        dropped = (found[0][1] == 0) & (whole[0][1] != 0)  # without a mask: it may leave few weights to drop
+        assert dropped.any(), "nothing is dropped in training"
         for (output, weights), (_, plain) in zip(found, whole, strict=True):
             kept = weights != 0
             assert kept.any(), "everything is dropped"
-            assert (kept < (plain != 0)).any(), "nothing is dropped in training"
             lost = ((plain != 0).all(axis=-1) & ~kept.any(axis=-1)).sum()  # eight keys each: a chance of 1 in 400 000
             assert p > 0.2 or not lost, f"with dropout {p}, {lost} of 32 queries have lost all their weights at once"
             assert_close(weights[kept], plain[kept] / (1 - p), SINGLE, of=f"kept weights, with dropout {p}")
@@ -619,7 +620,8 @@ def test_gradients_with_dropout(student, rng):
         by_q, by_k, by_v = gradients(found, case)
         assert_close(by_v, np.einsum("bij,bic->bjc", weights, c_out.numpy()), SHARP, of="the gradient of v")
         assert_close(by_k.sum(axis=-2), np.zeros((2, 16)), SHARP, of="the sum of the gradients of all keys")
-        assert np.abs(by_q).max() > 1e-3, "the gradient of q is 0"
+        # With a mask, dropout may leave one key to each query: of a wrong formula that may be 0, or not.
+        assert seen is not None or np.abs(by_q).max() > 1e-3, "the gradient of q is 0"
         lengths = (by_q * double(case[0])).sum(axis=(1, 2)), (by_k * double(case[1])).sum(axis=(1, 2))
         assert_close(lengths[0], lengths[1], SHARP, of="queries twice as long, compared with keys twice as long")
 

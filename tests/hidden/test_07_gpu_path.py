@@ -80,12 +80,15 @@ def triangle(n_q, n_k):
 def open_causal(rng, *shape):
     """Return an open mask that leaves each query a key with is_causal, too, and the last query more than one.
 
-    Blocked rows have checks of their own. A query with only one key would hide a wrong scale.
+    Blocked rows have checks of their own. A query with only one key would hide a wrong scale. The mask allows a key
+    right after a query: otherwise it would hide a triangle that goes one key too far.
     """
+    causal = triangle(*shape[-2:])
+    next_keys = triangle(shape[-2] + 1, shape[-1])[1:] - causal
 
     def shows(mask):
-        seen = (mask * triangle(*shape[-2:])).sum(dim=-1)
-        return bool((seen > 0).all() and (seen[..., -1] > 1).all())
+        seen = (mask * causal).sum(dim=-1)
+        return bool((seen > 0).all() and (seen[..., -1] > 1).all() and (mask * next_keys).any())
 
     return draw_until(rng, lambda rng: open_mask(rng, *shape), shows)
 
