@@ -14,6 +14,7 @@ from grader.testing import (
     assert_raises,
     assert_rows_sum_to_one,
     derangement,
+    draw_until,
     half_dtypes,
     mixed_mask,
     remembered,
@@ -389,7 +390,14 @@ def test_masked_attention_agrees_with_the_oracle(student, rng, shown):
 def test_weights_are_shares(student, rng):
     state, query, key, _ = setting(rng, 3, 4, 5, 8)
     query[0] *= 1000  # also for large scores
-    calls = [arguments(query, key), arguments(query, key, mask=open_mask(rng, 3, 4, 5))]
+    shares = oracle_attention(state, 2, query, key, key)[1][0]
+
+    def leaves_nothing(mask):
+        """Whether a query has all its weight on keys that the mask blocks."""
+        return (shares * mask[0].numpy()).sum(axis=-1).min() < 1e-60  # 0 in float32
+
+    mask = draw_until(rng, lambda rng: open_mask(rng, 3, 4, 5), leaves_nothing)
+    calls = [arguments(query, key), arguments(query, key, mask=mask)]
     for _, weights in attend(layer_of(student, 2, state), 2, *calls):
         assert_rows_sum_to_one(weights, (3, 2, 4, 5), dtype=np.float32)
 
