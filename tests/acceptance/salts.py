@@ -123,6 +123,8 @@ def _graded(
 ) -> dict[str, Outcomes]:
     """Grade everything under the salt of the room. Costs are measured where they decide: they take most of the time."""
     reference = room.reference(submission_of(course, module, read_text(course.solution(module))))
+    lost = [check.name for check in reference.report.checks if check.outcome != "passed"]
+    assert not lost, f"the solution does not pass {lost}"  # a check that fails for everyone has one outcome, too
     found = {"the solution": outcomes_of(reference.report)}
     for name, submission in submissions:
         found[name] = outcomes_of(room.measured(submission))
