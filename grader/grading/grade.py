@@ -42,7 +42,8 @@ def grade(
     """Grade submissions by a module's visible and hidden checks; `on_report` gets each report when it is done.
 
     With `gpu`, the checks that need a GPU run too; otherwise the report says that they were not run. Without a jail,
-    NoJailError unless `allow_unjailed`: this is other people's code. `tell` is called before a slow check runs.
+    NoJailError unless `allow_unjailed`: this is other people's code. `begun` is a zygote that has started already.
+    `tell` is called before a slow check runs.
     """
     require_hidden(course, module)
     suite = replace(full_suite(course, module), gpu=course.gpu_suite(module))

@@ -48,10 +48,10 @@ class GradingProcess:
                 raise_failure(answer)
             return report_from(answer["report"])
         except (OSError, ValueError):  # a closed pipe, or half an answer
-            raise ProcessLostError(f"a grading process ended{self.end()}") from None
+            raise ProcessLostError(f"a grading process ended{self.how_it_ended()}") from None
 
-    def end(self) -> str:
-        """Return how it ended, in words, if that is known."""
+    def how_it_ended(self) -> str:
+        """Return the end of a sentence: its exit status, if that is known."""
         return ""
 
     def kill(self) -> None:
@@ -72,7 +72,7 @@ class StartedProcess(GradingProcess):
         assert self._process.stdout is not None
         super().__init__(self._process.stdin, self._process.stdout)
 
-    def end(self) -> str:
+    def how_it_ended(self) -> str:
         return f" with {self._process.poll()}"
 
     def kill(self) -> None:

@@ -10,6 +10,7 @@ import gc
 import os
 import socket
 import sys
+import traceback
 from pathlib import Path
 from typing import cast
 
@@ -40,6 +41,8 @@ def main() -> None:
                     _leave(orders, zygote)
                     with channel.makefile("rb") as requests, channel.makefile("wb") as answers:
                         process.serve(root, flags, requests, answers, copied)
+                except BaseException:  # noqa: BLE001 - not even an error may continue as a second template
+                    traceback.print_exc()
                 finally:
                     os._exit(0)
             _leave(channel, copied)

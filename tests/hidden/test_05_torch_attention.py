@@ -620,7 +620,7 @@ def test_gradients_with_dropout(student, rng):
         by_q, by_k, by_v = gradients(found, case)
         assert_close(by_v, np.einsum("bij,bic->bjc", weights, c_out.numpy()), SHARP, of="the gradient of v")
         assert_close(by_k.sum(axis=-2), np.zeros((2, 16)), SHARP, of="the sum of the gradients of all keys")
-        # With a mask, dropout may leave one key to each query: of a wrong formula that may be 0, or not.
+        # With a mask, dropout may leave one key to each query. A wrong formula then gives 0, but only for some masks.
         assert seen is not None or np.abs(by_q).max() > 1e-3, "the gradient of q is 0"
         lengths = (by_q * double(case[0])).sum(axis=(1, 2)), (by_k * double(case[1])).sum(axis=(1, 2))
         assert_close(lengths[0], lengths[1], SHARP, of="queries twice as long, compared with keys twice as long")

@@ -193,14 +193,10 @@ class ZygoteSpawner(Closing):
 
         The copy ends with this zygote, in whatever process it is used.
         """
-        ours, theirs = socket.socketpair()
         try:
-            with theirs:
-                socket.send_fds(self._control, [pack("fork")], [theirs.fileno()])
+            return CopiedSpawner(self.plan, self._connection("copy"))
         except OSError as error:
-            ours.close()
             raise JailError(f"the zygote is gone: {error}") from None
-        return CopiedSpawner(self.plan, ours)
 
     def disconnect(self) -> None:
         """Leave the zygote to another process: close our end of its socket, and nothing else."""
@@ -208,13 +204,20 @@ class ZygoteSpawner(Closing):
 
     def _order(self) -> socket.socket:
         """Order a worker and return our end of its channel. Its pid arrives on the control socket."""
+        try:
+            return self._connection("spawn")
+        except OSError as error:
+            raise WorkerLostError(f"the zygote is gone: {error}") from None
+
+    def _connection(self, word: str) -> socket.socket:
+        """Send a word with one end of a new connection, and return the other end. OSError if the zygote is gone."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                socket.send_fds(self._control, [pack("spawn")], [theirs.fileno()])
-        except OSError as error:
+                socket.send_fds(self._control, [pack(word)], [theirs.fileno()])
+        except OSError:
             ours.close()
-            raise WorkerLostError(f"the zygote is gone: {error}") from None
+            raise
         return ours
 
     def _kill(self, pid: int) -> None:

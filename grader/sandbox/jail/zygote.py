@@ -5,7 +5,7 @@ It never reads a submission. Control messages are words, padded to a fixed size:
 - `spawn` comes with the worker's end of a channel. The answer is the child's pid as the zygote sees it. If other
   processes see another pid, a pidfd comes with the answer.
 - `kill PID` ends a child. `where PID` makes it write into its channel which line it is in.
-- `fork` comes with one end of another control socket. A copy of the zygote serves it, and sends `ready` there.
+- `copy` comes with one end of another control socket. A copy of the zygote serves it, and sends `ready` there.
 - When a child ends, the zygote sends `PID EXITCODE CPU_SECONDS ADDED_BYTES`. The last is its memory in addition to the
   zygote's own.
 When the control socket closes, every child is killed.
@@ -163,7 +163,7 @@ class _Zygote:
         match message.decode().split():
             case ["spawn"]:
                 self.spawn(fds[0])
-            case ["fork"]:
+            case ["copy"]:
                 self.copy(fds[0])
             case ["kill", pid] if int(pid) in self.children:
                 # Only this process reaps children, so a pid in the set cannot belong to another process.
@@ -206,7 +206,7 @@ class _Zygote:
             with contextlib.suppress(OSError):  # the trusted side may be gone after an order
                 self.run()
             signal.set_wakeup_fd(-1)
-            for child in self.children:  # killed, and nobody else would wait for them
+            for child in self.children:  # they are killed; without this, they would stay as zombies
                 os.waitpid(child, 0)
             code = 0
         finally:
