@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from grader.authoring.gpu_trials import try_on_gpu
 from grader.authoring.soundness_rules import RULES, Problem
 from grader.authoring.trials import Tell
 from grader.core.atomic_file import write_atomically
+from grader.core.report import Report
 from grader.core.versions import environment
 from grader.course.course import Course
 from grader.course.module import CourseError, Module
@@ -41,6 +42,7 @@ class Proof:
     misconceptions: int = 0
     error: tuple[Any, ...] | None = None  # the parts of a CourseError
     not_run: str = ""  # why nothing was run, if nothing was
+    not_passed: dict[str, dict[str, str]] = field(default_factory=dict)  # by misconception and check: its outcome
 
     def as_json(self) -> dict[str, Any]:
         """Return the proof as plain data."""
@@ -72,7 +74,20 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = 
         problems = tuple(problem for rule in RULES for problem in rule(evidence))
     except CourseError as error:
         return Proof(module.name, key, (Problem(str(error), ""),), None, error=tuple(error.parts))
-    return Proof(module.name, key, problems, golden, len(evidence.checks), len(evidence.misconceptions))
+    return Proof(
+        module.name,
+        key,
+        problems,
+        golden,
+        len(evidence.checks),
+        len(evidence.misconceptions),
+        not_passed={way.name: outcomes_not_passed(report) for way, report in evidence.misconceptions},
+    )
+
+
+def outcomes_not_passed(report: Report) -> dict[str, str]:
+    """Return the outcome of every check that a submission does not pass."""
+    return {check.name: check.outcome for check in report.checks if check.outcome != "passed"}
 
 
 def read_proof(course: Course, module: Module) -> Proof | None:

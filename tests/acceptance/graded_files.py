@@ -16,11 +16,13 @@ from grader.submission.submission import Source
 from tests.submissions import with_earlier
 
 
-def grade_folder(course: Course, folder: Path, limits: Limits | None = None) -> tuple[Report, ...]:
+def grade_folder(
+    course: Course, folder: Path, limits: Limits | None = None, salt: str | None = None
+) -> tuple[Report, ...]:
     """Grade every script and notebook of a folder that is named after its module."""
     module = course.module(folder.name)
     paths = sorted(path for path in folder.iterdir() if path.suffix in (".py", ".ipynb"))
-    reports = grade_files(course, module, paths, limits)
+    reports = grade_files(course, module, paths, limits, salt)
     assert [report.max_score for report in reports] == [module.points] * len(paths)
     return reports
 
@@ -31,11 +33,9 @@ def grade_files(
     paths: Iterable[Path],
     limits: Limits | None = None,
     salt: str | None = None,
-    *,
-    measured: bool = True,
 ) -> tuple[Report, ...]:
     """Grade files by all checks and costs of a module. A salt of its own gives other hidden inputs."""
-    suite = replace(full_suite(course, module), measured=measured)
+    suite = full_suite(course, module)
     suite = suite if salt is None else replace(suite, salt=salt)
     reports: list[Report] = []
     submissions = [with_earlier(course, module, _source(module, path), path.stem) for path in paths]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import click
 
 from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
+from grader.authoring.proof import Proof, read_proof
 from grader.authoring.reach import Reach
 from grader.authoring.trials import TrialRoom, in_trial_room
 from grader.core.report import Report
@@ -31,7 +31,7 @@ from tests.submissions import submission_of
 Outcomes = Mapping[str, str]  # by the name of a check, or by a function and its meter
 Tell = Callable[[str], None]
 Named = Sequence[tuple[str, Submission]]
-T = TypeVar("T")
+STATUS = "status"
 
 
 @dataclass(frozen=True)
@@ -53,32 +53,40 @@ def fixed_salts(count: int) -> list[str]:
 
 
 def differences(
-    course: Course,
-    module: Module,
-    salts: Sequence[str],
-    *,
-    costs: bool = True,
-    spread: bool = False,
-    tell: Tell = lambda _: None,
+    course: Course, module: Module, salts: Sequence[str], *, costs: bool = True, tell: Tell = lambda _: None
 ) -> list[Difference]:
-    """Grade everything with a known verdict under each salt, and return what is not the same under all of them.
-
-    With `spread`, each is graded only under the first salt and one of the others, which take turns.
-    """
+    """Grade everything with a known verdict under each salt, and return what is not the same under all of them."""
     found: dict[str, dict[str, Outcomes]] = {}
     right = [*right_solutions(course, module).items(), *class_members(course, module).items()]
     ways = read_misconceptions(course, module)
     with Workers(module.backend, allow_unjailed=True) as workers:
-        for number, salt in enumerate(salts):
+        for salt in salts:
             tell(salt)
-            some = share(right, number, len(salts)), share(ways, number, len(salts))
-            found[salt] = _outcomes_under(salt, course, module, workers, *(some if spread else (right, ways)), costs)
+            found[salt] = _outcomes_under(salt, course, module, workers, right, ways, costs)
     return compared(found)
 
 
-def share(ways: Sequence[T], number: int, salts: int) -> Sequence[T]:
-    """Return what is graded under the salt with a number: everything under the first, a part under each other one."""
-    return ways if number == 0 else ways[number - 1 :: salts - 1]
+def differences_from_proof(course: Course, module: Module, salts: Sequence[str]) -> list[Difference]:
+    """Grade each misconception under one of the salts, which take turns; return what its proof says otherwise."""
+    proof = read_proof(course, module)
+    assert proof is not None, f"{module.name} was not proved"
+    ways = read_misconceptions(course, module)
+    found: dict[str, dict[str, Outcomes]] = {}
+    with Workers(module.backend, allow_unjailed=True) as workers:
+        for number, salt in enumerate(salts):
+            some = ways[number :: len(salts)]
+            found[salt] = _outcomes_under(salt, course, module, workers, (), some, costs=False)
+    return compared({**found, "the course's own salt": _proved(proof, found.values())})
+
+
+def _proved(proof: Proof, found: Iterable[Mapping[str, Outcomes]]) -> dict[str, Outcomes]:
+    """Return the outcomes in a proof of the checks that were graded again."""
+    return {
+        way: {check: proof.not_passed[way].get(check, "passed") for check in outcomes if check != STATUS}
+        for submissions in found
+        for way, outcomes in submissions.items()
+        if way in proof.not_passed
+    }
 
 
 def compared(found: Mapping[str, Mapping[str, Outcomes]]) -> list[Difference]:
@@ -99,7 +107,7 @@ def outcomes_of(report: Report) -> Outcomes:
     """Return what a report says of each check and cost."""
     outcomes: dict[str, str] = {check.name: check.outcome for check in report.checks}
     outcomes |= {f"{cost.function}, {cost.meter}": cost.verdict for cost in report.costs}
-    return {**outcomes, "status": report.status}
+    return {**outcomes, STATUS: report.status}
 
 
 def _outcomes_under(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from grader.authoring.proof import keep_proof, read_proof
 from grader.course.course import Course
-from tests.acceptance.graded_files import grade_files, lost_marks
-from tests.acceptance.salts import compared, differences, fixed_salts, share
-from tests.conftest import DATA
+from tests.acceptance.salts import compared, differences, differences_from_proof, fixed_salts
+from tests.conftest import prove_once
 
 SALTS, FEW = fixed_salts(8), 2
-# The later modules take minutes for each salt: `python -m tests.acceptance.salts` tries more, with costs.
+# The later modules take minutes for each salt; 12, which trains models, takes 20. `python -m tests.acceptance.salts`
+# tries more, with costs. Right code of every module is graded under another salt by test_honest.py.
 FIRST = ["01_softmax", "02_loop_attention"]
 LATER = ["03_attention", "04_masks", "05_torch_attention", "06_multi_head_attention", "07_gpu_path"]
 LATER += ["08_positions", "09_kv_cache", "10_flash_attention", "11_efficient_attention"]
-LAST = "12_transformer"  # it trains models: 147 misconceptions take 20 minutes for each salt
 
 
 @pytest.mark.exhaustive  # minutes for each module
@@ -31,23 +33,21 @@ def test_every_cost_has_the_same_outcome_under_two_salts(course: Course, name: s
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", LATER)
-def test_every_check_has_the_same_outcome_under_the_first_salt_and_another(course: Course, name: str) -> None:
-    assert list(map(str, differences(course, course.module(name), SALTS, costs=False, spread=True))) == []
+def test_every_check_has_the_outcome_of_the_proof_under_another_salt(course: Course, name: str) -> None:
+    prove_once(*(module.name for module in course.modules))
+    assert list(map(str, differences_from_proof(course, course.module(name), SALTS))) == []
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", [*FIRST, *LATER, LAST])
-def test_right_code_has_full_marks_under_another_salt(course: Course, name: str) -> None:
-    paths = [*(DATA / "right" / name).iterdir(), *(DATA / "honest" / name).iterdir()]
-    reports = grade_files(course, course.module(name), paths, salt=SALTS[0], measured=False)
-    assert lost_marks(reports) == {}
-    assert len(reports) == len(paths)
-
-
-def test_each_misconception_is_graded_under_the_first_salt_and_one_other() -> None:
-    shares = [share(range(10), number, 4) for number in range(4)]
-    assert list(shares[0]) == list(range(10))
-    assert sorted(way for one in shares[1:] for way in one) == list(range(10))
+def test_a_difference_from_the_proof_is_found(tiny: Course) -> None:
+    (module,) = tiny.modules
+    assert differences_from_proof(tiny, module, SALTS) == []
+    proof = read_proof(tiny, module)
+    assert proof is not None
+    ways = {way: {**lost, "tiny_agrees_with_the_oracle": "not_run"} for way, lost in proof.not_passed.items()}
+    keep_proof(tiny, replace(proof, not_passed=ways))
+    found = differences_from_proof(tiny, module, SALTS)
+    assert {one.submission for one in found} == ways.keys()
+    assert {one.check for one in found} == {"tiny_agrees_with_the_oracle"}
 
 
 def test_an_input_that_is_degenerate_by_chance_is_found(tiny: Course) -> None:

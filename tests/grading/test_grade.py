@@ -123,19 +123,6 @@ def test_random_numbers_of_every_kind_repeat(grade_source: GradeSource) -> None:
     assert reports[0] == reports[1] == reports[2]
 
 
-@pytest.mark.exhaustive
-def test_the_reference_gets_full_marks_and_the_stub_none(course: Course) -> None:
-    for module in course.modules:
-        texts = {"reference": course.solution(module).read_text(), "stub": module.stub.read_text()}
-        submissions = [
-            Submission(name, module.name, "work.py", {module.slug: Source("work.py", (text,), False)})
-            for name, text in texts.items()
-        ]
-        reports: list[Report] = []
-        grade(course, module, submissions, reports.append, allow_unjailed=True)
-        assert [report.score for report in reports] == [module.points, 0.0]
-
-
 @pytest.mark.parametrize(
     ("source", "words"),
     [
