@@ -1,4 +1,4 @@
-"""A class of 200 with ten malicious submissions, graded in one run, and in a run that is killed and resumed."""
+"""A class of 200 with ten malicious submissions: in one run, in a run that is killed and resumed, and its feedback."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ from typing import Any
 import psutil
 import pytest
 
+from grader.classroom.store.files import FileStore
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade
+from grader.pages.feedback_pages import write_feedback
+from grader.pages.page_leaks import PageSearch
+from grader.platforms.class_list import read_class
 from grader.submission.submission import Source, Submission
 from tests.classroom.poison import HONEST, POISON, write_class
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
+from tests.pages.made import read_page
+from tests.pages.test_feedback import own_lines
+from tests.pages.test_hostile import assert_harmless
 
 pytestmark = pytest.mark.exhaustive  # classes of two hundred
 SIZE = 200
@@ -101,3 +108,15 @@ def test_a_killed_and_resumed_run_gives_the_same_reports(
     assert sum(before[name] == after[name] for name in before) >= kept  # nothing was graded twice
     assert verdicts(out) == verdicts(undisturbed)
     assert len((out / "grades.csv").read_text().splitlines()) == SIZE + 1
+
+
+def test_no_page_of_its_feedback_leaks_or_runs_anything(course: Course, undisturbed: Path, tmp_path: Path) -> None:
+    found = read_class(FileStore(undisturbed))
+    made = write_feedback(course, found, tmp_path, unguessable=False)
+    assert (len(made.links), made.problems) == (SIZE, ())
+    search = PageSearch(course)
+    files = {link.id: tmp_path / link.file for link in made.links}
+    for mark, report in found.reports():
+        text = files[mark.id].read_text()
+        assert list(search.leaks(text, report, own_lines(report))) == []
+        assert_harmless(read_page(text), text)
