@@ -17,7 +17,7 @@ HEAD = """\
 
 Generated from `modules/` by `make docs`: change a module's `module.toml` or lesson, not this page. Minutes are
 the author's estimate. Points are those given automatically, on any machine. [Prerequisites](prerequisites.md) says what
-students should know before, with a test of ten minutes.
+students should know before, with three short self-checks.
 
 | module | | minutes | points | builds on | library |
 |---|---|---|---|---|---|

@@ -133,7 +133,7 @@ def grade(
 
     A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
     beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
-    refused. A zip inside a folder or a class zip is always one student's work. The tar of a class needs --class-zip.
+    refused. A zip inside a folder or a class zip is always one student's work. A tar can only be a class.
 
     Students are found on the roster by id, account, email address, GitHub name or, if it is unique, name. Where that
     fails, --map says whose work a folder is. The last lines count every file and every person on the roster.

@@ -51,7 +51,8 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
     mul     all multiplications, also those inside NumPy
     flops   two for each multiply-add of a product, one for each entry of other
             arithmetic
-    work    entries of arrays that were read or written
+    work    entries of arrays that are computed, copied or summed
+    sums    products that are added up in array operations
     mem     the most bytes of arrays that exist at one time
 
     Exit status: 0 every cost is OK, 1 one is not, 2 no such module or function, 3 a fault of the grader.

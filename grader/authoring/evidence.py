@@ -117,7 +117,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
     in_trial_room(suite, workers, Reach(text), work)
     tried = try_fallbacks(course, module, solution, workers, tell)
     tell("other random inputs")
-    # One other salt, without costs: `make test-all` compares everything under eight.
+    # One other salt, without costs: tests/acceptance/test_salts.py compares misconceptions, too.
     again = _graded(replace(suite, salt=SALT, measured=False), workers, solution)
     return replace(found[0], reference_again=tuple(again), fallbacks=tried)
 

@@ -17,8 +17,9 @@ from grader.submission.module_names import EXACT, ModuleNames
 from grader.submission.search import Search
 from grader.submission.source import OpenedSource, SourceFile, open_archive, open_folder
 
+OF_A_TAR = "If it is a class, add --class-zip. If it is one student's work, unpack it"
 SAY_WHICH = "If it is a class, add --class-zip. If it is one student's work, add --student NAME"
-NO_STUDENTS_TAR = "is a tar. If it is a class, add --class-zip. If it is one student's work, unpack it"
+NO_STUDENTS_TAR = f"is a tar. {OF_A_TAR}"
 
 
 def add_path(search: Search, collector: Collector, root: int, path: Path) -> None:
@@ -86,7 +87,7 @@ def _add_archive(search: Search, collector: Collector, root: int, path: Path) ->
         collector.notes.append((str(path), f"read as a class of {students} that {export.platform} exported"))
         _add_class(search, collector, root, path)
     elif doubt := _doubt(search.names, path, listing):
-        collector.skip(str(path), f"{doubt}. {SAY_WHICH}")
+        collector.skip(str(path), f"{doubt}. {OF_A_TAR if is_tar(path) else SAY_WHICH}")
     else:
         _add_own(collector, root, path, own)
 
