@@ -2,7 +2,7 @@
 # # 10 · Flash attention
 #
 # Attention keeps a table with one score for each pair of tokens. For long texts that table is far larger than
-# everything else. Flash attention computes the same numbers tile by tile, and never has the whole table. You will write
+# everything else. Flash attention computes the same numbers tile by tile, and never has the complete table. You will write
 # the step that makes this possible, the *online softmax*, then the forward pass and the backward pass in tiles.
 # Work through the three functions in order. After each one, run its *Try it* cell and `attn test flash_attention`.
 # The lesson is in `README.md`, next to this file.
@@ -70,8 +70,8 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
 
     - The result is that of module 03, whatever the tiles are. Works for scores of any size.
     - Memory: never a score for each pair of a query and a key, never a tile of queries against all keys, and never all
-      queries against a tile of keys. At most one tile of scores at a time, besides arrays as large as the arguments and
-      results. The leading axes may go through a tile together or one by one.
+      queries against a tile of keys. At most one tile at a time (its scores and its weights: constant factors are free),
+      besides arrays as large as the arguments and results. The leading axes may go through a tile together or one by one.
     - Multiplications: exactly those of attention. With is_causal, a tile is skipped if its first key is after its last
       query, and computed otherwise. Steps of Python grow like the number of tiles.
     - If the last sizes of Q and K differ, or the lengths of K and V, raises a ValueError whose message contains both
@@ -121,7 +121,7 @@ def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=Fals
 
 
 # %%
-# Try it: the gradient of the sum of all outputs, against a small change of one number.
+# Try it: the loss is half the sum of all squared outputs, so dO is O. Compare with a small change of one number.
 if __name__ == "__main__":
     Q, K, V = Q.astype(float), K.astype(float), V.astype(float)
     O, L = flash_attention(Q, K, V, 2, 2)
@@ -149,7 +149,7 @@ if __name__ == "__main__":
     expected = whole @ V / whole.sum(axis=1, keepdims=True)
     for block in (1, 7, 64, 300):
         largest = abs(flash_attention(Q, K, V, block, block)[0] - expected).max()
-        print(f"tiles of {block:>3}: the largest difference is below 1e-12: {largest < 1e-12}")
+        print(f"tiles of {block:>3}: the largest difference is {largest:.1e}")
 
 # %% [markdown]
 # ## Reflect

@@ -211,7 +211,7 @@ if __name__ == "__main__":
     keys = 20 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # (12, 2)
     values = np.eye(12)  # the weights are the output
 
-    scores = keys @ keys.T / math.sqrt(2)
+    scores = keys @ keys.T / math.sqrt(keys.shape[1])
     exps = np.exp(scores - scores.max(axis=1, keepdims=True))
     full = exps / exps.sum(axis=1, keepdims=True)
     linear = linear_attention(keys, keys, values)

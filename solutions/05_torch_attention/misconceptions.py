@@ -361,7 +361,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% mask_inverted
 LIKELY = "the mask is read the wrong way round: 1 blocks, as in nn.MultiheadAttention"
-HINT = "With the causal mask of the lesson, which tokens should cat see: those before it or those after?"
+HINT = "With a causal mask (module 04), which tokens should cat see: those before it or those after?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -396,7 +396,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 # %% mask_transposed
 LIKELY = "the mask is transposed: its rows are used for keys"
-HINT = "With the causal mask of the lesson, should cat see what comes before it or what comes after?"
+HINT = "With a causal mask (module 04), should cat see what comes before it or what comes after?"
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):

@@ -206,7 +206,7 @@ REPLACE = {
 
 # %% block_mask_inverted
 LIKELY = "the mask is inverted before it goes to the attention"
-HINT = "In this course, 1 means: may look. PyTorch has it the other way round."
+HINT = "In this course, 1 means: may look. Only nn.MultiheadAttention has it the other way round."
 REPLACE = {
     "attended, _ = self.attention(self.norm1(x), mask=mask)": (
         "mask = None if mask is None else mask == 0\nattended, _ = self.attention(self.norm1(x), mask=mask)"

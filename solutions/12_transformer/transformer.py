@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 12 · A transformer that writes
 #
-# A *block* adds two things to attention: a norm in front of it, and a small network for each token after it. Stack
-# some blocks between an embedding and a head, train the stack to predict the next token, and it writes text:
+# A *block* adds three things to attention: a norm in front of it, a small network for each token after it, and
+# residuals: what each half computes is added to the tokens. Stack some blocks between an embedding and a head, train
+# the stack to predict the next token, and it writes text:
 #
 # $$x \leftarrow x + \operatorname{attention}(\operatorname{norm}_1(x)) \qquad
 # x \leftarrow x + \operatorname{feed\_forward}(\operatorname{norm}_2(x))$$
@@ -338,10 +339,11 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
     1. The logits are divided by the temperature.
     2. With top_k, only the top_k most likely tokens can be drawn: exactly top_k, also where logits are equal. If
        top_k is larger than V, all can be drawn.
-    3. With top_p, only the smallest set of the most likely tokens that are left whose probabilities, made to sum to 1
-       again after top_k, reach top_p can be drawn. The token that reaches it is in the set, so there is always one.
+    3. With top_p, the probabilities of the tokens that are left are made to sum to 1. Tokens are taken from the most
+       likely one on, until their sum reaches top_p. Only these can be drawn, the one that reaches it included.
     4. One token is drawn with the probabilities of those that are left, made to sum to 1.
 
+    - top_k is at least 1. top_p is above 0 and at most 1. Other values are not tested.
     - Raises ValueError naming the temperature if it is 0 or less.
     - All random numbers come from the generator; without one, from torch's own. logits are not modified.
     """
@@ -422,7 +424,8 @@ def train(model, data, steps, batch_size, lr, generator):
     """Train the model on data, and return the loss of every step: a list of `steps` floats.
 
     Each step draws one batch with get_batch (pieces of model.context_length tokens), takes the cross_entropy of the
-    model's logits, and makes one step of `torch.optim.Adam` or `AdamW` with the learning rate lr.
+    model's logits, and makes one step of `torch.optim.Adam` or `AdamW` with the learning rate lr. All other settings
+    of the optimizer stay at their defaults.
 
     - A loss is that of the batch before the update. Gradients of earlier steps do not count.
     - The model is in train mode meanwhile. It is changed in place. data is not modified.

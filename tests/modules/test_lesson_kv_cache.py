@@ -126,7 +126,7 @@ def test_the_bytes_of_models(course: Course, lesson: str) -> None:
     rows = re.findall(
         r"\| ([\w-]+(?: 7B)?) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) bytes, (\d+) (GiB|MiB) \|", lesson
     )
-    assert [name for name, *_ in rows] == ["GPT-3", "LLaMA-2 7B", "Mistral 7B", "Falcon 7B"]
+    assert [name for name, *_ in rows] == ["GPT-3", "LLaMA-2 7B", "Llama 3 8B", "Falcon 7B"]
     for name, *found, amount, unit in rows:
         layers, heads, width, tokens, written = map(int, found)
         assert kv_cache_bytes(1, layers, heads, tokens, width) == written, name  # type: ignore[operator]
