@@ -6,9 +6,10 @@ import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -180,6 +181,7 @@ def attn(context: click.Context, plain: bool) -> None:
 
 def main() -> None:
     """Run `attn` and exit at once: Python would take a while to unload all modules."""
+    _end_orderly()
     code = run()
     with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may have gone
         sys.stdout.flush()
@@ -207,6 +209,18 @@ def run() -> int:
     except Exception as error:  # noqa: BLE001 - a fault of ours must never look like a failing submission (status 1)
         # Before 3.12, Python turns a Ctrl-C in the body of a class, which an import runs, into a RuntimeError.
         return _report_interrupt() if isinstance(error.__cause__, KeyboardInterrupt) else _report_failure(error)
+
+
+def _end_orderly() -> None:
+    """Let a lost terminal or a `kill` end the command as Ctrl-C does: files of students and clusters are removed."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored
+            signal.signal(number, _leave)
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _report_interrupt() -> int:

@@ -22,6 +22,7 @@ from grader.platforms.cluster.errors import ClusterError
 FOLDER = ".cluster"  # in the folder of the results: removed when the class is graded
 LOCAL_SECONDS = 60.0  # workers on this machine start in seconds
 QUEUE_SECONDS = 7 * 24 * 3600.0  # a job may wait in a queue
+IMAGE_SECONDS = 1800.0  # the first node may have to download an image before the scheduler starts
 NO_DASK = "grading on other machines needs Dask: pip install 'attnlab[cluster]'"
 certs_option = click.option(
     "--certs",
@@ -118,7 +119,9 @@ def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allo
             this_run = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=own, prefix="run-")))
             address, certs = stack.enter_context(_started(where, this_run, jobs))
             patience = LOCAL_SECONDS if where.cluster == "local" else QUEUE_SECONDS
-            plain = DaskPool(address, own / "spool", security_of(certs), allow_unjailed, patience=patience)
+            connect = IMAGE_SECONDS if where.cluster == "kubernetes" else LOCAL_SECONDS
+            security = security_of(certs)
+            plain = DaskPool(address, own / "spool", security, allow_unjailed, patience=patience, connect=connect)
         elif where.on:
             address = read_address(where.on, tls=tls)
             plain = DaskPool(address, own / "spool", security_of(where.certs), allow_unjailed)
@@ -144,12 +147,16 @@ def _started(where: Where, folder: Path, jobs: int) -> Iterator[tuple[str, Path]
         with local_cluster(folder, jobs) as found:
             yield found
     elif where.cluster == "slurm":
-        with slurm_cluster(folder, plan) as found:
-            click.echo(f"the scheduler is at {found[0]}; grading begins with the first worker", err=True)
+        with slurm_cluster(folder, plan, _tell) as found:
+            _tell(f"the scheduler is at {found[0]}; grading begins with the first worker")
             yield found
     elif where.certs is None:
         raise ClusterError("--cluster kubernetes needs --certs: the same certificates as in the cluster's secret")
     else:
-        with kubernetes_cluster(plan) as address:
-            click.echo(f"the scheduler is at {address}; grading begins with the first worker", err=True)
+        with kubernetes_cluster(plan, _tell) as address:
+            _tell(f"the scheduler is at {address}; grading begins with the first worker")
             yield address, where.certs
+
+
+def _tell(text: str) -> None:
+    click.echo(f"attn: {text}", err=True)

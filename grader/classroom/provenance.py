@@ -12,6 +12,7 @@ from grader.core.versions import environment
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.seeds import secret_salt
+from grader.grading.executor import uses_gpu
 from grader.submission.submission import Submission
 from grader.submission.submission_hash import submission_hash
 
@@ -49,7 +50,7 @@ class ProvenanceReader:
     def __init__(self, course: Course, modules: Iterable[str], *, gpu_name: str | None = None) -> None:
         self._checks = {name: _checks_hash(course, course.module(name)) for name in modules}
         self._grader = grader_hash()
-        self._environments = {name: _environment(course.module(name), gpu_name) for name in modules}
+        self._environments = {name: _environment(course, course.module(name), gpu_name) for name in modules}
 
     def of(self, submission: Submission) -> Provenance:
         """Return the provenance of the report of one submission."""
@@ -60,10 +61,10 @@ class ProvenanceReader:
         return Provenance(submission, self._checks[module], self._grader, self._environments[module])
 
 
-def _environment(module: Module, gpu_name: str | None) -> dict[str, str | None]:
+def _environment(course: Course, module: Module, gpu_name: str | None) -> dict[str, str | None]:
     """Return the versions that matter to a module; that of torch only if the module uses torch."""
     found = {name: version for name, version in environment().items() if name != "torch" or module.backend == "torch"}
-    return found | ({"gpu": gpu_name} if gpu_name and module.gpu else {})
+    return found | ({"gpu": gpu_name} if gpu_name and uses_gpu(course, module) else {})
 
 
 def _checks_hash(course: Course, module: Module) -> str:

@@ -73,7 +73,9 @@ class StartedProcess(GradingProcess):
         super().__init__(self._process.stdin, self._process.stdout)
 
     def how_it_ended(self) -> str:
-        return f" with {self._process.poll()}"
+        with contextlib.suppress(subprocess.TimeoutExpired):  # its pipe may close a moment before it can be waited for
+            return f" with {self._process.wait(1)}"
+        return ""
 
     def kill(self) -> None:
         self._process.kill()

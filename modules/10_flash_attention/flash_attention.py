@@ -2,8 +2,8 @@
 # # 10 · Flash attention
 #
 # Attention keeps a table with one score for each pair of tokens. For long texts that table is far larger than
-# everything else. Flash attention computes the same numbers tile by tile, and never has the complete table. You will write
-# the step that makes this possible, the *online softmax*, then the forward pass and the backward pass in tiles.
+# everything else. Flash attention computes the same numbers tile by tile, and never has the complete table. You will
+# write the step that makes this possible, the *online softmax*, then the forward pass and the backward pass in tiles.
 # Work through the three functions in order. After each one, run its *Try it* cell and `attn test flash_attention`.
 # The lesson is in `README.md`, next to this file.
 
@@ -70,8 +70,8 @@ def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
 
     - The result is that of module 03, whatever the tiles are. Works for scores of any size.
     - Memory: never a score for each pair of a query and a key, never a tile of queries against all keys, and never all
-      queries against a tile of keys. At most one tile at a time (its scores and its weights: constant factors are free),
-      besides arrays as large as the arguments and results. The leading axes may go through a tile together or one by one.
+      queries against a tile of keys. At most one tile at a time: its scores and weights (constant factors are free),
+      besides arrays as large as the arguments and results. Leading axes may go through a tile together or one by one.
     - Multiplications: exactly those of attention. With is_causal, a tile is skipped if its first key is after its last
       query, and computed otherwise. Steps of Python grow like the number of tiles.
     - If the last sizes of Q and K differ, or the lengths of K and V, raises a ValueError whose message contains both

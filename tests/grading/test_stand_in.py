@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +15,7 @@ from grader.core.report import EarlierModule, Report, report_from
 from grader.course.course import Course, read_course
 from grader.grading.grade import check_own_file, grade
 from grader.grading.load_student import open_student
+from grader.grading.stand_in import StandIn
 from grader.submission.fallbacks import own_with_fallbacks
 from grader.submission.submission import Source, Submission
 from tests.authoring.small_courses import built, problems
@@ -78,6 +80,17 @@ def test_a_wrong_module_wins_nothing_by_its_earlier_one(on_top: Course, double: 
     report = graded(on_top, quadruple=wrong, **({"double": double} if double else {}))
     assert (report.score or 0) <= 5  # linear, leaves its arguments, cheap
     assert [one.misconception for one in report.diagnoses] == ["once"]
+
+
+def test_a_machine_that_fails_in_the_second_grading_costs_no_points(on_top: Course) -> None:
+    """The first report has a score, but perhaps only because of the earlier module: there is no grade yet."""
+    low = replace(graded(on_top, quadruple=TOP), score=1.0)
+    lost = replace(low, score=None, status="not_graded")
+    wrong = graded(on_top, quadruple=TOP.replace("double(double(x))", "x"))
+    submission = Submission("ana", "02_quadruple", "quadruple.py", {"double": Source("double.py", (SQUARES,), False)})
+    reports = iter([low, lost])
+    stand_in = StandIn(on_top, on_top.module("quadruple"), lambda *_: wrong)
+    assert stand_in.graded(submission, lambda _: next(reports)) is lost
 
 
 def test_an_earlier_module_that_does_all_the_work_is_the_students_own(on_top: Course) -> None:

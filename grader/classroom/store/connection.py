@@ -16,7 +16,8 @@ from grader.classroom.store.url import StoreUrl
 
 WAIT_S = 120.0  # a server that restarts or fails over is back by then
 LONGEST_PAUSE_S = 2.0
-_LOST = (psycopg.OperationalError, psycopg.InterfaceError)
+_STANDBY = errors.ReadOnlySqlTransaction  # from a server that has not taken over yet
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError, _STANDBY)  # the first also for full disks and timeouts
 _AGAIN = (errors.DeadlockDetected, errors.SerializationFailure)  # the connection is fine: only try again
 
 Tell = Callable[[str], None]
@@ -59,6 +60,8 @@ class Connection:
             except _AGAIN:
                 continue
             except _LOST as error:
+                if self._made is not None and not self._made.closed and not isinstance(error, _STANDBY):
+                    raise self._error("refused a request", error) from None
                 first_time = self._made is None and lost_at is None
                 self._drop()
                 if lost_at is None:

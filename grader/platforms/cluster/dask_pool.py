@@ -25,7 +25,7 @@ from grader.grading.process_handle import ALLOW_UNJAILED, GPU
 from grader.grading.tell import Tell
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
-from grader.platforms.cluster.link import AGAIN, PATIENCE_SECONDS, Link
+from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
 from grader.platforms.cluster.spool import Item, Spool, key_of
 from grader.submission.submission import SubmissionRef
 from grader.submission.submission_hash import submission_hash
@@ -48,11 +48,12 @@ class DaskPool:
     allow_unjailed: bool = False
     gpu_name: str | None = None
     patience: float = PATIENCE_SECONDS
+    connect: float = CONNECT_SECONDS  # the time for the first connection
 
     def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
         """Grade with the workers. Only the names of chunks travel; the rest goes through the shared folder."""
         del tell  # a worker does not say which check it runs
-        with closing(Link(self.address, self.security, self.patience)) as link:
+        with closing(Link(self.address, self.security, self.patience, self.connect)) as link:
             link.wait_for_workers()
             yield from _Run(self, course, work, link).results()
 

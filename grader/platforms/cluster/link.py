@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, Security
+from distributed.client import ClosedClientError
 
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.platforms.cluster.task import gpu_of_worker, grade_chunk
@@ -19,12 +20,20 @@ CORES_SECONDS = 2.0  # the number of cores is asked for again after this time
 RESULT_SECONDS = 60.0
 # What an answer can mean instead of one: the machine or the connection was lost.
 AGAIN = None
+_GIVEN_UP = ("closing", "closed")  # Dask does so when it cannot connect again
 
 
 class Link:
     """A connection to one scheduler. It has the futures; nothing else knows Dask."""
 
-    def __init__(self, address: str, security: Security | None, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        address: str,
+        security: Security | None,
+        patience: float = PATIENCE_SECONDS,
+        connect: float = CONNECT_SECONDS,
+    ) -> None:
+        """Connect. A scheduler that was just started may need more time for `connect`."""
         self.address = address
         self._security = security
         self._patience = patience
@@ -32,11 +41,14 @@ class Link:
         self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._cores = 0
         self._cores_at = -CORES_SECONDS
-        self._client = self._connected(CONNECT_SECONDS)
+        self._client = self._connected(connect)
 
     def send(self, name: str, text: str) -> None:
         """Send a job under a name that is never used again."""
-        future = self._client.submit(grade_chunk, text, key=name, pure=False)
+        try:
+            future = self._client.submit(grade_chunk, text, key=name, pure=False)
+        except ClosedClientError:  # after `renewed`, it is sent again
+            return
         self._futures[name] = future
         future.add_done_callback(self._done.put)
 
@@ -46,6 +58,8 @@ class Link:
             future = self._done.get(timeout=seconds)
         except queue.Empty:
             return None
+        if self._client.status in _GIVEN_UP:
+            return None  # `renewed` says that all jobs must be sent again
         if self._futures.pop(future.key, None) is not future:
             return None  # of a connection that is gone
         return future.key, self._answer(future)
@@ -75,7 +89,7 @@ class Link:
 
     def renewed(self) -> bool:
         """Connect again if Dask has given up; return whether all jobs must be sent again."""
-        if self._client.status not in ("closed", "closing"):
+        if self._client.status not in _GIVEN_UP:
             return False
         self._futures.clear()
         try:

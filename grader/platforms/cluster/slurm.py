@@ -10,7 +10,7 @@ import shlex
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.core.atomic_file import write_atomically
@@ -39,10 +39,11 @@ def job_script(plan: Plan, address: str, certs: Path) -> str:
 
 
 @contextlib.contextmanager
-def slurm_cluster(folder: Path, plan: Plan) -> Iterator[tuple[str, Path]]:
+def slurm_cluster(folder: Path, plan: Plan, tell: Callable[[str], None]) -> Iterator[tuple[str, Path]]:
     """Run a scheduler here and the workers as a SLURM job; give the address and the certificates.
 
-    The folder must be on the shared disk, and the workers must be able to reach this machine.
+    The folder must be on the shared disk, and the workers must be able to reach this machine. If the job cannot be
+    cancelled, the class is graded all the same, so that is only told.
     """
     for program in ("sbatch", "scancel"):
         if shutil.which(program) is None:
@@ -56,7 +57,10 @@ def slurm_cluster(folder: Path, plan: Plan) -> Iterator[tuple[str, Path]]:
         try:
             yield address, certs
         finally:
-            _run("scancel", job)
+            try:
+                _run("scancel", job)
+            except ClusterError as error:
+                tell(f"{error}. Cancel the job by hand: scancel {job}")
 
 
 def _run(*command: str) -> str:

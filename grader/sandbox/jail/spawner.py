@@ -139,6 +139,7 @@ class ZygoteSpawner(Closing):
         self._spawned: deque[_Spawned] = deque()
         self._ordered: socket.socket | None = None
         self._confirmed = False
+        self._closed = False
 
     def confirm(self) -> None:
         """Wait until the zygote says that its jail holds. If not, close it and raise JailError."""
@@ -293,6 +294,9 @@ class ZygoteSpawner(Closing):
 
     def close(self) -> None:
         self._hang_up()
+        if self._closed:  # its pid may be that of another process by now
+            return
+        self._closed = True
         if self.plan.has("namespaces"):  # the kernel ends all its children with it, so it needs no time to clean up
             kill_all(self._process)  # bubblewrap's second process is not yet bound to the first while they start
         try:

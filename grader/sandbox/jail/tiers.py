@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -17,7 +18,7 @@ from grader.course.module import Backend
 from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import memory_bytes
 from grader.sandbox.jail.plan import CONTAINED, STRICT, Layer, Plan
-from grader.sandbox.jail.spawner import JailError, ZygoteSpawner
+from grader.sandbox.jail.spawner import CopiedSpawner, JailError, ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, gpu_files, view_for
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ def open_spawner(
 
         return SameProcessSpawner(backend)
     meters = begun is None or begun.plan.meters
+    if isinstance(begun, CopiedSpawner):  # if its zygote was lost, that says nothing about the tier
+        with contextlib.suppress(JailError):
+            begun.confirm()
+            return begun
+        begun = None
     for plan in plans(backend):
         try:
             if begun is None:

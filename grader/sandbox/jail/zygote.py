@@ -173,8 +173,7 @@ class _Zygote:
         return True
 
     def spawn(self, rpc: int) -> None:
-        if threads() != 1:  # a lock held by another thread would stay locked in the child forever
-            raise RuntimeError(f"the zygote has {threads()} threads, but it can fork only with one")
+        _require_one_thread()
         parent = os.getpid()
         pid = self.fork()
         if pid == 0:
@@ -190,6 +189,7 @@ class _Zygote:
 
     def copy(self, control: int) -> None:
         """Fork a zygote like this one for another control socket. What is imported already is there at once."""
+        _require_one_thread()
         pid = os.fork()
         if pid != 0:
             os.close(control)
@@ -307,6 +307,12 @@ def _has_ended(pid: int) -> bool:
         return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True
+
+
+def _require_one_thread() -> None:
+    """Fail if there are more: a lock that another thread holds would stay locked in a child forever."""
+    if threads() != 1:
+        raise RuntimeError(f"the zygote has {threads()} threads, but it can fork only with one")
 
 
 def _end(pid: int) -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -98,6 +99,21 @@ def test_a_server_that_stays_away_is_an_error_in_words(database: Database) -> No
         database.server.start()
     assert PASSWORD not in str(caught.value)
     assert len(said) == 1
+
+
+def test_a_request_that_a_running_server_refuses_is_not_tried_again(database: Database) -> None:
+    """psycopg calls it an OperationalError, as it does a lost connection. A full disk is such an error, too."""
+    said: list[str] = []
+    connection = Connection(read_url(database.url), said.append)
+
+    def slow(made: Any) -> None:
+        made.execute("set local statement_timeout = '10ms'")
+        made.execute("select pg_sleep(60)")
+
+    with pytest.raises(StoreError, match="refused a request: canceling statement due to statement timeout"):
+        connection.run(slow)
+    assert said == []
+    assert connection.run(lambda made: made.execute("select 1").fetchone()) == (1,)
 
 
 def test_two_graders_share_a_round_and_one_class_list(database: Database) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def test_slurm_gets_the_job_and_loses_it_again(programs: Path, tmp_path: Path) -
     fake_program(programs, "scancel")
     folder = tmp_path / "own"
     folder.mkdir()
-    with slurm_cluster(folder, Plan(workers=3)) as (address, certs):
+    with slurm_cluster(folder, Plan(workers=3), pytest.fail) as (address, certs):
         script = (folder / "workers.sh").read_text()
         assert f"cluster worker {address} --cores 8 --certs {certs}" in script
         assert "#SBATCH --array=1-3\n" in script
@@ -88,13 +89,24 @@ def test_what_sbatch_says_is_the_error(programs: Path, tmp_path: Path) -> None:
     fake_program(programs, "sbatch", "invalid partition", status=1)
     fake_program(programs, "scancel")
     (tmp_path / "own").mkdir()
-    with pytest.raises(ClusterError, match="sbatch failed: invalid partition"), slurm_cluster(tmp_path / "own", Plan()):
+    refused = pytest.raises(ClusterError, match="sbatch failed: invalid partition")
+    with refused, slurm_cluster(tmp_path / "own", Plan(), pytest.fail):
         pass
+
+
+def test_a_job_that_cannot_be_cancelled_is_told(programs: Path, tmp_path: Path) -> None:
+    fake_program(programs, "sbatch", "4711")
+    fake_program(programs, "scancel", "no controller", status=1)
+    (tmp_path / "own").mkdir()
+    told: list[str] = []
+    with slurm_cluster(tmp_path / "own", Plan(), told.append):
+        pass
+    assert told == ["scancel failed: no controller. Cancel the job by hand: scancel 4711"]
 
 
 def test_without_slurm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match="--cluster slurm needs sbatch"), slurm_cluster(tmp_path, Plan()):
+    with pytest.raises(ClusterError, match="--cluster slurm needs sbatch"), slurm_cluster(tmp_path, Plan(), print):
         pass
 
 
@@ -133,8 +145,33 @@ def test_a_manifest_needs_an_image_and_a_disk() -> None:
 
 def test_kubectl_gets_the_manifest_and_deletes_it_again(programs: Path) -> None:
     fake_program(programs, "kubectl")
-    with kubernetes_cluster(POD) as address:
-        assert address == scheduler_address(POD)
-        assert (programs / "input").read_text() == manifest(POD)
+    with kubernetes_cluster(POD, pytest.fail) as address:
+        own = replace(POD, name=address.removeprefix("tls://").partition("-scheduler")[0])
+        assert own.name.startswith("attnlab-")
+        assert address == scheduler_address(own)
+        assert (programs / "input").read_text() == manifest(own)
     verbs = [line.split()[3] for line in (programs / "calls").read_text().splitlines()]
     assert verbs == ["apply", "delete"]
+
+
+def test_two_clusters_at_once_have_different_names(programs: Path) -> None:
+    fake_program(programs, "kubectl")
+    with kubernetes_cluster(POD, pytest.fail) as one, kubernetes_cluster(POD, pytest.fail) as other:
+        assert one != other
+
+
+def test_what_kubectl_cannot_delete_is_told(programs: Path) -> None:
+    told: list[str] = []
+    fake_program(programs, "kubectl")
+    with kubernetes_cluster(POD, told.append):
+        fake_program(programs, "kubectl", status=1)
+    (text,) = told
+    assert text.startswith("kubectl delete failed: . Delete by hand what is called attnlab-")
+
+
+def test_what_kubectl_refuses_is_deleted_again(programs: Path) -> None:
+    fake_program(programs, "kubectl", status=1)
+    told: list[str] = []
+    with pytest.raises(ClusterError, match="kubectl apply failed"), kubernetes_cluster(POD, told.append):
+        pass
+    assert len(told) == 1  # deleting failed, too

@@ -10,6 +10,8 @@ import psutil
 import pytest
 
 from grader.sandbox.jail.spawner import JailError, WorkerLostError, ZygoteSpawner
+from grader.sandbox.jail.tiers import open_spawner
+from tests.conftest import tier_here
 from tests.sandbox.jail.jails import zygote_of
 
 SECONDS = 60
@@ -85,3 +87,13 @@ def test_a_forked_process_takes_the_copy_and_leaves_the_first(zygote: ZygoteSpaw
     copy.disconnect()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     worker(zygote, opened)
+
+
+def test_a_lost_zygote_does_not_lower_the_tier(opened: ExitStack) -> None:
+    zygote = opened.enter_context(zygote_of(tier_here()))
+    copy = opened.enter_context(zygote.copy())
+    zygote.close()
+    again = open_spawner("numpy", copy)
+    opened.callback(again.close)
+    assert again is not copy
+    assert again.tier == tier_here()
