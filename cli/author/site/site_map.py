@@ -12,7 +12,7 @@ from grader.course.module import INTRODUCTION
 # The pages of docs/ in each section. A page that is not here is not on the site: `strangers` finds it.
 GUIDES = {
     "For students": ("prerequisites", "student", "gpt", "pages", "gpu"),
-    "For instructors": ("instructor", "web", "syllabus", "grading", "nbgrader", "export", "store", "cluster"),
+    "For instructors": ("instructor", "term", "web", "syllabus", "grading", "nbgrader", "export", "store", "cluster"),
     "To trust it": ("threat-model", "performance", "verdicts"),
     "Reference": ("commands", "authoring", "authoring-reference", "decisions"),
 }
