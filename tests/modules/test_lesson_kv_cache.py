@@ -124,7 +124,7 @@ def test_the_table_of_slots(course: Course, lesson: str) -> None:
 def test_the_bytes_of_models(course: Course, lesson: str) -> None:
     kv_cache_bytes = solution(course)["kv_cache_bytes"]
     rows = re.findall(
-        r"\| ([\w-]+(?: 7B)?) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) bytes, (\d+) (GiB|MiB) \|", lesson
+        r"\| ([\w-]+(?: 3)?(?: [78]B)?) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) bytes, (\d+) (GiB|MiB) \|", lesson
     )
     assert [name for name, *_ in rows] == ["GPT-3", "LLaMA-2 7B", "Llama 3 8B", "Falcon 7B"]
     for name, *found, amount, unit in rows:

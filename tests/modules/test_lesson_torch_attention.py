@@ -136,7 +136,7 @@ def test_the_tables_of_dropout_and_of_slopes_are_computed(lesson: str) -> None:
 def test_what_is_said_in_words(lesson: str) -> None:
     words = " ".join(lesson.split())
     assert np.finfo(np.float16).min == -65504
-    assert "smallest number is −65504" in words
+    assert "lowest number is −65504" in words
     assert round(2048**2 / 1e6) == 4
     assert "For 2048 keys that is 4 million numbers" in words
     assert np.sqrt(256) == GAPS[-1]

@@ -21,7 +21,13 @@ def test_what_ends_the_command_leaves_no_file(number: signal.Signals, tmp_path: 
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     command = [EXECUTABLE, "grade", str(tmp_path / "class"), "-j", "1", "--allow-unjailed"]
-    running = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup, it would be ignored
+    )
     while not list(scratch.glob("*/journal.jsonl")):  # there is one without --to, too
         assert running.poll() is None
         time.sleep(0.02)
