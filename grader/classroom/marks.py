@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -126,7 +127,11 @@ class Marking:
         """
         submitted = {mark.id for mark in marks if mark.module == module}
         people = self.roster.people if self.roster else ()
-        absent = [one for one in people if one.id not in submitted and self.section in ("", one.section)]
+        absent = [
+            one
+            for one in people
+            if one.id not in submitted and ((module, one.id) in skipped or _in_section(one, self.section))
+        ]
         status = {p.id: SKIPPED if (module, p.id) in skipped else MISSING for p in absent}
         return [
             Mark(
@@ -158,6 +163,11 @@ def best_of(marks: Mapping[str, Mark]) -> str:
     An attempt that could not be graded comes first, because it may have been the best: the instructor must look at it.
     """
     return max(marks, key=lambda attempt: _rank(marks[attempt]))
+
+
+def _in_section(person: Person, section: str) -> bool:
+    """Whether a person is in a section. Canvas writes several as `Lab 2 and Monday`."""
+    return not section or re.search(rf"(?<!\w){re.escape(section)}(?!\w)", person.section) is not None
 
 
 def _names(person: Person, who: Identity) -> tuple[str, ...]:

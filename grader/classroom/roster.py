@@ -72,6 +72,17 @@ class Roster:
     def _by_name(self) -> dict[str, Person | None]:
         return self._by_other_name | {normalize_name(person.id): person for person in self.people}
 
+    @cached_property
+    def _shared_ids(self) -> dict[str, list[Person]]:
+        """The people by each text that is the id of one and an account of another."""
+        ids = {normalize_name(person.id): person for person in self.people}
+        shared: dict[str, list[Person]] = {}
+        for person in self.people:
+            for account in map(normalize_name, person.accounts):
+                if ids.get(account, person) is not person:
+                    shared.setdefault(account, [ids[account]]).append(person)
+        return shared
+
     def find_by_other_name(self, name: str) -> Person | None:
         """Return the only student with this account, email address or name."""
         return self._by_other_name.get(normalize_name(name))
@@ -104,6 +115,8 @@ class Roster:
         who = folder_identity(student) if isinstance(student, str) else student
         for name in who.all("folder"):
             for spelling in (name, plain_name(name)):  # a class list that was used as a roster has the plain name
+                if shared := self._shared_ids.get(normalize_name(spelling)):
+                    return shared
                 if person := self._by_name.get(normalize_name(spelling)):
                     return [person]
         named = [person for kind in ("name", "folder") for name in who.all(kind) for person in self._of("name", name)]
@@ -113,10 +126,21 @@ class Roster:
         unique = list({one.id: one for one in (found or named)}.values())
         if len(unique) == 1 and named and unique[0] not in named:
             return list({one.id: one for one in (*unique, *named)}.values())
-        return unique
+        return [one for one in unique if one in named or not _is_another(one, who)]
 
     def _of(self, kind: KeyKind, value: str) -> list[Person]:
         return self._by_key.get((kind, _comparable(kind, value)), [])
+
+
+def _is_another(person: Person, who: Identity) -> bool:
+    """Whether only Moodle's number finds a person, and the name is another one: then it is the number of a group.
+
+    In Canvas, the number beside the name of a group is that of one member.
+    """
+    numbered = bool(who.all("moodle"))
+    names = [_comparable("name", name) for name in who.all("name")]
+    own = [_comparable("name", name) for name in _spellings(person.name)]
+    return numbered and bool(names) and bool(own) and not any(a in b or b in a for a in names for b in own)
 
 
 _CERTAIN: tuple[KeyKind, ...] = ("canvas", "moodle", "id", "email", "github")
@@ -156,7 +180,7 @@ def read_roster(path: Path) -> Roster:
     people: dict[str, tuple[int, Person]] = {}
     for line, row in rows:
         person = _person(row)
-        if normalize_name(person.name) == _POINTS_POSSIBLE or not (person.id or person.name):
+        if normalize_name(person.name) == _POINTS_POSSIBLE or _is_empty(row, person):
             continue
         if not person.id:
             raise RosterError(f"{path}, line {line}: there is no id; the first line must name a column `id`")
@@ -167,6 +191,12 @@ def read_roster(path: Path) -> Roster:
         needed = "a first line such as id,name,section and one line for each student"
         raise RosterError(f"{path} lists no students. It needs {needed}")
     return Roster(tuple(person for _, person in people.values()))
+
+
+def _is_empty(row: dict[str, str], person: Person) -> bool:
+    """Whether a line is no student's: it is empty, or it is a line of Canvas about its assignments."""
+    of_canvas = "student" in row or "sis login id" in row or "sis user id" in row
+    return not (person.id or person.name) and (of_canvas or not any(row.values()))
 
 
 def _person(row: dict[str, str]) -> Person:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -45,8 +45,9 @@ def canvas_file(
 ) -> CanvasFile:
     """Return the file for a class; `names` maps modules to the names of their assignments in Canvas.
 
-    With a roster, each student on it has a line and other students have none. A cell without a score is empty. `notes`
-    is the name of a column for teachers in Canvas that gets the comments.
+    With a roster, each student on it has a line and other students have none. A cell without a score is empty. If the
+    roster is Canvas's gradebook, it stays as it is there: Canvas would remove the grade of an empty one. `notes` is
+    the name of a column for teachers in Canvas that gets the comments.
     """
     titles = [names.get(module, module) for module in found.modules]
     for title in titles:
@@ -57,7 +58,7 @@ def canvas_file(
     people = found.by_person()
     problems = list(found.problems())
     if roster is None:
-        lines = [(_cells_from_marks(marks, student, id_column), marks) for student, marks in people.items()]
+        lines = [_Line(_cells_from_marks(marks, student, id_column), marks) for student, marks in people.items()]
     else:
         lines, unknown = _on_roster(roster, found, id_column)
         problems += [one_line(f"{student} is not on the roster: left out of the file") for student in unknown]
@@ -65,17 +66,29 @@ def canvas_file(
     rows: list[list[Value]] = [[POINTS_POSSIBLE, "", "", "", "", *("" for _ in own), *found.modules.values()]]
     comments: list[list[Value]] = []
     grades = 0
-    for cells, marks in lines:
+    for line in lines:
+        cells, marks = line.cells, line.marks
         finals = [marks[module].final if module in marks else None for module in found.modules]
         grades += sum(final is not None for final in finals)
+        kept = [line.before.get(title.casefold(), "") for title in titles]
         mine = [(title, marks[module]) for module, title in zip(found.modules, titles, strict=True) if module in marks]
         said = [(title, mark) for title, mark in mine if mark.comment or mark.override is not None]
         note = "; ".join(f"{title}: {mark.comment}" for title, mark in said if mark.comment)
-        rows.append([*cells, *(note for _ in own), *finals])
+        shown = [before if final is None else final for final, before in zip(finals, kept, strict=True)]
+        rows.append([*cells, *(note for _ in own), *shown])
         comments += [[*cells, title, mark.final, mark.automatic, mark.comment] for title, mark in said]
     table = csv_text([*COLUMNS, "Assignment", "Grade", "Automatic", "Comment"], comments)
     text = csv_text([*COLUMNS, *own, *titles], rows)
     return CanvasFile(text, grades, tuple(problems), table, len(comments))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the file: its first cells, the marks by module, and the line of the same student in the gradebook."""
+
+    cells: list[Value]
+    marks: Mapping[str, Mark]
+    before: Mapping[str, str] = field(default_factory=dict)
 
 
 def _cells_from_marks(marks: Mapping[str, Mark], student: str, id_column: IdColumn) -> list[Value]:
@@ -89,9 +102,7 @@ def _cells(person: Person, id_column: IdColumn) -> list[Value]:
     return [person.name or person.id, *ids, person.section]
 
 
-def _on_roster(
-    path: Path, found: ClassList, id_column: IdColumn
-) -> tuple[list[tuple[list[Value], dict[str, Mark]]], list[str]]:
+def _on_roster(path: Path, found: ClassList, id_column: IdColumn) -> tuple[list[_Line], list[str]]:
     """Return a line for each student on the roster, in its order, and the students with marks who are not on it."""
     try:
         roster = read_roster(path)
@@ -104,17 +115,33 @@ def _on_roster(
     for student, by_module in people.items():
         person = _find(roster, student, by_module)
         if person is not None:
-            marks.setdefault(person.id, {}).update(by_module)
+            _add(marks.setdefault(person.id, {}), by_module, f"{person.id} in {path}")
         elif any(mark.submission or mark.final is not None for mark in by_module.values()):
             unknown.append(student)
     # A roster exported from Canvas has all the ids of a student. Other rosters have one.
-    canvas_rows = {normalize_name(row["id"]): row for row in rows if row.get("student") and row.get("id")}
-    lines: list[tuple[list[Value], dict[str, Mark]]] = []
+    canvas_rows = {normalize_name(row["id"]): row for row in rows if row.get("id") and _is_gradebook(row)}
+    lines: list[_Line] = []
     for person in roster.people:
-        row = canvas_rows.get(normalize_name(person.id))
+        row = canvas_rows.get(normalize_name(person.id), {})
         cells: list[Value] = [row.get(name.casefold(), "") for name in COLUMNS] if row else _cells(person, id_column)
-        lines.append((cells, marks.get(person.id, {})))
+        cells[0] = cells[0] or person.name  # a gradebook may have two columns for the name
+        lines.append(_Line(cells, marks.get(person.id, {}), row))
     return lines, unknown
+
+
+def _is_gradebook(row: Mapping[str, str]) -> bool:
+    return bool(row.get("student")) or "sis login id" in row or "sis user id" in row
+
+
+def _add(marks: dict[str, Mark], more: Mapping[str, Mark], person: str) -> None:
+    """Add marks of one person. A mark takes the place of none; two marks for one module are an error."""
+    for module, mark in more.items():
+        before = marks.get(module)
+        if before is not None and before.final is not None and mark.final is not None:
+            both = f"{before.submission or before.id} and {mark.submission or mark.id}"
+            raise ExportError(f"{both} both have a grade for {module}, and both are {person}. Grade with that roster")
+        if before is None or before.final is None:
+            marks[module] = mark
 
 
 def _find(roster: Roster, student: str, marks: Mapping[str, Mark]) -> Person | None:

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader.core.safe_text import plain_name
-from grader.submission.archive import SCRIPT
+from grader.submission.archive import SCRIPT, UnreadableError
 from grader.submission.submission import SubmittedFile
 
 Policy = Literal["latest", "best"]
 SEVERAL_FOLDERS = "if these are attempts, use --policy. If they are students, grade the folder that contains them"
 SAME_TIME = "cannot tell which is the latest: their times are unknown. Keep only one, or use --policy best"
-# Folders that students make for attempts: try2, v3, final, old, 2026-10-01, 3.
+# Folders that students make for attempts: try2, v3, final, old, 2026-10-01, 3. A longer number may be a student's id.
 _ATTEMPT = re.compile(
     r"(?:(?:try|attempt|version|v|rev|draft|submission|submit|hand[ _-]?in|upload|part|final|old|new|resub\w*|backup)"
-    r"[ _-]*)?[\d._ -]*(?:final|old|new)?",
+    r"[\d._ -]*|\d{1,2}(?:[._ -]\d{1,2}){0,2}|(?:19|20)\d\d[._ -]?\d\d[._ -]?\d\d[\d._ -]*)?"
+    r"[ _-]*(?:final|old|new)?",
     re.IGNORECASE,
 )
 
@@ -59,14 +60,32 @@ def choose(files: Sequence[SubmittedFile], policy: Policy | None, *, known: bool
 def counting_files(files: Sequence[SubmittedFile]) -> list[SubmittedFile]:
     """Return the file that counts of each attempt: the one changed last, or the script if both have the same time.
 
-    Badly named files do not count beside well named ones.
+    Badly named files do not count beside well named ones. What a platform calls an attempt is one, whatever its files
+    are called. The untouched stub does not count beside another file.
     """
     fit = max(file.fit for file in files)
     attempts: dict[tuple[int, str], list[SubmittedFile]] = {}
     for file in files:
-        if file.fit == fit:
+        if file.fit == fit or file.order or file.handed_in is not None:
             attempts.setdefault((file.root, file.attempt), []).append(file)
-    return [max(group, key=lambda it: (it.modified, _is_script(it), it.order)) for group in attempts.values()]
+    return [_counting(group) for group in attempts.values()]
+
+
+def _counting(group: Sequence[SubmittedFile]) -> SubmittedFile:
+    fit = max(file.fit for file in group)
+    best = [file for file in group if file.fit == fit]
+    worked_on = [file for file in best if not _is_untouched(file)] if len(best) > 1 else best
+    return max(worked_on or best, key=lambda it: (it.modified, _is_script(it), it.order))
+
+
+def _is_untouched(file: SubmittedFile) -> bool:
+    """Whether a script is the stub, as the student got it."""
+    if not _is_script(file):
+        return False
+    try:
+        return file.data().split() == file.module.stub.read_bytes().split()
+    except (UnreadableError, OSError):  # reading it later reports the problem
+        return False
 
 
 def latest(attempts: Sequence[SubmittedFile]) -> SubmittedFile:

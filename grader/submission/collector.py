@@ -13,6 +13,7 @@ from grader.submission.archive import ARCHIVE, NOTEBOOK, SCRIPT, FileContent, Un
 from grader.submission.file_lines import FileLine
 from grader.submission.identity import Identity
 from grader.submission.importers.claim import Claim, Importer, NotWork
+from grader.submission.importers.gradescope import Gradescope
 from grader.submission.importers.plain import PlainFolders
 from grader.submission.module_names import EXACT, NBGRADER, SIMILAR, ModuleGuess, ModuleNames
 from grader.submission.released_cells import is_assignment
@@ -58,13 +59,16 @@ class Collector:
         importers = (*importers, PlainFolders(self.names, source.name, self.search.student))
         before = len(self.files), len(self.helpers)
         for path, reason in source.left_out:
-            self.skip(path, reason)
+            inside = path.startswith(f"{source.shown}/")
+            name = PurePosixPath(path.removeprefix(f"{source.shown}/"))
+            self.skip(path, reason, _owner(importers, name) if inside else ())
         self.lines += [FileLine("not work", path, reason) for path, reason in source.hidden]
         for file in source.files:
             self.add(root, file, _claim(importers, file.name), unpacked=source.unpacked)
         for link in source.links:
             self.skip(link.shown, "is a link. Hand in the folder itself", _who(importers, link.name))
         if self.search.student is None:
+            self._note_missing(source, importers)
             self._note_empty_folders(source, importers, before)
             self._note_container(source, before)
 
@@ -96,6 +100,8 @@ class Collector:
             self._add_zip(root, file, claim, names)
         elif suffix in OTHER_ARCHIVES:
             self.skip(file.shown, NOT_READ, claim.who)
+        elif suffix not in (SCRIPT, NOTEBOOK) and claim.listed:
+            self.helpers.append(Helper(file.shown, NOT_CODE, claim.who, harmless=True))
         elif suffix not in (SCRIPT, NOTEBOOK):
             self.lines.append(FileLine("not work", file.shown, NOT_CODE, claim.who))
         else:
@@ -186,6 +192,13 @@ class Collector:
             if container is not None and helper.path.rpartition("/")[0] == source.shown:
                 self.helpers[number] = replace(helper, container=container)
 
+    def _note_missing(self, source: OpenedSource, importers: Sequence[Importer]) -> None:
+        """Note the submissions that a platform lists and did not export."""
+        for one in importers:
+            found = one.missing(file.name for file in source.files) if isinstance(one, Gradescope) else {}
+            for name, who in found.items():
+                self.skip(source.shown_path(name), f"is in the list of {one.platform}, but has no files", who)
+
     def _note_empty_folders(self, source: OpenedSource, importers: Sequence[Importer], before: tuple[int, int]) -> None:
         """In a class, every folder should have work. Note those that have none."""
         inside = sorted(path.name for path in source.folder.iterdir() if path.is_dir() and not _is_clutter(path))
@@ -209,7 +222,12 @@ def _claim(importers: Sequence[Importer], name: PurePosixPath) -> Claim | NotWor
 
 def _who(importers: Sequence[Importer], folder: PurePosixPath) -> tuple[Identity, ...]:
     """Return whose folder it is."""
-    claim = _claim(importers, folder / "file")
+    return _owner(importers, folder / "file")
+
+
+def _owner(importers: Sequence[Importer], name: PurePosixPath) -> tuple[Identity, ...]:
+    """Return whose file it is."""
+    claim = _claim(importers, name)
     return claim.who if isinstance(claim, Claim) else ()
 
 

@@ -12,7 +12,7 @@ from grader.submission import attempts
 from grader.submission.attempts import Policy
 from grader.submission.collector import Collector, Helper
 from grader.submission.file_lines import Fate, FileLine, one_each
-from grader.submission.identity import Identity
+from grader.submission.identity import Identity, KeyKind
 from grader.submission.module_names import ModuleNames
 from grader.submission.name_map import NameMap
 from grader.submission.paths import add_path
@@ -21,6 +21,7 @@ from grader.submission.submission import Submission, SubmissionRef, SubmittedFil
 
 # Returns the id of a student on the roster, or None. Two identities with one id are one person.
 Resolve = Callable[[Identity], str | None]
+_NUMBERS: tuple[KeyKind, ...] = ("canvas", "moodle")  # a platform's own: one for each student
 _FilesByModule = dict[str, list[SubmittedFile]]  # one student's files, by module
 
 
@@ -89,6 +90,9 @@ def _settled(
     lines = list(collector.lines)
     for key, work in students.items():
         certain = key.startswith("id ") or alone
+        if not alone and (doubt := _two_people(work)):
+            lines += [_line("skipped", file, doubt) for files in work.values() for file in files]
+            continue
         for name, files in work.items():
             if module is not None and name != module.name:
                 lines += [_line("not work", file, f"is for {name}, not for {module.name}") for file in files]
@@ -107,6 +111,16 @@ def _settled(
     lines += [_helper_line(helper, helped, resolve) for helper in collector.helpers]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
     return FoundSubmissions(tuple(found), one_each(lines), tuple(collector.notes))
+
+
+def _two_people(work: _FilesByModule) -> str:
+    """Say why work that seems to be one student's may be that of two: the platform has two numbers for them."""
+    who = [file.who for files in work.values() for file in files if not file.mapped]
+    for kind in _NUMBERS:
+        numbers = sorted({number for one in who for number in one.all(kind)})
+        if len(numbers) > 1:
+            return f"{who[0].label} is on the roster once, but these are {len(numbers)} students there. Use --map"
+    return ""
 
 
 def _line(fate: Fate, file: SubmittedFile, reason: str, attempt: str = "") -> FileLine:

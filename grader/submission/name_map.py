@@ -40,6 +40,7 @@ class NameMap:
     path: str = ""
     lines: tuple[MapLine, ...] = ()
     used: set[int] = field(default_factory=set)
+    _named: dict[int, PurePosixPath] = field(default_factory=dict)  # by line: the file that only its name fits
 
     def find(self, path: PurePosixPath, labels: Iterable[str]) -> tuple[MapLine, ...]:
         """Return the lines for a file: for its path, its folders from the inside, its name, or its student."""
@@ -47,8 +48,17 @@ class NameMap:
             found = tuple(one for one in self.lines if one.folder == name)
             if found:
                 self.used |= {one.line for one in found}
+                if name == path.name:
+                    self._require_one(found[0], path)
                 return found
         return ()
+
+    def _require_one(self, line: MapLine, path: PurePosixPath) -> None:
+        """Refuse a line with the name of a file that several folders have: it would give all of them to one student."""
+        first = self._named.setdefault(line.line, path)
+        if first != path:
+            where = f"{self.path}, line {line.line}: {line.folder!r} is both {first} and {path}"
+            raise MapError(f"{where}. Write the whole path")
 
     def unused(self) -> list[str]:
         """Return a message for each line that fits nothing that was found."""

@@ -39,7 +39,7 @@ def add_path(search: Search, collector: Collector, root: int, path: Path) -> Non
 
 def _add_source(search: Search, collector: Collector, root: int, path: Path, unpack_into: Path | None) -> None:
     try:
-        source = open_archive(path, unpack_into, is_wrapper) if unpack_into else open_folder(path)
+        source = open_archive(path, unpack_into, is_wrapper) if unpack_into else open_folder(path, is_wrapper)
         importers = _importers(search, collector, source)
         platforms = {one.platform for one in importers if any(one.claim(file.name) for file in source.files)}
         if unpack_into is None and platforms - {"nbgrader"}:

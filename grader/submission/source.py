@@ -44,8 +44,11 @@ class OpenedSource:
         return f"{self.shown}/{name}"
 
 
-def open_folder(folder: Path) -> OpenedSource:
-    """Open a folder. Links in it are not followed."""
+def open_folder(folder: Path, is_wrapper: Callable[[str, Sequence[str]], bool]) -> OpenedSource:
+    """Open a folder, or the wrapper in it. Links in it are not followed."""
+    inner = _wrapper(folder, is_wrapper)
+    if inner is not None:
+        return _listed(inner.name, str(folder / inner.name), inner)
     return _listed(folder.resolve().name, str(folder), folder)
 
 
@@ -57,15 +60,19 @@ def open_archive(path: Path, folder: Path, is_wrapper: Callable[[str, Sequence[s
     except UnreadableError as error:
         return OpenedSource(path.name, str(path), folder, (), (), (), ((str(path), str(error)),), unpacked=True)
     left_out = [(f"{path}/{name}", reason) for name, reason in left_out]
-    inner = _only_folder(folder)
-    if inner is not None and is_wrapper(inner.name, [one.name for one in inner.iterdir() if not is_hidden(one.name)]):
+    inner = _wrapper(folder, is_wrapper)
+    if inner is not None:
         return _listed(inner.name, f"{path}/{inner.name}", inner, tuple(left_out), unpacked=True)
     return _listed(class_archive.stem(path), str(path), folder, tuple(left_out), unpacked=True)
 
 
-def _only_folder(folder: Path) -> Path | None:
+def _wrapper(folder: Path, is_wrapper: Callable[[str, Sequence[str]], bool]) -> Path | None:
+    """Return the only thing in a folder, if it is a folder that wraps the files of a platform."""
     inside = [path for path in folder.iterdir() if not is_hidden(path.name)]
-    return inside[0] if len(inside) == 1 and inside[0].is_dir() else None
+    if len(inside) != 1 or inside[0].is_symlink() or not inside[0].is_dir():
+        return None
+    names = [one.name for one in inside[0].iterdir() if not is_hidden(one.name)]
+    return inside[0] if is_wrapper(inside[0].name, names) else None
 
 
 def is_hidden(name: str) -> bool:

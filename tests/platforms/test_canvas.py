@@ -148,3 +148,35 @@ class TestFolders:
         assert done.returncode == 2
         assert "--resume" in done.stderr
         assert not (tmp_path / "j.xml").exists()
+
+
+def gradebook(graded: Graded, path: Path, **grades: str) -> Path:
+    """Write the roster as Canvas's gradebook with an assignment, and these grades by login."""
+    with graded.roster.open(newline="", encoding="utf-8") as file:
+        header, *people = csv.reader(file)
+    login = header.index("SIS Login ID")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([[*header, "Tiny (7)"], *([*row, grades.get(row[login], "")] for row in people)])
+    return path
+
+
+def test_who_has_no_score_keeps_the_grade_of_the_gradebook(graded: Graded, tmp_path: Path) -> None:
+    """Canvas removes the grade of a student whose cell is empty: an excuse, or points from before."""
+    roster = gradebook(graded, tmp_path / "gradebook.csv", ana="3", dee="EX", fay="7.5")
+    graded.export("canvas", graded.reports, "--out", tmp_path / "c.csv", "--roster", roster, "-a", "tiny=Tiny (7)")
+    found = {row[3]: row[5] for row in rows(tmp_path / "c.csv")[2:]}
+    assert (found["ana"], found["dee"], found["eve"], found["fay"]) == ("10", "EX", "", "7.5")
+
+
+def test_two_grades_of_one_person_are_not_written(graded: Graded, tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("id,email,name\n1,ana@x,Ana\n2,ben@x,Ben\n")
+    reports = Path(shutil.copytree(graded.reports, tmp_path / "reports"))
+    marks = json.loads((reports / "grades.json").read_text())
+    for mark in marks:
+        if mark["submission"] in ("ana", "ben"):
+            mark |= {"id": "1" if mark["submission"] == "ana" else "ana@x", "name": ""}
+    (reports / "grades.json").write_text(json.dumps(marks))
+    done = graded.export("canvas", reports, "--out", tmp_path / "c.csv", "--roster", tmp_path / "own.csv")
+    assert "both have a grade for 01_tiny, and both are 1 in" in done.stderr
+    assert not (tmp_path / "c.csv").exists()
+    assert done.returncode == 2

@@ -36,7 +36,7 @@ class Canvas:
         late = bool(match["late"])
         if match["typed"]:
             what = "a link" if match["typed"] == "link" else "text"
-            return Claim(who, name, late=late, no_file=f"is {what} that was typed into Canvas, not a file")
+            return Claim(who, name, late=late, no_file=f"is {what} that was typed into Canvas, not a file", listed=True)
         file = PurePosixPath(match["file"])
         if file.name in ("", ".", "..") or len(file.parts) != 1:
             return None
@@ -49,6 +49,7 @@ class Canvas:
             order=(version, int(match["number"])),
             earlier=version,
             late=late,
+            listed=True,
         )
 
 

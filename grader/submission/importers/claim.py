@@ -14,7 +14,8 @@ class Claim:
     """Whose file it is, when it was handed in, and which attempt it belongs to.
 
     `file` is the part of the path that the student chose. A platform that numbers attempts gives `order`. `late` is the
-    platform's own mark, without a time. `no_file` says why there is nothing to grade in it.
+    platform's own mark, without a time. `no_file` says why there is nothing to grade in it. What a platform lists was
+    handed in, so `listed` files are never ignored, whatever their suffix is.
     """
 
     who: tuple[Identity, ...]
@@ -25,6 +26,7 @@ class Claim:
     handed_in: float | None = None
     late: bool = False
     no_file: str = ""
+    listed: bool = False
 
 
 @dataclass(frozen=True)

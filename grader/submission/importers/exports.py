@@ -83,7 +83,8 @@ def importers_for(
             problem = f"{error}, so the students are not known. Use --map, with the folders of the export"
             return (gradescope.Gradescope({}),), (manifest.shown, problem)
     clones = clones_of(source.name, source.folder, is_module)
-    return (Nbgrader(source.name, source.folder, is_module), *((clones,) if clones else ()), *BY_NAME), None
+    by_name = (*BY_NAME[:-1], blackboard.blackboard_of(file.name for file in source.files))
+    return (Nbgrader(source.name, source.folder, is_module), *((clones,) if clones else ()), *by_name), None
 
 
 def is_wrapper(name: str, inside: Sequence[str]) -> bool:

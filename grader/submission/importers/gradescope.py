@@ -7,7 +7,7 @@ whose files are not in the export.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -50,7 +50,14 @@ class Gradescope:
         label = match["submission"]
         who = known.who if known and known.who else (Identity(label, (("folder", label),)),)
         file = PurePosixPath(match["file"])
-        return Claim(who, file, handed_in=known.handed_in, earlier=known.earlier) if known else Claim(who, file)
+        if known is None:
+            return Claim(who, file, listed=True)
+        return Claim(who, file, handed_in=known.handed_in, earlier=known.earlier, listed=True)
+
+    def missing(self, names: Iterable[PurePosixPath]) -> dict[str, tuple[Identity, ...]]:
+        """Return the submissions in the metadata that have no file among these, with their submitters."""
+        there = {match["submission"] for name in names if (match := _FOLDER.fullmatch(str(name)))}
+        return {name: one.who for name, one in self.submissions.items() if name not in there}
 
 
 def is_manifest(name: PurePosixPath) -> bool:

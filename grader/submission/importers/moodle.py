@@ -34,4 +34,4 @@ class Moodle:
             return None
         keys = Identity(f"{match['name']} (Moodle {match['id']})", (("moodle", match["id"]), ("name", match["name"])))
         typed = "is text that was typed into Moodle, not a file" if match["kind"] == "onlinetext" else ""
-        return Claim((keys,), file, no_file=typed)
+        return Claim((keys,), file, no_file=typed, listed=True)

@@ -38,7 +38,8 @@ class Nbgrader:
         where = self.folder / name.parent
         attempt = "" if self.is_module(assignment) else assignment
         who = (folder_identity(student),)
-        return Claim(who, PurePosixPath(assignment, file), attempt, handed_in=_stamp(where / STAMP))
+        when = _stamp(where / STAMP)
+        return Claim(who, PurePosixPath(assignment, file), attempt, handed_in=when, listed=True)
 
 
 def _stamp(path: Path) -> float | None:
