@@ -74,8 +74,14 @@ class Marking:
 
     def handed_in_at(self, handed_in: SubmissionRef) -> datetime | None:
         """Return when a submission was handed in, if it is known."""
-        names = _names(self._person_of(handed_in), handed_in.piece.who)
-        return self.deadlines.handed_in_at(names, handed_in.module, handed_in.piece.handed_in)
+        return self.deadlines.handed_in_at(self._names(handed_in), handed_in.module, handed_in.piece.handed_in)
+
+    def _names(self, handed_in: SubmissionRef) -> list[str]:
+        """Return the names that a student may have in a list of times. One that others have, too, is nobody's."""
+        who, person = handed_in.piece.who, self._person_of(handed_in)
+        known = self.person(who)
+        own = (person.id, who.label)
+        return [*own, *(name for name in _other_names(person, who) if self.person(name) == known)]
 
     def _person_of(self, handed_in: SubmissionRef) -> Person:
         return self.person(handed_in.piece.who) or Person(_id_of(handed_in.student))
@@ -83,7 +89,7 @@ class Marking:
     def mark(self, handed_in: SubmissionRef, report: Report) -> Mark:
         """Return the mark of one report."""
         person = self._person_of(handed_in)
-        names = _names(person, handed_in.piece.who)
+        names = self._names(handed_in)
         submitted_at = self.handed_in_at(handed_in)
         due = self.deadlines.due_at(names, report.module)
         late = self.deadlines.lateness(due, submitted_at)
@@ -170,10 +176,9 @@ def _in_section(person: Person, section: str) -> bool:
     return not section or re.search(rf"(?<!\w){re.escape(section)}(?!\w)", person.section) is not None
 
 
-def _names(person: Person, who: Identity) -> tuple[str, ...]:
-    """Return the names that a student may have in a list of times."""
+def _other_names(person: Person, who: Identity) -> tuple[str, ...]:
     keys = (value for kind, value in who.keys if kind in ("id", "email", "github"))
-    return tuple(dict.fromkeys((person.id, who.label, *person.other_names, *keys)))
+    return tuple(dict.fromkeys((*person.other_names, *keys)))
 
 
 def _id_of(student: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from grader.classroom.accounting import Accounting, account
+from grader.classroom.lateness import Deadlines
 from grader.classroom.marks import Marking
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
 from grader.course.course import Course
@@ -186,6 +188,16 @@ def test_who_is_in_two_sections_is_missing_in_both() -> None:
     assert [mark.id for mark in marking.missing("01_softmax", 46.0, [])] == ["1", "2"]
     skipped = {("01_softmax", "3")}  # handed something in, so it is never left out
     assert [mark.id for mark in marking.missing("01_softmax", 46.0, [], skipped)] == ["1", "2", "3"]
+
+
+def test_a_time_for_a_name_that_two_people_have_is_nobodys(course: Course, tmp_path: Path) -> None:
+    people = Person("1", "Ana Silva"), Person("2", "Ana Silva"), Person("3", email="cy@a"), Person("cy", "Cy Zhang")
+    folder = write(tmp_path / "class", {f"{person.id}/softmax.py": RIGHT for person in people})
+    when = datetime(2026, 10, 1, tzinfo=UTC)
+    for name, theirs in (("ana silva", set()), ("cy", {"cy"}), ("cy@a", {"3"}), ("2", {"2"})):
+        marking = Marking(roster=Roster(people), deadlines=Deadlines(handed_in={(name, ""): when}))
+        found = find_submissions(course, [folder]).handed_in
+        assert {one.student for one in found if marking.handed_in_at(one)} == theirs, name
 
 
 def test_a_line_of_a_map_is_not_for_files_of_several_students(course: Course, tmp_path: Path) -> None:
