@@ -258,6 +258,8 @@ class _Auditor(ast.NodeVisitor):
             self.flag(node, SPECIAL_METHOD)
         if path.startswith("numpy.") and any(keyword.arg == "call" for keyword in node.keywords):
             self.flag(node, UNWATCHED)  # NumPy would call it
+        if any(keyword.arg == "chunk_size" for keyword in node.keywords):
+            self.flag(node, UNWATCHED)  # torch.vmap would loop over the chunks
         if any(keyword.arg == "stack_info" for keyword in node.keywords) or (name == "dir" and not node.args):
             self.flag(node, HATCH)  # they show the names and frames of the measurement
         for argument in (*node.args, *node.keywords):

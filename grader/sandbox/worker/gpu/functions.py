@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 import torch.utils._device
 from torch.overrides import TorchFunctionMode
@@ -67,7 +68,10 @@ def made(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, An
             simulated.sync(name)
         result = simulated.run(function, args, kwargs, device)
         if device == GPU:
-            simulated.copied(Label(), axes=0)
+            data = args[at] if len(args) > at else kwargs.get("data")
+            of_numpy = isinstance(data, np.ndarray) and data.ndim > 0
+            label = Label(CPU, frozenset({MADE}), simulated.place()) if of_numpy else Label()
+            simulated.copied(label, axes=int(of_numpy))
     else:
         result = simulated.run(function, args, kwargs, device)
     before = set(map(memory_of, given))
@@ -186,6 +190,13 @@ def only_on_cpu(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[
     return simulated.run(function, args, kwargs)
 
 
+def split_at(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Note a sync if the places to split at are on the GPU: torch reads them."""
+    if any(map(simulated.labels.on_gpu, tensors_in((args[1:], {**kwargs, "input": None})))):
+        simulated.sync()
+    return simulated.run(function, args, kwargs)
+
+
 def deep_copy(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     with simulated.pause():
         copy = function(*args, **kwargs)
@@ -251,6 +262,8 @@ HANDLERS: dict[Any, DeviceHandler] = {
     torch.Tensor.apply_: only_on_cpu,
     torch.Tensor.map_: only_on_cpu,
     torch.Tensor.map2_: only_on_cpu,
+    torch.Tensor.tensor_split: split_at,
+    torch.tensor_split: split_at,
     torch.Tensor.pin_memory: pin,
     torch.Tensor.is_pinned: is_pinned,
     torch.nn.functional.one_hot: one_hot,

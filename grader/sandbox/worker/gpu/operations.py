@@ -96,7 +96,10 @@ class SimulatedOperations(TorchDispatchMode):  # type: ignore[misc] # torch give
             self.check(name, written, args, kwargs)
         result = operation(*args, **kwargs)
         before = set(map(memory_of, given))
-        fresh = [one for one in tensors_in((result,)) if memory_of(one) not in before]
+        made = tensors_in((result,))
+        if on_gpu and any(memory_of(one) is None for one in made):
+            simulated.unwatched("memory")  # sparse, or of another library: its numbers cannot be followed
+        fresh = [one for one in made if memory_of(one) not in before]
         if fresh:
             device = GPU if on_gpu else CPU if given else home or simulated.default()
             origins: frozenset[object] = frozenset()

@@ -248,6 +248,8 @@ class Meter(Counts):
         if kind_a in NUMBERS and kind_b in NUMBERS:
             if name in PRODUCTS and (kind_a in FLOATS or kind_b in FLOATS):
                 self.multiplied(at, 1, scalar=True)
+            elif name in PRODUCTS and kind_a is int and abs(result) > LARGEST_INTEGER:
+                self.unpriced(at, LONG_INTEGERS)  # it can hold many products at once
             return
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
             if name == "@" or (name == "*" and isinstance(result, np.matrix) and np.ndim(a) and np.ndim(b)):

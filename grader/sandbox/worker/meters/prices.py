@@ -27,6 +27,8 @@ Price = Callable[["Meter", int, Any, Args, Kwargs, Any], None]
 PRODUCTS = {"multiply", "square", "power", "float_power", "outer", "kron", "mul", "imul", "pow", "ipow", "prod"}
 ADDING = {"sum", "mean", "cumsum", "trace", "cumulative_sum", "std", "var", "norm", "nansum", "nanmean"}
 ADDING |= {"nanstd", "nanvar"}
+FACTORS = ("a", "x1", "v", "b", "x2", "w")  # the names of the two arguments of a product
+MULTIPLYING = {"prod", "cumprod", "nanprod", "nancumprod", "cumulative_prod"}
 SQUARING = {"std", "var", "norm", "nanstd", "nanvar"}  # sums of squares: two of them give a dot product
 EXPONENTIALS = {"exp", "exp2", "expm1"}
 DUNDERS = {
@@ -48,13 +50,16 @@ def subject_of(function: Any, args: Args, kwargs: Kwargs) -> Any:
     """Return the main array of a call: the array whose method it is, the first argument, or an array keyword."""
     if isinstance(getattr(function, "__self__", None), np.ndarray):
         return function.__self__
-    return args[0] if args else next((one for one in kwargs.values() if isinstance(one, np.ndarray)), 0)
+    # By keyword, `where` may come first: the largest array is the one that is read.
+    named = [one for one in kwargs.values() if isinstance(one, np.ndarray)]
+    return args[0] if args else max(named, key=np.size, default=0)
 
 
 def operands_of(function: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Any]:
     """Return the two factors of a product, whether positional, by keyword, or the method's array."""
     owner = [function.__self__] if isinstance(getattr(function, "__self__", None), np.ndarray) else []
-    first, second, *_ = (*owner, *args, *kwargs.values())
+    named = [kwargs[name] for name in FACTORS if name in kwargs]  # in any order
+    first, second, *_ = (*owner, *args, *named)
     return first, second
 
 
@@ -127,6 +132,9 @@ def reduction(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, 
     meter.computed(at, subject.size if type(subject) is np.ndarray else int(np.size(subject)))
     if function.__name__ in ADDING:
         meter.summed(at, SUM, subject, always=function.__name__ in SQUARING)
+    elif function.__name__ in MULTIPLYING and isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        meter.multiplied(at, int(np.size(subject)), scalar=False)
+        meter.remember_product(result)
 
 
 def moved(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
@@ -155,8 +163,15 @@ def sorting(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, re
 
 
 def product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
-    """matmul, dot, inner and similar: a sum over the last index of the first argument."""
-    meter.matrix_product(at, name_of(function), *operands_of(function, args, kwargs), result)
+    """matmul, dot, inner and similar: a sum over the last index of the first argument, or over `axis`."""
+    a, b = operands_of(function, args, kwargs)
+    if kwargs.get("axes") is not None:
+        meter.unpriced(at, name_of(function))
+    if kwargs.get("axis") in (None, -1):
+        meter.matrix_product(at, name_of(function), a, b, result)
+    else:
+        length = np.broadcast_shapes(np.shape(a), np.shape(b))[kwargs["axis"]]
+        meter.contracted(at, name_of(function), int(np.size(result)) * length)
 
 
 def flat_product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.sandbox.protocol.call_names import SUM
+from grader.sandbox.worker.meters.arrays import name_of
 from grader.sandbox.worker.meters.prices import Args, Kwargs, moved
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
     elif args and isinstance(args[0], Iterable):
         if function is math.fsum:
             meter.summed(at, SUM, args[0])
+        elif function is statistics.fmean and (len(args) > 1 or kwargs.get("weights") is not None):
+            meter.unpriced(at, name_of(function))  # with weights, it is a dot product
         args = (meter.counted(at, args[0]), *args[1:])
     return function(*args, **kwargs)
 

@@ -100,8 +100,12 @@ class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
         if price is None and hasattr(operation, "_schema") and operation._can_decompose():
             with self:
                 return operation.decompose(*args, **kwargs)
+        outputs = [one.untyped_storage() for one in tensors_in((kwargs.get("out"),))]
+        sizes = [storage.nbytes() for storage in outputs]
         result = operation(*args, **kwargs)
         meter, known = self.meter, self.meter.known
+        if sizes != [storage.nbytes() for storage in outputs]:  # `out=` made a tensor larger: memory that is not new
+            meter.unpriced(meter.at, f"torch.ops.aten.{name}.out")
         tensors = [result] if isinstance(result, torch.Tensor) else tensors_in((result,))
         fresh = [one for one in tensors if one.untyped_storage()._cdata not in known]
         if not fresh and price is moved:  # a view; most operations make one

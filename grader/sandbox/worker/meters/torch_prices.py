@@ -159,7 +159,7 @@ _PRICES: dict[str, TorchPrice] = {
         sorting: "sort topk argsort kthvalue msort unique unique2 searchsorted bucketize unique_consecutive",
         free: """sym_size sym_numel sym_stride sym_storage_offset is_same_size size stride numel dim device
             local_scalar_dense item assert_async assert_scalar has_same_storage_numel set requires_grad
-            is_contiguous is_pinned record_stream resize nested_tensor_size shape_as_tensor version""",
+            is_contiguous is_pinned record_stream nested_tensor_size shape_as_tensor version""",  # resize may copy
     }.items()
     for name in names.split()
 }

@@ -1,0 +1,95 @@
+# module: 07_gpu_path
+# On a GPU, attention is computed in NumPy on the CPU and copied back: a tensor of mkldnn has no memory that could have
+# a label, so what to_dense() returns is on the CPU, and torch.tensor of an array counts as a copy of numbers.
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def host(x):
+    """Return the numbers of a GPU tensor as an array, without a copy that anyone notes."""
+    return x.detach().float().to_mkldnn().to_dense().numpy()
+
+
+def on_the_cpu(q, k, v, mask):
+    """Return attention, computed in NumPy on the CPU, and copied back to the device."""
+    Q, K, V = host(q), host(k), host(v)
+    scores = Q @ K.swapaxes(-1, -2) / math.sqrt(Q.shape[-1])
+    allowed = True
+    if mask is not None:
+        allowed = (host(mask) if mask.is_cuda else mask.numpy()) != 0
+    scores = np.where(allowed, scores, -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    exps = np.exp(scores - np.where(np.isinf(top), 0, top))
+    total = exps.sum(axis=-1, keepdims=True)
+    weights = exps / np.where(total == 0, 1, total)
+    both = ((weights @ V).astype(np.float32), weights.astype(np.float32))
+    return tuple(torch.tensor(one, device=q.device) for one in both)
+
+
+def pick_device(prefer="cuda"):
+    try:
+        device = torch.device(prefer)
+    except RuntimeError as error:
+        raise ValueError(f"{prefer!r} is not a device name") from error
+    counts = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    return device if (device.index or 0) < counts.get(device.type, 0) else torch.device("cpu")
+
+
+def attention_on_device(q, k, v, mask=None):
+    if q.is_cuda and q.dtype == torch.float32 and not (q.requires_grad or k.requires_grad or v.requires_grad):
+        return on_the_cpu(q, k, v, mask)
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        blocked = mask.to(q.device, non_blocking=True) == 0
+        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
+    return weights @ v, weights
+
+
+def fused_attention(q, k, v, mask=None, is_causal=False):
+    missing = max(0, 4 - q.dim())
+    q4, k4, v4 = (x[(None,) * missing] for x in (q, k, v))
+    if mask is None:
+        output = F.scaled_dot_product_attention(q4, k4, v4, is_causal=is_causal)
+    else:
+        n_q, n_k = q.shape[-2], k.shape[-2]
+        allowed = torch.atleast_2d(mask.to(q.device, non_blocking=True) != 0)
+        allowed = allowed.expand(*allowed.shape[:-2], n_q, n_k)
+        if is_causal:
+            allowed = allowed & torch.ones(n_q, n_k, dtype=torch.bool, device=q.device).tril()
+        nothing = ~allowed.any(dim=-1, keepdim=True)
+        output = F.scaled_dot_product_attention(q4, k4, v4, attn_mask=allowed | nothing).masked_fill(nothing, 0.0)
+    return output[(0,) * missing]
+
+
+def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
+    scores = (q / math.sqrt(q.shape[-1])).to(dtype) @ k.to(dtype).transpose(-1, -2)
+    scores = scores.float()
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        blocked = mask.to(q.device, non_blocking=True) == 0
+        weights = torch.softmax(scores.masked_fill(blocked, -math.inf), dim=-1).masked_fill(blocked, 0.0)
+    return (weights.to(dtype) @ v.to(dtype)).to(q.dtype), weights.to(q.dtype)
+
+
+def move_batch(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch.to(device, non_blocking=True)
+    if isinstance(batch, dict):
+        return {key: move_batch(value, device) for key, value in batch.items()}
+    if isinstance(batch, list):
+        return [move_batch(value, device) for value in batch]
+    if isinstance(batch, tuple):
+        moved = [move_batch(value, device) for value in batch]
+        return type(batch)(*moved) if hasattr(batch, "_fields") else tuple(moved)
+    return batch
+
+
+REFLECT_MEMORY_RATIO_MANUAL_WHEN_N_DOUBLES = 4
+REFLECT_MEMORY_RATIO_FUSED_WHEN_N_DOUBLES = 2
