@@ -81,11 +81,11 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = 
         golden,
         len(evidence.checks),
         len(evidence.misconceptions),
-        not_passed={way.name: outcomes_not_passed(report) for way, report in evidence.misconceptions},
+        not_passed={way.name: _not_passed(report) for way, report in evidence.misconceptions},
     )
 
 
-def outcomes_not_passed(report: Report) -> dict[str, str]:
+def _not_passed(report: Report) -> dict[str, str]:
     """Return the outcome of every check that a submission does not pass."""
     return {check.name: check.outcome for check in report.checks if check.outcome != "passed"}
 

@@ -77,7 +77,7 @@ class Marking:
         return self.deadlines.handed_in_at(self._names(handed_in), handed_in.module, handed_in.piece.handed_in)
 
     def _names(self, handed_in: SubmissionRef) -> list[str]:
-        """Return the names that a student may have in a list of times. One that others have, too, is nobody's."""
+        """Return the names that a student may have in a list of times. Names that two people share are left out."""
         who, person = handed_in.piece.who, self._person_of(handed_in)
         known = self.person(who)
         own = (person.id, who.label)

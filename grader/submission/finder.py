@@ -119,7 +119,7 @@ def _two_people(work: _FilesByModule) -> str:
     for kind in _NUMBERS:
         numbers = sorted({number for one in who for number in one.all(kind)})
         if len(numbers) > 1:
-            return f"{who[0].label} is on the roster once, but these are {len(numbers)} students there. Use --map"
+            return f"{who[0].label} is on the roster once, but the platform has {len(numbers)} of that name. Use --map"
     return ""
 
 

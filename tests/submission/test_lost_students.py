@@ -190,7 +190,7 @@ def test_who_is_in_two_sections_is_missing_in_both() -> None:
     assert [mark.id for mark in marking.missing("01_softmax", 46.0, [], skipped)] == ["1", "2", "3"]
 
 
-def test_a_time_for_a_name_that_two_people_have_is_nobodys(course: Course, tmp_path: Path) -> None:
+def test_a_time_for_a_name_that_two_people_share_counts_for_neither(course: Course, tmp_path: Path) -> None:
     people = Person("1", "Ana Silva"), Person("2", "Ana Silva"), Person("3", email="cy@a"), Person("cy", "Cy Zhang")
     folder = write(tmp_path / "class", {f"{person.id}/softmax.py": RIGHT for person in people})
     when = datetime(2026, 10, 1, tzinfo=UTC)
