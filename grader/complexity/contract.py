@@ -13,7 +13,7 @@ work = "m*n"
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -86,8 +86,9 @@ class Contract:
     large: tuple[Sizes, ...]
     limits: tuple[CostLimit, ...]
     needs: str | None = None  # what each of these calls must call; the points of the last limit depend on it
-    far: tuple[Sizes, ...] = ()  # secret sizes, each much larger in one variable than all others
+    far: tuple[Sizes, ...] = ()  # secret sizes: each much larger in one variable than all others, and all together
     farthest: tuple[Sizes, ...] = ()  # the same where loops are allowed, for functions that do not loop
+    huge: Sizes | None = None  # a size at which the kernel watches one call that is not counted
     ragged: tuple[Sizes, ...] = ()  # secret sizes that their tiles do not divide
     tolerance: Tolerance | None = None  # of results, where right ones differ by more than the rounding of their dtype
     objects: Mapping[str, ObjectSpec] = field(default_factory=lambda: NOTHING)  # by name
@@ -114,6 +115,11 @@ class Contract:
         powers = [powers for limit in self.limits for powers in limit.bound.terms]
         highest = tuple(max(1, *of_one) for of_one in zip(*powers, strict=True))
         return replace(self.lattice, highest=highest)
+
+    def beyond(self, meters: Collection[str]) -> Lattice:
+        """Return the sizes that also show powers one higher than those of the limits of these meters."""
+        degree = 1 + max(limit.bound.degree for limit in self.limits if limit.meter in meters)
+        return replace(self.lattice, degree=degree)
 
     @property
     def each_step(self) -> tuple[Sizes, ...]:

@@ -30,6 +30,7 @@ KEYS: dict[str, str] = {
     "where": "sizes that must not be larger than others, such as `n_q <= n_k`",
     "constants": "numbers by name, for arguments and limits",
     "large": "large sizes that confirm what is found at small ones",
+    "huge": "a size at which one call is not counted but watched by the kernel, for its memory and CPU time",
     "points": "points, shared by the limits",
     "tolerance": "how far a result may be from the reference's, where right ones differ by more than rounding",
     "needs": '`"attention"`: each call must call PyTorch\'s own attention',
@@ -98,7 +99,8 @@ def _contract(name: str, table: Mapping[str, Any]) -> Contract:
         args=known.specs(table["args"], repeated=times is not None),
         also=tuple(known.specs(call, repeated=times is not None) for call in table.get("also", [])),
         lattice=Lattice(names, base, step, degree, tiles=tiles),
-        large=_large(table["large"], names),
+        large=_large("large", table["large"], names),
+        huge=_large("huge", [table["huge"]], names)[0] if "huge" in table else None,
         limits=limits,
         needs=_needs(table["needs"]) if "needs" in table else None,
         tolerance=_tolerance(table),
@@ -248,28 +250,31 @@ def _tolerance(table: Mapping[str, Any]) -> Tolerance | None:
     return Tolerance(size, size)
 
 
-def _large(points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:
+def _large(key: str, points: Any, names: tuple[str, ...]) -> tuple[Sizes, ...]:
     if type(points) is not list or not points or not all(point.keys() == set(names) for point in points):
-        raise ValueError(f"large must be a list of tables, each with {', '.join(names)}")
+        kind = "a list of tables, each" if key == "large" else "a table"
+        raise ValueError(f"{key} must be {kind} with {', '.join(names)}")
     large = tuple(tuple(point[size] for size in names) for point in points)
-    _require_counts("large", [size for sizes in large for size in sizes])
+    _require_counts(key, [size for sizes in large for size in sizes])
     return large
 
 
 def _require_fitting_sizes(contract: Contract) -> None:
     """Refuse sizes that break a rule of the contract itself: wrong steps, cut tiles, or `where`."""
     lattice = contract.lattice
-    for sizes in contract.large:
+    given = [("large", sizes) for sizes in contract.large]
+    given += [("huge", contract.huge)] if contract.huge else []
+    for key, sizes in given:
         counted = in_tiles(sizes, lattice.tiles)
         for at, name in enumerate(lattice.names):
             tile = lattice.tiles[at] if lattice.tiles else None
             first, step = lattice.base[at], lattice.step[at]
             if tile is not None and sizes[at] % sizes[tile]:
-                raise ValueError(f"large has {name} = {sizes[at]}, which is not a multiple of its tile {sizes[tile]}")
+                raise ValueError(f"{key} has {name} = {sizes[at]}, which is not a multiple of its tile {sizes[tile]}")
             if (counted[at] - first) % step:
                 wanted = f"{first} plus a multiple of {step}" + (" tiles" if tile is not None else "")
-                raise ValueError(f"large has {name} = {sizes[at]}, but sizes says that {name} is {wanted}")
-    for sizes in (*lattice.points().values(), *contract.large):
+                raise ValueError(f"{key} has {name} = {sizes[at]}, but sizes says that {name} is {wanted}")
+    for sizes in (*lattice.points().values(), *(sizes for _, sizes in given)):
         for rule in contract.broken_rules(sizes):
             at_sizes = ", ".join(f"{name} = {size}" for name, size in zip(lattice.names, sizes, strict=True))
             raise ValueError(f"it is measured at {at_sizes}, which breaks {rule}: choose other sizes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -77,7 +78,7 @@ class CostMeasurer:
         )
         costs = _fail_forbidden(_judge_further_calls(found), forbidden)
         costs = _undecided(costs, (*audit(session.program.own_files), *self._named(session, contract)))
-        if contract is self.contracts[-1] and all(cost.verdict == "pass" for cost in costs):
+        if (secret.huge or contract is self.contracts[-1]) and all(cost.verdict == "pass" for cost in costs):
             costs = _in_doubt(costs, doubt(session, secret, seed, expected, found.exact))
         return FunctionCosts(found, costs if self.reference is None else tuple(map(_for_a_report, costs)), forbidden)
 
@@ -166,9 +167,11 @@ class ReferenceAnswers:
 
     def _new_value(self, data: list[Any]) -> Any:
         performance = Performance(self.reference, data)
-        for call in performance.before():
-            call()
-        return performance.run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as that this machine has no fast product in 16 bits
+            for call in performance.before():
+                call()
+            return performance.run()
 
     def _remembered(self, question: list[Any], answer: Callable[[], Any]) -> Any:
         """Return the answer to a question, found only once for all submissions. No one may change it."""

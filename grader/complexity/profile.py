@@ -61,9 +61,14 @@ def _profile(sampler: Sampler) -> Profile:
     sampler.measure_small_sizes()
     samples = sampler.measure([*contract.large, *contract.each_step])
     polynomials = simple = _polynomials(samples)
-    if not all(samples.confirms(limit.meter, simple[limit.meter]) for limit in contract.limits):
-        samples = sampler.measure_all_small_sizes()
-        polynomials = _polynomials(samples)
+    other = [limit.meter for limit in contract.limits if not samples.confirms(limit.meter, simple[limit.meter])]
+    if other:
+        samples = sampler.measure_more_small_sizes(other)
+        # The further sizes may be too few for meters that need no further ones.
+        polynomials = {
+            meter: simple[meter] if meter not in other and samples.holds(meter, simple[meter]) else found
+            for meter, found in _polynomials(samples).items()
+        }
     exact = {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
     further = _make_further_calls(sampler)
     problem = _measure_far(sampler, exact)
@@ -114,7 +119,7 @@ def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:
     polynomials: dict[str, Polynomial] = {}
     if sampler.has_measured(sampler.lattice.points().values()):
         with contextlib.suppress(StudentError):
-            polynomials = _polynomials(sampler.measure_all_small_sizes())
+            polynomials = _polynomials(sampler.measure_more_small_sizes(METERS))
     message = f"NOT MEASURED at large sizes: {why}" if polynomials else f"NOT MEASURED: {why}"
     samples = sampler.samples
     costs = tuple(

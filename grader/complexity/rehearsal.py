@@ -57,6 +57,7 @@ def _require_names(folder: Path, reference: ModuleType, contract: Contract) -> N
 def _calls(contract: Contract, seed: int) -> Iterator[tuple[tuple[str, ...], Sizes]]:
     secret = at_secret_sizes(contract, seed)
     sizes = [*contract.lattice.points().values(), *contract.large, *secret.large, *secret.ragged, *secret.far]
+    sizes += [secret.huge] if secret.huge else []
     yield from ((contract.args, one) for one in dict.fromkeys(sizes))
     yield from ((specs, contract.lattice.at([4] * len(contract.lattice.names))) for specs in contract.also)
 

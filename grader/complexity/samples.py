@@ -60,6 +60,11 @@ class Samples:
         """Whether a polynomial found at the small sizes is also right at the large ones."""
         return all(polynomial.at(sizes) == self.count(meter, sizes) for sizes in self.contract.large)
 
+    def holds(self, meter: str, polynomial: Polynomial) -> bool:
+        """Whether a polynomial is right at all small and large sizes."""
+        small = self.lattice.points().values()
+        return self.confirms(meter, polynomial) and all(polynomial.at(one) == self.count(meter, one) for one in small)
+
     def place(self, at: int) -> CodeLine:
         """Return the file and line of a place in the code."""
         file, line = divmod(at, PLACES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from grader.complexity.contract import Contract
@@ -61,9 +61,9 @@ class Sampler:
         """Measure at the sizes that show any power that the limits allow."""
         return self.measure(list(self.lattice.points().values()))
 
-    def measure_all_small_sizes(self) -> Samples:
-        """Measure at the sizes that also show higher powers than those of the limits."""
-        self.lattice = self.contract.lattice
+    def measure_more_small_sizes(self, meters: Collection[str]) -> Samples:
+        """Measure at the sizes that also show higher powers than those of the limits of these meters."""
+        self.lattice = self.contract.beyond(meters)
         return self.measure_small_sizes()
 
     def measure_further_calls(self, sizes: Sizes) -> list[Sample]:

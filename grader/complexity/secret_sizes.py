@@ -11,6 +11,7 @@ from grader.complexity.contract import Contract
 from grader.complexity.tiling import Sizes
 
 FAR = 8  # times the largest other size
+FAR_TILES = 4  # times the largest other number of tiles: there may be a step for each pair of tiles
 LOOPING = 2  # times the steps at the other sizes, where loops are allowed
 
 
@@ -22,22 +23,41 @@ def at_secret_sizes(contract: Contract, seed: int) -> Contract:
     """
     rng = np.random.default_rng(seed)
     steps = contract.lattice.step
-    large = tuple(
-        contract.fitted(
-            [
-                int(size + step * rng.integers(0, size // (4 * step) + 1))
-                for size, step in zip(contract.counted(sizes), steps, strict=True)
-            ]
-        )
-        for sizes in contract.large
-    )
+    large = tuple(_grown(contract, sizes, rng, 4) for sizes in contract.large)
     secret = replace(contract, large=large)
     far, farthest = _far_sizes(secret, rng)
-    return replace(secret, far=far, farthest=farthest, ragged=_ragged_sizes(secret, rng))
+    secret = replace(secret, far=far, farthest=farthest, ragged=_ragged_sizes(secret, rng))
+    huge = contract.huge and _grown(contract, contract.huge, rng, 16)
+    return replace(secret, far=(*far, _joint_sizes(secret)), huge=huge)
+
+
+def _grown(contract: Contract, sizes: Sizes, rng: np.random.Generator, share: int) -> Sizes:
+    """Return sizes of which each is larger by a share that is not known before."""
+    return contract.fitted(
+        [
+            int(size + step * rng.integers(0, size // (share * step) + 1))
+            for size, step in zip(contract.counted(sizes), contract.lattice.step, strict=True)
+        ]
+    )
+
+
+def _joint_sizes(contract: Contract) -> Sizes:
+    """Return sizes that are all as large as each one is at any large size; smaller where honest loops would take long.
+
+    At the other sizes some variables are small, and code may behave only there.
+    """
+    base, steps = contract.lattice.base, contract.lattice.step
+    loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
+    most = [max(of_one) for of_one in zip(*map(contract.counted, contract.large), strict=True)]
+    sizes = contract.fitted(most)
+    while loops and loops.at(sizes) > LOOPING * max(loops.at(one) for one in contract.large) and most != list(base):
+        most = [b + (m - b) * 9 // 10 // s * s for m, b, s in zip(most, base, steps, strict=True)]
+        sizes = contract.fitted(most)
+    return sizes
 
 
 def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Sizes, ...], tuple[Sizes, ...]]:
-    """Return sizes in which one variable is about eight times as large as at any other size, the others small.
+    """Return sizes in which one variable is about eight times as large as at any other size (of tiles: four times).
 
     There is one for each variable where the function must not loop. Else there is one for a variable that the seed
     chooses, and not so far that honest loops would take long; the size without this bound comes second.
@@ -50,7 +70,8 @@ def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Size
     farthest: list[Sizes] = []
     for chosen in variables:
         most, step = max(contract.counted(sizes)[chosen] for sizes in contract.large), steps[chosen]
-        size = int(FAR * most // step + rng.integers(1, 2 + most // step))
+        is_tiled = bool(contract.lattice.tiles) and contract.lattice.tiles[chosen] is not None
+        size = int((FAR_TILES if is_tiled else FAR) * most // step + rng.integers(1, 2 + most // step))
         while True:
             sizes = contract.fitted([base[i] + step * size if i == chosen else base[i] for i in range(len(base))])
             if loops is None or most_steps is None or loops.at(sizes) <= most_steps:

@@ -118,6 +118,15 @@ def cpu_seconds(pid: int) -> float:
     return float(times.user + times.system)
 
 
+def forget_peak(pid: int | None) -> bool:
+    """Let the kernel count the peak of a process's memory from now on; whether it does."""
+    try:
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
 def usage_of(pid: int | None) -> tuple[float, int] | None:
     """Return the CPU time and the peak of memory of a process, as the kernel says; None where it does not."""
     try:

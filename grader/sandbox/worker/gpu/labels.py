@@ -51,9 +51,26 @@ class Labels:
 
     def of(self, tensor: torch.Tensor) -> Label:
         key = memory_of(tensor)
-        if key not in self.known:  # no operation that we saw made it, so it is a new origin
-            self.put(tensor, Label(origins=frozenset({next(self.numbers)})))
+        if key not in self.known:
+            if _is_borrowed(tensor):  # during a call: `keep` has labelled what was there before
+                self.put(tensor, self._lender(tensor) or Label(origins=frozenset({MADE})))
+            else:
+                self.keep(tensor)
         return self.known[key][1] if key in self.known else Label()
+
+    def keep(self, tensor: torch.Tensor) -> None:
+        """Label a tensor that no operation made that we saw: it is a new origin."""
+        if memory_of(tensor) not in self.known:
+            self.put(tensor, Label(origins=frozenset({next(self.numbers)})))
+
+    def _lender(self, tensor: torch.Tensor) -> Label | None:
+        """Return the label of the tensor whose memory another one uses by way of a NumPy array, if there is one."""
+        address = _storage(tensor).data_ptr()
+        for reference, label in tuple(self.known.values()):
+            storage = reference()
+            if storage is not None and storage.data_ptr() <= address < storage.data_ptr() + storage.nbytes():
+                return label
+        return None
 
     def put(self, tensor: torch.Tensor, label: Label) -> None:
         if (key := memory_of(tensor)) is not None:
@@ -78,6 +95,14 @@ def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
         while _is_wrapped(tensor):  # by torch.vmap or torch.func.grad
             tensor = _unwrapped(tensor)
         return tensor.untyped_storage()
+
+
+def _is_borrowed(tensor: torch.Tensor) -> bool:
+    """Whether the memory belongs to a NumPy array or another buffer: no mode sees how such a tensor is made."""
+    try:
+        return not _storage(tensor).resizable()
+    except (RuntimeError, NotImplementedError):
+        return False
 
 
 def tensors_in(values: Iterable[Any], depth: int = 0) -> list[torch.Tensor]:

@@ -159,6 +159,17 @@ class Meter(Counts):
             self.walked(at, len(result))
         return result
 
+    def attribute(self, at: int, owner: Any, name: str) -> Any:
+        """Return an attribute that may be a new array: `imag` of a real array, or the inverse of a matrix."""
+        self.at = at
+        result = getattr(owner, name)
+        if isinstance(result, np.ndarray):
+            if name == "I":
+                self.unpriced(at, UNKNOWN)
+            self.copied(at, result)
+            self.made(at, result)
+        return result
+
     def place(self, at: int, owner: Any) -> Any:
         """Return the object to assign items of: `owner`, or a wrapper that counts the assignment."""
         self.at = at

@@ -14,6 +14,8 @@ METER = "attn_meter"  # no leading underscores: Python would mangle the name ins
 # These look at their caller's frame, so the student's code must call them directly.
 _FRAME_BOUND = {"super", "locals", "globals", "vars", "dir"}
 PLACES = 1_000_000  # a place in the code is file · PLACES + line
+# Attributes that make an array. All others of an array are views or numbers, and a hook for each would be slow.
+_MAKING = {"imag", "I", "H"}
 _CODE_RUNNERS = {"exec", "eval"}
 _OPERATORS = {
     ast.Add: "+",
@@ -189,6 +191,12 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load):
             return self.hook("item", node, node.value, _index(node.slice))
         node.value = self.hook("place", node, node.value)  # assigned to, or deleted
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and node.attr in _MAKING:
+            return self.hook("attribute", node, node.value, ast.Constant(node.attr))
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:

@@ -75,6 +75,26 @@ return [str(one.device) for one in (layer.weight.grad, weight.grad, grad)]
     assert [finding.line for finding in found.findings] == [7]
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return x[0] + torch.from_numpy(np.ones((2, 2), np.float32)).to(x[0].device)", {"made_on_cpu"}),
+        ("return x[0] + torch.frombuffer(bytearray(16), dtype=torch.float32).view(2, 2).cuda()", {"made_on_cpu"}),
+        ("return x[0] + KEPT.to(x[0].device)", set()),
+        ("return x[0] + torch.from_numpy(x[1].numpy()).to(x[0].device)", set()),
+        ("y = x[1].to(x[0].device)\nreturn y + torch.from_numpy(x[1].numpy()).cuda()", {"moved_more_than_once"}),
+    ],
+)
+def test_a_tensor_from_a_numpy_array_belongs_to_whoever_made_the_array(
+    student_of: StudentOf, body: str, found: set[str]
+) -> None:
+    top = "import numpy as np\nKEPT = torch.from_numpy(np.ones((2, 2), np.float32))\n"
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    student = student_of(f"{HEAD}{top}def f(*x):\n{lines}\n", "torch")
+    call = student.f.on_device(torch.ones(2, 2), torch.ones(2, 2), elsewhere=[1])
+    assert {finding.kind for finding in call.findings} == found
+
+
 def test_simulation_leaves_torch_unchanged(student_of: StudentOf) -> None:
     source = f"""{HEAD}
 def spoil(x):

@@ -63,7 +63,7 @@ def call(student_of: StudentOf, top: str, body: str) -> DeviceCall:
         ),
         ("memory", "", "return x * x.data_ptr()"),
         ("memory", "", "return x * float(np.from_dlpack(x).sum())"),
-        ("memory", "", "return x * float(torch.from_dlpack(torch.utils.dlpack.to_dlpack(x)).sum())"),
+        ("memory", "", "return x * torch.from_dlpack(torch.utils.dlpack.to_dlpack(x)).sum()"),
         ("memory", "import io", "file = io.BytesIO()\ntorch.save(x, file)\nreturn x * file.getvalue()[0]"),
         ("memory", "import gc", "gc.get_objects()\nreturn x"),
         ("compiled", "@torch.jit.script\ndef g(x):\n    return x + torch.zeros(2, device=x.device)", "return g(x)"),
