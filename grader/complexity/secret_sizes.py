@@ -16,13 +16,12 @@ LOOPING = 2  # times the steps at the other sizes, where loops are allowed
 
 
 def at_secret_sizes(contract: Contract, seed: int) -> Contract:
-    """Return the contract with large sizes that are a little larger, and with sizes that are far larger.
+    """Return the contract with large sizes that are a little larger, with far larger ones, and with a huge one.
 
     No code can then be written for exactly these sizes. The seed comes from the course's salt. Sizes grow by complete
     steps: a size that is split into two heads stays even.
     """
     rng = np.random.default_rng(seed)
-    steps = contract.lattice.step
     large = tuple(_grown(contract, sizes, rng, 4) for sizes in contract.large)
     secret = replace(contract, large=large)
     far, farthest = _far_sizes(secret, rng)

@@ -75,6 +75,8 @@ def test_large_tensors_may_differ_by_more_than_the_rounding_of_a_few_numbers() -
         ({"large": [{"n": 5}]}, "large must be a list of tables, each with n, d"),
         ({"large": []}, "large must be a list of tables"),
         ({"large": [{"n": "a", "d": 1}]}, "large must hold only integers above 0"),
+        ({"huge": {"n": 5}}, "huge must be a table with n, d"),
+        ({"huge": {"n": 5, "d": 0}}, "huge must hold only integers above 0"),
         ({"sizes": {"n": [2, 0], "d": [3, 2]}}, "sizes must hold only integers"),
         ({"sizes": [1]}, "cannot be read"),
         ({"args": [5]}, "5 is not an argument"),

@@ -191,6 +191,7 @@ def test_a_contract_without_a_mistake_is_rehearsed(function: str) -> None:
         ("halves", {"constants": {"half": 0.5}}, "constants must hold only integers above 0"),
         # tiles
         ("tiled", {"large": [{"n": 33, "b": 8, "d": 3}]}, "large has n = 33, which is not a multiple of its tile 8"),
+        ("tiled", {"huge": {"n": 33, "b": 8, "d": 3}}, "huge has n = 33, which is not a multiple of its tile 8"),
         (
             "tiled",
             {"sizes": {"n": ["b", "2*c"], "b": [2, 1], "d": [2, 1]}},
