@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from grader.complexity.contract import METERS, Contract, CostLimit
@@ -63,26 +63,40 @@ def _profile(sampler: Sampler) -> Profile:
     polynomials = simple = _polynomials(samples)
     other = [limit.meter for limit in contract.limits if not samples.confirms(limit.meter, simple[limit.meter])]
     if other:
-        samples = sampler.measure_more_small_sizes(other)
-        # The further sizes may be too few for meters that need no further ones.
-        polynomials = {
-            meter: simple[meter] if meter not in other and samples.holds(meter, simple[meter]) else found
-            for meter, found in _polynomials(samples).items()
-        }
-    exact = {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
+        polynomials = _measure_more(sampler, simple, other)
     further = _make_further_calls(sampler)
-    problem = _measure_far(sampler, exact)
-    events = events_of(sampler.samples, [(further.sizes, sample) for sample in further.samples])
-    if sampler.samples.wrong:
-        costs = [
-            cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, WRONG_RESULTS)
-            for limit in contract.limits
-        ]
-    else:
-        costs = [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in contract.limits]
+    problem = _measure_far(sampler, _confirmed(sampler.samples, polynomials))
+    costs = _costs(sampler, polynomials)
+    if other and any(cost.verdict != "pass" for cost in costs):  # the report says what costs too much, and where
+        polynomials = _measure_more(sampler, simple, METERS)
+        costs = _costs(sampler, polynomials)
+    samples = sampler.samples
+    events = events_of(samples, [(further.sizes, sample) for sample in further.samples])
     costs = [_after(cost, problem) for cost in costs]
-    lacking = _lacking(samples, further)
+    exact, lacking = _confirmed(samples, polynomials), _lacking(samples, further)
     return Profile(contract, tuple(costs), events, polynomials, exact, simple, lacking, further.looping)
+
+
+def _measure_more(sampler: Sampler, simple: Mapping[str, Polynomial], meters: Collection[str]) -> dict[str, Polynomial]:
+    """Measure at further small sizes, enough for these meters, and return the polynomial of each meter."""
+    samples = sampler.measure_more_small_sizes(meters)
+    return {
+        meter: simple[meter] if meter not in meters and samples.holds(meter, simple[meter]) else found
+        for meter, found in _polynomials(samples).items()
+    }
+
+
+def _confirmed(samples: Samples, polynomials: Mapping[str, Polynomial]) -> dict[str, Polynomial]:
+    return {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
+
+
+def _costs(sampler: Sampler, polynomials: Mapping[str, Polynomial]) -> list[Cost]:
+    """Compare everything that was measured with the limits."""
+    samples, limits = sampler.samples, sampler.contract.limits
+    if not samples.wrong:
+        return [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in limits]
+    exact = _confirmed(samples, polynomials)
+    return [cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, WRONG_RESULTS) for limit in limits]
 
 
 def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentError | None:
