@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.sandbox.jail.limits import Limits
 from tests.conftest import StudentOf
 
 HEAD = """
@@ -45,7 +46,7 @@ def gradient():
     from torch._dynamo import config
     return x.grad.tolist(), compiler_is_loaded(), config is torch._dynamo.config
 """
-    assert student_of(source, "torch").gradient() == ([2.0, 2.0], True, True)
+    assert student_of(source, "torch", Limits()).gradient() == ([2.0, 2.0], True, True)
 
 
 def test_a_function_that_must_not_be_compiled_is_left_as_it_is(student_of: StudentOf) -> None:
