@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-import sys
-import types
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import torch
-
-COMPILER = "torch._dynamo"
 
 
 def set_up_torch() -> None:
     """Do what every worker would do first, and turn off what a jail does not allow."""
     torch.set_num_threads(1)
     torch.compile = uncompiled
-    if COMPILER not in sys.modules:
-        sys.modules[COMPILER] = torch._dynamo = Uncompiled(COMPILER)
+    for optimizer in vars(torch.optim).values():
+        if isinstance(optimizer, type) and issubclass(optimizer, torch.optim.Optimizer):
+            leave_uncompiled(optimizer)
     # The first operation reserves memory, and the first gradient imports modules for half a second. With CUDA, the
     # first gradient also counts the GPUs: that starts a thread, and forked children could then use no GPU.
     x = torch.ones(2, 2, requires_grad=True)
@@ -37,20 +36,23 @@ def uncompiled(model: Callable[..., Any] | None = None, **_: Any) -> Any:
 uncompiled.__module__ = "torch"  # so that the meters take it for a function of torch
 
 
-class Uncompiled(types.ModuleType):
-    """Takes the place of torch's compiler until something else of it is needed.
+def leave_uncompiled(optimizer: type[torch.optim.Optimizer]) -> None:
+    """Keep an optimizer from importing the compiler only to say that it is not compiled: a second in each worker."""
+    for name, method in list(vars(optimizer).items()):
+        plain = getattr(method, "__wrapped__", None)
+        if not isinstance(method, FunctionType) or not isinstance(plain, FunctionType):
+            continue
+        plain.__dynamo_disable = plain  # type: ignore[attr-defined] # torch looks here for what is not compiled
+        if method.__code__.co_name == "_use_grad":  # the steps of nearly all optimizers
+            setattr(optimizer, name, _without_gradient(plain))
 
-    An optimizer imports the compiler, for a second in each worker, only to say that its own steps are not compiled.
-    """
 
-    def graph_break(self, *_: Any, **__: Any) -> None:
-        """Do nothing: there is no graph to break."""
+def _without_gradient(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the step of an optimizer as torch wraps it, but without the compiler."""
 
-    def disable(self, function: Callable[..., Any] | None = None, *_: Any, **__: Any) -> Any:
-        """Return a function as it is: nothing is compiled."""
-        return function if function is not None else lambda decorated: decorated
+    @functools.wraps(step)
+    def wrapped(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
+        with torch.set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(COMPILER) is self:
-            del sys.modules[COMPILER]
-        return getattr(importlib.import_module(COMPILER), name)
+    return wrapped

@@ -18,7 +18,7 @@ def compiler_is_loaded():
 """
 
 
-@pytest.mark.parametrize("kind", ["AdamW", "Adam", "SGD", "RMSprop"])
+@pytest.mark.parametrize("kind", ["AdamW", "Adam", "SGD", "RMSprop", "Adagrad"])
 def test_an_optimizer_works_without_the_compiler(student_of: StudentOf, kind: str) -> None:
     source = f"""{HEAD}
 def trained():
@@ -34,6 +34,27 @@ def trained():
     largest, loaded = student_of(source, "torch").trained()
     assert largest < 1
     assert not loaded
+
+
+def test_an_optimizer_without_that_import_works_as_before(student_of: StudentOf) -> None:
+    source = f"""{HEAD}
+def trained():
+    weight = nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.LBFGS([weight])
+
+    def loss():
+        optimizer.zero_grad()
+        with torch.enable_grad():
+            found = weight.square().sum()
+        found.backward()
+        return found
+
+    optimizer.step(loss)
+    return float(weight.detach().abs().max()), torch.is_grad_enabled()
+"""
+    largest, has_gradient = student_of(source, "torch", Limits()).trained()
+    assert largest < 0.1
+    assert has_gradient
 
 
 def test_what_needs_the_compiler_gets_it(student_of: StudentOf) -> None:
