@@ -11,7 +11,7 @@ import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.worker.gpu.labels import CPU, GPU, MADE, PLAIN, Label, memory_of, tensors_in
-from grader.sandbox.worker.gpu.simulated import SimulatedGpu
+from grader.sandbox.worker.gpu.simulated import FEW, SimulatedGpu
 from grader.sandbox.worker.gpu.transfers import TransferRequest, move, request_of
 
 DeviceHandler = Callable[[SimulatedGpu, Any, Any, dict[str, Any]], Any]
@@ -69,9 +69,9 @@ def made(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, An
         result = simulated.run(function, args, kwargs, device)
         if device == GPU:
             data = args[at] if len(args) > at else kwargs.get("data")
-            of_numpy = isinstance(data, np.ndarray) and data.ndim > 0
-            label = Label(CPU, frozenset({MADE}), simulated.place()) if of_numpy else Label()
-            simulated.copied(label, axes=int(of_numpy))
+            of_array = (isinstance(data, np.ndarray) and data.ndim > 0) or result.numel() > FEW
+            label = Label(CPU, frozenset({MADE}), simulated.place()) if of_array else Label()
+            simulated.copied(label, axes=int(of_array))
     else:
         result = simulated.run(function, args, kwargs, device)
     before = set(map(memory_of, given))

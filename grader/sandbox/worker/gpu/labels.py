@@ -51,15 +51,13 @@ class Labels:
 
     def of(self, tensor: torch.Tensor) -> Label:
         key = memory_of(tensor)
-        if key not in self.known:
-            if _is_borrowed(tensor):  # during a call: `keep` has labelled what was there before
-                self.put(tensor, self._lender(tensor) or Label(origins=frozenset({MADE})))
-            else:
-                self.keep(tensor)
+        if key not in self.known:  # made by nothing that we saw, and not there before the call
+            lender = self._lender(tensor) if _is_borrowed(tensor) else None
+            self.put(tensor, lender or Label(origins=frozenset({MADE})))
         return self.known[key][1] if key in self.known else Label()
 
     def keep(self, tensor: torch.Tensor) -> None:
-        """Label a tensor that no operation made that we saw: it is a new origin."""
+        """Label a tensor that was there before a call, unless it has a label: it is a new origin."""
         if memory_of(tensor) not in self.known:
             self.put(tensor, Label(origins=frozenset({next(self.numbers)})))
 
@@ -98,7 +96,7 @@ def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
 
 
 def _is_borrowed(tensor: torch.Tensor) -> bool:
-    """Whether the memory belongs to a NumPy array or another buffer: no mode sees how such a tensor is made."""
+    """Whether the memory belongs to a NumPy array or another buffer."""
     try:
         return not _storage(tensor).resizable()
     except (RuntimeError, NotImplementedError):

@@ -13,6 +13,7 @@ import torch.utils._device
 
 from grader.sandbox.worker.gpu.labels import BACK, CPU, GPU, MADE, NOWHERE, FileLine, Label, Labels, tensors_in
 
+FEW = 8  # numbers that may be copied in each call; more of them are a table that was made on the CPU
 MAX_NOTES = 200  # a loop may make the same mistake with a new message each time
 
 
@@ -112,15 +113,15 @@ class SimulatedGpu:
         """Note that the CPU waits for the GPU."""
         self.find("host_sync", name or self.called)
 
-    def copied(self, label: Label, *, axes: int, non_blocking: bool = False) -> None:
+    def copied(self, label: Label, *, axes: int, entries: int = FEW + 1, non_blocking: bool = False) -> None:
         """Note a copy from the CPU to the GPU, and what is wrong with it."""
         place = self.place()
         if len(self.copies) < MAX_NOTES:
             self.copies.append((non_blocking, *place))
         if BACK in label.origins:
             self.find("round_trip", self.called, label.place[1], place)
-        # A tensor without axes may stay on the CPU, so moving it is fine. A module is always made before it is moved.
-        elif label.origins == {MADE} and axes and self.lives_on_gpu and not _moves_a_module():
+        # A tensor without axes may stay on the CPU, so moving it is fine. A layer is always made before it is moved.
+        elif label.origins == {MADE} and axes and self.lives_on_gpu and not _moves_a_layer(entries):
             self.find("made_on_cpu", self.called, label.place[1], place)
         for origin in label.origins - {MADE, BACK} if axes else ():
             self.moved[origin] += 1
@@ -135,11 +136,16 @@ class SimulatedGpu:
         )
 
 
-def _moves_a_module() -> bool:
-    """Whether `nn.Module.to` or a similar method is moving a tensor."""
+def _moves_a_layer(entries: int) -> bool:
+    """Whether `nn.Module.to` or a similar method is moving a few numbers, or a layer of torch's own.
+
+    These begin on the CPU. A table that a module only carries does not have to.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code is torch.nn.Module._apply.__code__:
-            return True
+            kind = type(frame.f_locals.get("self"))
+            is_layer = kind is not torch.nn.Module and kind.__module__.startswith("torch.nn.modules.")
+            return is_layer or entries <= FEW
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -61,7 +61,8 @@ def move(simulated: SimulatedGpu, tensor: torch.Tensor, request: TransferRequest
 def note(simulated: SimulatedGpu, tensor: torch.Tensor, there: torch.device, *, non_blocking: bool) -> None:
     """Note a copy to the GPU, or a sync for a copy to the CPU."""
     if there == GPU:
-        simulated.copied(simulated.labels.of(tensor), axes=tensor.dim(), non_blocking=non_blocking)
+        label = simulated.labels.of(tensor)
+        simulated.copied(label, axes=tensor.dim(), entries=tensor.numel(), non_blocking=non_blocking)
     else:
         simulated.sync()
 
