@@ -91,11 +91,20 @@ def _uses(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[tuple[st
             trees += [(f"{file}[{number}]" if notebook else file, tree)] if tree is not None else []
     names = Names.of([tree for _, tree in trees])
     return tuple(
-        (name, node.lineno, path)
+        (name, getattr(node, "lineno", 1), path)
         for name, tree in trees
         for node in ast.walk(tree)
-        if isinstance(node, ast.Name | ast.Attribute) and (path := names.path(node))
+        for path in _paths(node, names)
     )
+
+
+def _paths(node: ast.AST, names: Names) -> Iterator[str]:
+    """Yield what a node names in a library, also by a text: `getattr(F, "relu")`, `methodcaller("dot")`."""
+    if isinstance(node, ast.Name | ast.Attribute) and (path := names.path(node)):
+        yield path
+    elif isinstance(node, ast.Call) and (is_name(node.func, "getattr") or names.path(node.func) in NAME_TAKERS):
+        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        yield from (f"{root}.{text}" for text in texts for root in ("numpy", "torch"))
 
 
 @lru_cache(maxsize=32)  # every contract of a submission asks again
@@ -258,8 +267,6 @@ class _Auditor(ast.NodeVisitor):
             self.flag(node, SPECIAL_METHOD)
         if path.startswith("numpy.") and any(keyword.arg == "call" for keyword in node.keywords):
             self.flag(node, UNWATCHED)  # NumPy would call it
-        if any(keyword.arg == "chunk_size" for keyword in node.keywords):
-            self.flag(node, UNWATCHED)  # torch.vmap would loop over the chunks
         if any(keyword.arg == "stack_info" for keyword in node.keywords) or (name == "dir" and not node.args):
             self.flag(node, HATCH)  # they show the names and frames of the measurement
         for argument in (*node.args, *node.keywords):
@@ -302,6 +309,18 @@ class _Auditor(ast.NodeVisitor):
         if isinstance(node, ast.Lambda) or (isinstance(node, ast.Constant) and node.value is None):
             return True
         return isinstance(node, ast.Name) and node.id in self.names.own and node.id not in self.names.libraries
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        self._check_loop(node, node.arg)
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        self._check_loop(node, node.value)
+
+    def _check_loop(self, node: ast.AST, name: object) -> None:
+        """Check a name by which torch.vmap would loop, in a file that uses it."""
+        if name == "chunk_size" and self.names.has_vmap:
+            self.flag(node, UNWATCHED)
 
     # definitions ------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ class Names:
     classes: frozenset[str]
     may_change_others: bool  # whether attributes of anything but `self` are given a value
     may_read_any: bool  # whether attributes are read whose names are not in the text
+    has_vmap: bool  # whether torch.vmap is named
 
     @classmethod
     def of(cls, trees: list[ast.Module]) -> Names:
@@ -45,7 +46,8 @@ class Names:
                     libraries.setdefault(name, known)
         own = {name for node in nodes for name in _bound(node)}
         classes = frozenset(node.name for node in nodes if isinstance(node, ast.ClassDef))
-        return cls(libraries, frozenset(own), classes, any(map(_changes_another, nodes)), any(map(_reads_any, nodes)))
+        changes, reads, vmap = (any(map(is_one, nodes)) for is_one in (_changes_another, _reads_any, _is_vmap))
+        return cls(libraries, frozenset(own), classes, changes, reads, vmap)
 
     @property
     def libraries_may_be_values(self) -> bool:
@@ -93,6 +95,11 @@ def _reads_any(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and is_name(node.func, "getattr") and len(node.args) > 1:
         return not isinstance(node.args[1], ast.Constant)
     return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+
+
+def _is_vmap(node: ast.AST) -> bool:
+    names = (getattr(node, key, None) for key in ("id", "attr", "name", "value"))
+    return any(type(name) is str and name == "vmap" for name in names)
 
 
 def is_name(node: ast.AST | None, name: str = "") -> bool:

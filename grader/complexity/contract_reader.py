@@ -30,7 +30,7 @@ KEYS: dict[str, str] = {
     "where": "sizes that must not be larger than others, such as `n_q <= n_k`",
     "constants": "numbers by name, for arguments and limits",
     "large": "large sizes that confirm what is found at small ones",
-    "huge": "a size at which one call is not counted but watched by the kernel, for its memory and CPU time",
+    "huge": "a size at which one call is not counted but watched by the kernel, for its memory",
     "points": "points, shared by the limits",
     "tolerance": "how far a result may be from the reference's, where right ones differ by more than rounding",
     "needs": '`"attention"`: each call must call PyTorch\'s own attention',

@@ -17,7 +17,7 @@ from grader.complexity.cost import CodeLine, Cost, Event
 from grader.complexity.profile import Profile, profile
 from grader.complexity.secret_sizes import at_secret_sizes
 from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
-from grader.complexity.witness import doubt
+from grader.complexity.witness import doubt, doubt_at_huge
 from grader.complexity.written_products import first_product
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
@@ -78,8 +78,11 @@ class CostMeasurer:
         )
         costs = _fail_forbidden(_judge_further_calls(found), forbidden)
         costs = _undecided(costs, (*audit(session.program.own_files), *self._named(session, contract)))
-        if (secret.huge or contract is self.contracts[-1]) and all(cost.verdict == "pass" for cost in costs):
-            costs = _in_doubt(costs, doubt(session, secret, seed, expected, found.exact))
+        if all(cost.verdict == "pass" for cost in costs):
+            why = doubt_at_huge(session, secret, seed, expected)
+            if not why and contract is self.contracts[-1]:
+                why = doubt(session, secret, seed, expected, found.exact)
+            costs = _in_doubt(costs, why)
         return FunctionCosts(found, costs if self.reference is None else tuple(map(_for_a_report, costs)), forbidden)
 
     def _rule(self, call: str) -> ForbiddenRule | None:

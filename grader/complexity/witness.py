@@ -26,6 +26,7 @@ ALWAYS_SECONDS = 0.4
 # Of memory: how many times the limit, and what is always allowed. Where the kernel cannot forget an earlier peak, what
 # a library takes once counts, too.
 BYTES_TIMES, ALWAYS_BYTES, ALWAYS_BYTES_WITH_FIRSTS = 12, 32 << 20, 96 << 20
+ALWAYS_BYTES_HUGE = 16 << 20  # no library takes that much at a size that a module's author has tried
 CPU_TIME = "it takes far more CPU time at a large size than its counted cost explains: an instructor must check"
 MEMORY = "it takes far more memory at a large size than its counted cost explains: an instructor must check"
 ENDED = "it does not get through a large size: an instructor must check"
@@ -44,21 +45,38 @@ def doubt(
     session: Session, contract: Contract, seed: int, expected: Expected | None, exact: Mapping[str, Polynomial]
 ) -> str:
     """Return why the counts of a function are not plausible; empty if they are, or where the kernel tells nothing."""
-    is_counted = exact.keys() >= SECONDS.keys()
-    if session.worker_pid is None or not (is_counted or contract.huge):
+    if session.worker_pid is None or not exact.keys() >= SECONDS.keys():
         return ""
-    sizes = contract.huge or _sizes(contract)
+    sizes = _sizes(contract)
     try:
         used = _used(session, contract, seed, expected, sizes)
     except StudentError:
         return ENDED
-    if used is None:
-        return ""
-    if is_counted and used.cpu_s > _seconds(exact, sizes):
+    if used is not None and used.cpu_s > _seconds(exact, sizes):
         return CPU_TIME
+    return _too_much_memory(contract, sizes, used, ALWAYS_BYTES)
+
+
+def doubt_at_huge(session: Session, contract: Contract, seed: int, expected: Expected | None) -> str:
+    """Return whether a function takes memory at the huge size that its counts do not show; empty if not.
+
+    Its CPU time says nothing there: honest loops that work token by token may take long.
+    """
+    if session.worker_pid is None or contract.huge is None:
+        return ""
+    try:
+        used = _used(session, contract, seed, expected, contract.huge)
+    except StudentError:
+        return ENDED
+    return _too_much_memory(contract, contract.huge, used, ALWAYS_BYTES_HUGE)
+
+
+def _too_much_memory(contract: Contract, sizes: Sizes, used: Usage | None, always: int) -> str:
     memory = next((limit.bound for limit in contract.limits if limit.meter == "mem"), None)
-    always = ALWAYS_BYTES if used.is_fresh else ALWAYS_BYTES_WITH_FIRSTS
-    return MEMORY if memory and used.peak_bytes > always + BYTES_TIMES * 8 * float(memory.at(sizes)) else ""
+    if used is None or memory is None:
+        return ""
+    always = always if used.is_fresh else ALWAYS_BYTES_WITH_FIRSTS
+    return MEMORY if used.peak_bytes > always + BYTES_TIMES * 8 * float(memory.at(sizes)) else ""
 
 
 def _seconds(exact: Mapping[str, Polynomial], sizes: Sizes) -> float:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeGuard
 
+from grader.complexity.audit_lists import NAME_TAKERS
 from grader.complexity.audit_names import Names
 from grader.complexity.audit_parsing import parse, without_main
 
@@ -69,10 +70,12 @@ def _is_operator(node: ast.AST) -> TypeGuard[ast.BinOp | ast.AugAssign]:
     return isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult)
 
 
-def _is_product(node: ast.AST, names: Names) -> TypeGuard[ast.Name | ast.Attribute]:
+def _is_product(node: ast.AST, names: Names) -> TypeGuard[ast.Name | ast.Attribute | ast.Call]:
     path = names.path(node) if isinstance(node, ast.Name | ast.Attribute) else None
     if path is not None:
         return path in PRODUCTS
+    if isinstance(node, ast.Call) and names.path(node.func) in NAME_TAKERS | {"getattr"}:
+        return any(isinstance(one, ast.Constant) and one.value in METHODS | _OF_NUMPY for one in node.args)
     if not isinstance(node, ast.Attribute):
         return False
     return node.attr in METHODS or (node.attr == "dot" and "dot" not in names.own)
