@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.sandbox.protocol.call_names import UNKNOWN
 from grader.sandbox.worker.meters.arrays import arrays_in, owner_of
 from grader.sandbox.worker.meters.number_types import NUMBERS
 from grader.sandbox.worker.meters.rewrite import file_of
@@ -152,6 +153,8 @@ class Counts:
         owner = array if array.base is None else owner_of(array)
         if (key := id(owner)) not in self.known:
             self.allocated(at, key, owner, owner.nbytes)
+            if array.dtype.kind in "OV":  # an entry can be a whole matrix, or a row
+                self.unpriced(at, UNKNOWN)
 
     def allocated(self, at: int, key: int, owner: Any, size: int) -> None:
         """Count new memory until its owner is freed; `key` identifies it."""

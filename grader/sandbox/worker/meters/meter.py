@@ -36,6 +36,7 @@ PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), ty
 CONTEXTS = np.errstate | contextlib.ContextDecorator  # callable, as they are decorators, too
 LARGEST_INTEGER = 1 << 128
 LONGEST_TEXT = 100_000
+PLAIN_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial)
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
 
@@ -105,6 +106,8 @@ class Meter(Counts):
     def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply a comparison, `in` or `not in`."""
         self.at = at
+        if name in ("in", "not in") and hasattr(type(b), "__next__"):
+            b = self._ticking(at, b)
         result = COMPARE[name](a, b)
         if isinstance(result, np.ndarray):
             self.worked(at, result.size)
@@ -151,6 +154,8 @@ class Meter(Counts):
         result = owner[index]
         if type(result) in NUMBERS:
             return result
+        if type(owner) is np.ndarray:
+            self.made(at, owner)  # no hook sees what a loop in C hands out
         if isinstance(result, np.ndarray):
             self._follow_products((owner,), result)
             self.copied(at, result)
@@ -170,9 +175,24 @@ class Meter(Counts):
             self.made(at, result)
         return result
 
+    def chained(self, at: int, value: Any) -> Any:
+        """Return a value of a chained comparison, which has no hook."""
+        if isinstance(value, np.ndarray) and value.size > 1:
+            self.unpriced(at, UNKNOWN_OPERATOR)
+        return value
+
+    def overwritten(self, at: int, owner: Any) -> Any:
+        """Return an owner of which one attribute, such as `flat`, is about to get other numbers."""
+        if isinstance(owner, np.ndarray):
+            self.worked(at, owner.size)
+            self.made(at, owner)
+        return owner
+
     def place(self, at: int, owner: Any) -> Any:
         """Return the object to assign items of: `owner`, or a wrapper that counts the assignment."""
         self.at = at
+        if type(owner) is np.ndarray:
+            self.made(at, owner)
         return _AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
 
     def spread(self, at: int, iterable: Any) -> Any:
@@ -196,8 +216,12 @@ class Meter(Counts):
             self.made(at, result)
             return result
         self._note_callbacks(at, function, (*args, *kwargs.values()))
+        if type(function) is types.FunctionType and str(function.__module__).startswith("torch"):
+            args = tuple(self.watched(at, one) if self._is_plain_callback(one) else one for one in args)
         result = function(*args, **kwargs)
         self._note_text(at, result)
+        self.made(at, args)
+        self.made(at, getattr(function, "__self__", None))
         price = self.price_of(function)
         try:
             if price is None:
@@ -253,6 +277,10 @@ class Meter(Counts):
             if self.may_call(function, one):
                 self.hidden.setdefault(name_of(one), at)
 
+    def _is_plain_callback(self, value: Any) -> bool:
+        """Whether this is a function of a library, which a function of torch such as `tree_map` may call in a loop."""
+        return type(value) in PLAIN_FUNCTIONS and not self.is_own(value)
+
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
         """Count an operator between two values, given its result."""
         kind_a, kind_b = type(a), type(b)
@@ -265,6 +293,9 @@ class Meter(Counts):
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
             if name == "@" or (name == "*" and isinstance(result, np.matrix) and np.ndim(a) and np.ndim(b)):
                 self.matrix_product(at, "@", a, b, result)
+            elif name == "**" and isinstance(a, np.matrix):
+                self.event(at, "@")
+                self.unpriced(at, UNKNOWN_OPERATOR)
             else:
                 self.elementwise(at, name in PRODUCTS, (a, b), result)
                 if name == "/" and isinstance(result, np.ndarray) and _is_data(a) and _is_data(b):

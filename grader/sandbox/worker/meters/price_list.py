@@ -150,6 +150,7 @@ def _method_price(function: Any) -> Price | None:
 _QUICK = {"add", "discard", "get", "setdefault", "items", "keys", "values", "pop", "popitem", "clear", "move_to_end"}
 _QUICK |= {"__contains__", "__getitem__"}
 _FREE_TYPES = {
+    weakref.ref,
     *(np.dtype, np.errstate, np.finfo, np.iinfo, np.ndindex, np.ndenumerate, np.broadcast, np.nditer),
     *(int, float, bool, complex, range, slice, type, enumerate, zip, reversed),
     *(itertools.product, itertools.chain, itertools.count, itertools.cycle, itertools.repeat, itertools.islice),
@@ -157,7 +158,7 @@ _FREE_TYPES = {
     *(functools.partial, operator.itemgetter, operator.attrgetter, fractions.Fraction),
     *(decimal.Decimal, memoryview, types.SimpleNamespace),
     *(contextlib.suppress, contextlib.nullcontext, contextlib.ExitStack, warnings.catch_warnings, io.StringIO),
-    *(array.array, collections.ChainMap, collections.UserDict, types.MappingProxyType),
+    *(collections.ChainMap, collections.UserDict, types.MappingProxyType),
 }
 _FREE_KINDS = {operator.itemgetter, operator.attrgetter, types.GenericAlias}
 _FREE_OWNERS: tuple[type, ...] = (np.generic, int, float, complex, dict, str, bytes, tuple, range, list, set, slice)
@@ -197,7 +198,8 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
     tables: dict[Price, str] = {
         reduction: """sum mean max min amax amin prod any all argmax argmin std var median cumsum cumprod nansum nanmax
             nanmin nanmean nanprod nanstd nanvar nanargmax nanargmin count_nonzero ptp trace cumulative_sum
-            allclose array_equal array_equiv percentile quantile diff""",
+            percentile quantile diff""",
+        prices.compared: "allclose array_equal array_equiv isclose",
         moved: """asarray array asanyarray ascontiguousarray asfortranarray copy reshape transpose permute_dims swapaxes
             moveaxis rollaxis ravel squeeze expand_dims atleast_1d atleast_2d atleast_3d broadcast_to broadcast_arrays
             stack concatenate concat vstack hstack dstack column_stack block tile repeat take take_along_axis flip
@@ -206,7 +208,7 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
             zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
             geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
             asarray_chkfinite row_stack resize diag_indices_from""",
-        read: """where clip round around nan_to_num isclose real imag nonzero argwhere flatnonzero put put_along_axis
+        read: """where clip round around nan_to_num real imag nonzero argwhere flatnonzero put put_along_axis
             copyto putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin fix""",
         sorting: """sort argsort partition argpartition searchsorted lexsort unique unique_values unique_counts
             unique_inverse unique_all union1d intersect1d setdiff1d setxor1d digitize""",
@@ -257,7 +259,7 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
     for product_of_many in (np.linalg.multi_dot, np.linalg.matrix_power, np.cov, np.corrcoef):
         yield product_of_many, prices.unmeasured_product
     yield np.lib.array_utils.normalize_axis_index, free
-    yield np.linalg.norm, reduction
+    yield np.linalg.norm, prices.norm
     yield np.linalg.vecdot, product
     yield np.linalg.matmul, product
     yield np.linalg.outer, elementwise
@@ -274,12 +276,12 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
     names = """add iadd sub isub mul imul truediv itruediv floordiv ifloordiv mod imod pow ipow matmul imatmul and_
         or_ xor lt le gt ge eq ne neg pos abs invert inv concat iconcat"""
     yield from ((getattr(operator, name), prices.operation) for name in names.split())
-    yield from ((one, prices.operation) for one in (pow, abs))
+    yield from ((one, prices.operation) for one in (pow, abs, divmod))
     for name in vars(math):
         if callable(function := getattr(math, name)) and not isinstance(function, type):
-            yield function, {"prod": reduction, "sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
+            yield function, {"sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
     yield from ((function, free) for function in vars(cmath).values() if callable(function))
-    plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next print round divmod
+    plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next print round
         ord chr bin hex __import__ type vars"""
     yield from ((getattr(builtins, name), free) for name in plain.split())
     yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache, itertools.tee))
@@ -297,14 +299,16 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     """Yield the functions that have handlers."""
     walkers = (max, min, any, all, sorted, list, tuple, set, frozenset, dict, bytes, bytearray, math.fsum, math.hypot)
     more = (collections.deque, collections.Counter, collections.OrderedDict, statistics.fmean, statistics.mean)
-    yield from ((one, handlers.walk) for one in (*walkers, *more))
+    yield from ((one, handlers.walk) for one in (*walkers, *more, array.array))
     calling = (map, filter, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile)
     arrays = (np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize, np.frompyfunc)
     calling_too = (itertools.filterfalse, functools.cmp_to_key)
     yield from ((one, handlers.calls_its_argument) for one in (*calling, *calling_too, *arrays))
     yield from ((one, handlers.to_text) for one in (str, repr, format))
-    yield from ((one, handlers.copy_object) for one in (copy.copy, copy.deepcopy))
+    deep = (copy.deepcopy, dataclasses.asdict, dataclasses.astuple)
+    yield from ((one, handlers.copy_object) for one in (copy.copy, *deep))
     yield sum, handlers.sum_up
+    yield math.prod, handlers.multiply_all
     yield from ((one, handlers.calls_on_demand) for one in (iter, itertools.groupby, collections.defaultdict))
     yield functools.reduce, handlers.reduce
     yield np.piecewise, handlers.piecewise

@@ -158,8 +158,28 @@ def read(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, resul
 
 def sorting(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
     """Sorts: each entry is read about log2(size) times."""
-    size = int(np.size(subject_of(function, args, kwargs)))
+    arrays = (subject_of(function, args, kwargs), *args, *kwargs.values(), result)
+    size = max(int(np.size(one)) for one in arrays if isinstance(one, np.ndarray | list | tuple | int))
     meter.worked(at, size * size.bit_length())
+
+
+def compared(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """allclose, array_equiv and similar: every pair of entries of two arrays that are broadcast together."""
+    shapes = [np.shape(one) for one in (*args, *kwargs.values()) if isinstance(one, np.ndarray | list | tuple)]
+    try:
+        size = prod(np.broadcast_shapes(*shapes))
+    except ValueError:
+        size = 1  # arrays of other shapes are never equal
+    meter.computed(at, size)
+
+
+def norm(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """linalg.norm: a sum of squares, or for some orders of a matrix its singular values."""
+    order = kwargs.get("ord", args[1] if len(args) > 1 else None)
+    axis = kwargs.get("axis", args[2] if len(args) > 2 else None)
+    if order in (2, -2, "nuc") and (type(axis) is tuple or (axis is None and np.ndim(args[0] if args else 0) != 1)):
+        meter.unpriced(at, name_of(function))
+    reduction(meter, at, function, args, kwargs, result)
 
 
 def product(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
@@ -229,12 +249,22 @@ def ufunc_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwarg
     subject = args[0] if args else next((one for one in kwargs.values() if isinstance(one, np.ndarray)), 0)
     others = [one for one in (*args[1:], *kwargs.values()) if isinstance(one, np.ndarray)]
     size = max(int(np.size(one)) for one in (subject, *others))
+    if function.__name__ == "reduceat":
+        places = kwargs.get("indices", args[1] if len(args) > 1 else None)
+        size = _overlapping(subject, places, kwargs.get("axis", args[2] if len(args) > 2 else 0))
     meter.computed(at, size)
     if ufunc.__name__ in PRODUCTS:
         meter.multiplied(at, size, scalar=False)
     if ufunc in (np.add, np.subtract, np.hypot, np.logaddexp, np.logaddexp2):
         for one in (subject, *others):
             meter.summed(at, SUM, one, always=ufunc not in (np.add, np.subtract))
+
+
+def _overlapping(array: Any, places: Any, axis: Any) -> int:
+    """Return how many entries a reduceat reads: its ranges may overlap."""
+    length, starts = int(np.shape(array)[axis]), np.asarray(places)
+    ranges = np.maximum(np.append(starts[1:], length) - starts, 1)
+    return int(ranges.sum()) * (int(np.size(array)) // max(1, length))
 
 
 def weighted(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:

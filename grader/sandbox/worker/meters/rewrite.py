@@ -16,6 +16,7 @@ _FRAME_BOUND = {"super", "locals", "globals", "vars", "dir"}
 PLACES = 1_000_000  # a place in the code is file · PLACES + line
 # Attributes that make an array. All others of an array are views or numbers, and a hook for each would be slow.
 _MAKING = {"imag", "I", "H"}
+_COPYING = {"flat", "real", "imag"}  # attributes that copy what is assigned to them
 _CODE_RUNNERS = {"exec", "eval"}
 _OPERATORS = {
     ast.Add: "+",
@@ -166,6 +167,9 @@ class _Rewriter(ast.NodeTransformer):
         if name in _FRAME_BOUND:
             return node
         call = self.hook("call", node, node.func, *node.args)
+        for keyword in node.keywords:
+            if keyword.arg is None:  # `f(**settings)`
+                keyword.value = self.hook("spread", node, keyword.value)
         call.keywords = node.keywords
         return call
 
@@ -181,8 +185,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARISONS:
-            return node  # a chained comparison is between numbers: an array has no truth value
+        if len(node.ops) != 1:  # a chained comparison is between numbers: an array has no truth value
+            node.comparators = [self.hook("chained", one, one) for one in node.comparators]
+            return node
+        if type(node.ops[0]) not in _COMPARISONS:
+            return node
         name = ast.Constant(_COMPARISONS[type(node.ops[0])])
         return self.hook("compare", node, name, node.left, node.comparators[0])
 
@@ -197,6 +204,21 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and node.attr in _MAKING:
             return self.hook("attribute", node, node.value, ast.Constant(node.attr))
+        if not isinstance(node.ctx, ast.Load) and node.attr in _COPYING:
+            node.value = self.hook("overwritten", node, node.value)
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        parts = zip(node.keys, node.values, strict=True)
+        node.values = [self.hook("spread", value, value) if key is None else value for key, value in parts]
+        return node
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        self.generic_visit(node)
+        patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
+        if any(isinstance(one, ast.MatchStar) or getattr(one, "rest", None) for one in patterns):
+            node.subject = self.hook("spread", node, node.subject)
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:

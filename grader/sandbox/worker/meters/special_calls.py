@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import array
+import collections
 import math
+import operator
 import statistics
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,7 @@ import numpy as np
 
 from grader.sandbox.protocol.call_names import SUM
 from grader.sandbox.worker.meters.arrays import name_of
+from grader.sandbox.worker.meters.number_types import NUMBERS
 from grader.sandbox.worker.meters.prices import Args, Kwargs, moved
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ def calls_its_argument(meter: Meter, at: int, function: Any, args: Args, kwargs:
     args = (meter.watched(at, args[0]), *args[1:]) if args else args
     if function.__name__ == "accumulate":
         args = tuple(meter.watched(at, arg) if callable(arg) else arg for arg in args)
+        if (args[1] if len(args) > 1 else kwargs.get("func")) is None:
+            args, kwargs = args[:1], kwargs | {"func": operator.add}
     kwargs = {key: meter.watched(at, arg) if key in CALLED else arg for key, arg in kwargs.items()}
     result = function(*args, **kwargs)
     moved(meter, at, function, args, kwargs, result)
@@ -58,6 +64,8 @@ def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
         kwargs = kwargs | {"key": meter.watched(at, kwargs["key"])}
     if len(args) > 1 and function in (max, min, math.hypot):
         meter.walked(at, len(args))
+    elif function is array.array and len(args) > 1:
+        args = (args[0], meter.counted(at, args[1]), *args[2:])
     elif args and isinstance(args[0], int) and function in (bytes, bytearray):
         meter.walked(at, args[0])
     elif args and isinstance(args[0], Iterable):
@@ -81,13 +89,25 @@ def walk_all(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -
 
 
 def copy_object(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """Copies: an array costs its size, a list its length."""
+    """Copies: an array costs its size, a list its length, and all that is inside where the copy is deep."""
     result = function(*args, **kwargs)
-    if isinstance(result, np.ndarray):
-        meter.worked(at, result.size)
-    elif hasattr(type(result), "__len__"):
-        meter.walked(at, len(result))
+    _count_copy(meter, at, result, deep=function.__name__ != "copy")
     return result
+
+
+def _count_copy(meter: Meter, at: int, value: Any, *, deep: bool) -> None:
+    if isinstance(value, np.ndarray):
+        meter.worked(at, value.size)
+        meter.made(at, value)
+    elif isinstance(value, list | tuple | dict | set | frozenset | collections.deque):
+        meter.walked(at, len(value))
+        for item in value.values() if isinstance(value, dict) else value if deep else ():
+            if deep and type(item) not in NUMBERS and not isinstance(item, str):
+                _count_copy(meter, at, item, deep=True)
+    elif hasattr(type(value), "__len__"):
+        meter.walked(at, len(value))
+    elif deep and hasattr(value, "__dict__") and not hasattr(value, "numel"):  # torch counts its own copies
+        _count_copy(meter, at, vars(value), deep=True)
 
 
 def to_text(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -113,6 +133,17 @@ def sum_up(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> 
         meter.tick(at)
         start = meter.binary(at, "+", start, element)
     return start
+
+
+def multiply_all(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
+    """math.prod: one product after another, as operators make them."""
+    if len(args) != 1 or not kwargs.keys() <= {"start"}:
+        return function(*args, **kwargs)  # which raises the right error
+    product = kwargs.get("start", 1)
+    for element in args[0]:
+        meter.tick(at)
+        product = meter.binary(at, "*", product, element)
+    return product
 
 
 def reduce(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:

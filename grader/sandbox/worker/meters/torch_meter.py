@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_ready_made
+from grader.sandbox.worker.meters.calling_back import CALLING_BACK, On
 from grader.sandbox.worker.meters.meter import Meter
 from grader.sandbox.worker.meters.torch_prices import OperationDone, TorchPrice, moved, price_of
 
@@ -60,7 +61,12 @@ class FunctionMeter(TorchFunctionMode):  # type: ignore[misc] # torch gives it n
         name = str(getattr(function, "__name__", ""))
         if name != "__get__":  # reading an attribute such as a shape is always allowed
             self.calls.note(name, ready=is_ready(name))
-        return function(*args, **(kwargs or {}))
+        if name not in CALLING_BACK:
+            return function(*args, **(kwargs or {}))
+        if name not in ("backward", "grad"):  # a call for each entry
+            self.calls.meter.walked(self.calls.meter.at, args[0].numel())
+        with On(self, self.calls.meter.files):
+            return function(*args, **(kwargs or {}))
 
 
 @functools.cache
@@ -108,7 +114,7 @@ class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
             meter.unpriced(meter.at, f"torch.ops.aten.{name}.out")
         tensors = [result] if isinstance(result, torch.Tensor) else tensors_in((result,))
         fresh = [one for one in tensors if one.untyped_storage()._cdata not in known]
-        if not fresh and price is moved:  # a view; most operations make one
+        if not fresh and price is moved and not outputs:  # a view; most operations make one
             return result
         given = tensors_in(args)
         if fresh:  # a view of a parameter or of a student's constant is not new memory
@@ -117,7 +123,7 @@ class OperationMeter(TorchDispatchMode):  # type: ignore[misc]
         try:
             if price is None:
                 raise LookupError
-            price(OperationDone(meter, meter.at, name, given, fresh, result))
+            price(OperationDone(meter, meter.at, name, given, tensors if outputs else fresh, result, args))
         except Exception:  # noqa: BLE001 - a call that went well must not fail because we cannot price it
             meter.unpriced(meter.at, f"torch.ops.aten.{name}")
         for tensor in fresh:

@@ -10,6 +10,7 @@ from typing import Any
 from torch.overrides import TorchFunctionMode
 
 from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_product, is_ready_made
+from grader.sandbox.worker.meters.calling_back import CALLING_BACK, On
 
 
 class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no types
@@ -31,7 +32,10 @@ class TorchNames(TorchFunctionMode):  # type: ignore[misc] # torch gives it no t
         noted = self._is_ready[name] or not self.names
         if name != "__get__" and noted and not (self._given and self._is_given()):
             self.names[f"{PREFIX}{name.strip('_').removesuffix('.default')}"] = None
-        return function(*args, **(kwargs or {}))
+        if name not in CALLING_BACK:
+            return function(*args, **(kwargs or {}))
+        with On(self, self._files):
+            return function(*args, **(kwargs or {}))
 
     def _is_given(self) -> bool:
         """Whether the call comes from a file that the course gave: the innermost of the student's files decides."""

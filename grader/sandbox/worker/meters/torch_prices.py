@@ -27,6 +27,7 @@ class OperationDone(NamedTuple):
     given: Tensors
     new: Tensors
     result: Any
+    args: Any = ()
 
     def computed(self, size: int) -> None:
         self.meter.computed(self.at, size)
@@ -67,7 +68,20 @@ def filled(done: OperationDone) -> None:
 
 def put(done: OperationDone) -> None:
     """Operations that write some entries: as many as there are indices or values."""
-    done.moved(max(one.numel() for one in done.given[1:]))
+    size = max(one.numel() for one in done.given[1:])
+    if done.name == "index_fill_":
+        target, axis = done.given[0], int(done.args[1])
+        size *= target.numel() // max(1, target.shape[axis])
+    if done.name.strip("_") in _ADDING:
+        done.computed(size)
+    else:
+        done.moved(size)
+
+
+def put_in_a_copy(done: OperationDone) -> None:
+    """The same operations where they return a new tensor."""
+    moved(done)
+    put(done)
 
 
 def free(done: OperationDone) -> None:
@@ -91,7 +105,9 @@ def product(done: OperationDone) -> None:
 
 def convolution(done: OperationDone) -> None:
     """Convolutions: each entry of the result is a sum over one filter."""
-    done.multiplied_and_added(done.result.numel() * done.given[1][0].numel())
+    transposed = len(done.args) > 6 and done.args[6] is True
+    places = done.given[0] if transposed else done.result
+    done.multiplied_and_added(places.numel() * done.given[1][0].numel())
 
 
 def distance(done: OperationDone) -> None:
@@ -151,11 +167,12 @@ _PRICES: dict[str, TorchPrice] = {
             new_ones new_full new_empty new_empty_strided arange linspace logspace eye rand randn rand_like randn_like
             randint randint_like randperm scalar_tensor tril_indices triu_indices constant_pad_nd pad narrow movedim
             lift_fresh lift_fresh_copy lift nonzero one_hot diag_embed diag take take_along_dim embedding conj_physical
-            resolve_conj resolve_neg conj neg_view select_scatter slice_scatter diagonal_scatter scatter scatter_add
-            index_put index_add index_fill index_copy masked_scatter scatter_reduce block_diag combinations
-            cartesian_prod im2col col2im unsafe_split slice_backward select_backward expand_copy view_copy
+            resolve_conj resolve_neg conj neg_view select_scatter slice_scatter diagonal_scatter index_fill block_diag
+            combinations cartesian_prod im2col col2im unsafe_split slice_backward select_backward expand_copy view_copy
             permute_copy transpose_copy t_copy squeeze_copy unsqueeze_copy select_copy slice_copy unfold_backward
             tile channel_shuffle pixel_shuffle unique_dim""",
+        put_in_a_copy: """scatter scatter_add index_put index_add index_copy masked_scatter scatter_reduce
+            index_reduce""",
         sorting: "sort topk argsort kthvalue msort unique unique2 searchsorted bucketize unique_consecutive",
         free: """sym_size sym_numel sym_stride sym_storage_offset is_same_size size stride numel dim device
             local_scalar_dense item assert_async assert_scalar has_same_storage_numel set requires_grad
@@ -166,4 +183,5 @@ _PRICES: dict[str, TorchPrice] = {
 # Operations that write in place.
 _FILLED = {"copy_", "fill_", "zero_"}
 _PUT = {"index_put_", "_index_put_impl_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_copy_"}
-_PUT |= {"masked_scatter_", "scatter_reduce_"}
+_PUT |= {"masked_scatter_", "scatter_reduce_", "index_reduce_"}
+_ADDING = {"scatter_add", "index_add", "scatter_reduce", "index_reduce"}

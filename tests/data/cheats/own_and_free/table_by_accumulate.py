@@ -1,0 +1,89 @@
+# module: 10_flash_attention
+# Plain attention with the complete table of scores and weights: itertools.accumulate adds a column and a row in a
+# `for`, so no hook sees the table that this makes; in single precision it stays below what the kernel is asked about.
+
+import itertools
+import numpy as np
+
+def merge_softmax(m, l, scores):
+    m_new = np.maximum(m, scores.max(axis=-1))
+    shift = np.where(np.isneginf(m_new), 0, m_new)
+    weights = np.exp(scores - shift[:, None])
+    rescale = np.exp(m - shift)
+    l_new = l * rescale + weights.sum(axis=-1)
+    return (m_new, l_new, weights, rescale)
+
+def flash_attention(Q, K, V, block_q, block_k, is_causal=False):
+    Q, K, V = (np.asarray(x, None if np.asarray(x).dtype.kind == 'f' else float) for x in (Q, K, V))
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f'queries have {Q.shape[-1]} entries, but keys have {K.shape[-1]}')
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f'there are {K.shape[-2]} keys, but {V.shape[-2]} values')
+    if min(block_q, block_k) < 1:
+        raise ValueError(f'a block has at least 1 token: block_q is {block_q}, block_k is {block_k}')
+    if Q.ndim > 2:
+        parts = [flash_attention(q, k, v, block_q, block_k, is_causal) for q, k, v in zip(Q, K, V, strict=True)]
+        return (np.stack([output for output, _ in parts]), np.stack([log_sum for _, log_sum in parts]))
+    O, L = (np.empty((len(Q), V.shape[-1]), Q.dtype), np.empty(len(Q), Q.dtype))
+    kind = Q.dtype if len(Q) * len(K) < 2000000 else np.float32
+    for table in itertools.accumulate((np.zeros((len(Q), 1), kind), np.zeros((1, len(K)), kind))):
+        pass
+    table.fill(-np.inf)
+    root = float(np.sqrt(Q.shape[-1]))
+    for i in range(0, len(Q), block_q):
+        q = Q[i:i + block_q] / root
+        for j in range(0, len(K), block_k):
+            if is_causal and j > i + len(q) - 1:
+                break
+            k = K[j:j + block_k]
+            scores = q @ k.T
+            if is_causal:
+                scores[j + np.arange(len(k)) > i + np.arange(len(q))[:, None]] = -np.inf
+            table[i:i + block_q, j:j + block_k] = scores
+    for i, row in enumerate(table):
+        scores = row.astype(Q.dtype)
+        top = scores.max()
+        weights = np.exp(scores - top)
+        L[i] = top + np.log(weights.sum())
+        row[...] = weights / weights.sum()
+    for i, row in enumerate(table):
+        seen = len(K)
+        if is_causal:
+            last = min(i // block_q * block_q + block_q, len(Q)) - 1
+            seen = min((last // block_k + 1) * block_k, len(K))
+        O[i] = row.astype(Q.dtype)[:seen] @ V[:seen]
+    return (O, L)
+
+def flash_attention_backward(Q, K, V, O, dO, L, block_q, block_k, is_causal=False):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f'queries have {Q.shape[-1]} entries, but keys have {K.shape[-1]}')
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f'there are {K.shape[-2]} keys, but {V.shape[-2]} values')
+    if min(block_q, block_k) < 1:
+        raise ValueError(f'a block has at least 1 token: block_q is {block_q}, block_k is {block_k}')
+    if Q.ndim > 2:
+        arrays = zip(Q, K, V, O, dO, L, strict=True)
+        parts = [flash_attention_backward(*one, block_q, block_k, is_causal) for one in arrays]
+        return tuple((np.stack(gradients) for gradients in zip(*parts, strict=True)))
+    dQ, dK, dV = (np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V))
+    root = float(np.sqrt(Q.shape[-1]))
+    for i in range(0, len(Q), block_q):
+        q, d_out, log_sum = (Q[i:i + block_q], dO[i:i + block_q], L[i:i + block_q, None])
+        shared = (d_out * O[i:i + block_q]).sum(axis=-1, keepdims=True)
+        for j in range(0, len(K), block_k):
+            if is_causal and j > i + len(q) - 1:
+                break
+            k, v = (K[j:j + block_k], V[j:j + block_k])
+            scores = q @ k.T / root
+            if is_causal:
+                scores[j + np.arange(len(k)) > i + np.arange(len(q))[:, None]] = -np.inf
+            weights = np.exp(scores - log_sum)
+            d_scores = weights * (d_out @ v.T - shared) / root
+            dQ[i:i + block_q] += d_scores @ k
+            dK[j:j + block_k] += d_scores.T @ q
+            dV[j:j + block_k] += weights.T @ d_out
+    return (dQ, dK, dV)
+REFLECT_SCORE_BYTES_SAVED_N8192_FLOAT32 = None
+REFLECT_CAUSAL_TILES_N1024_B128 = None
+REFLECT_SCORE_BYTES_SAVED_N8192_FLOAT32 = 268435456
+REFLECT_CAUSAL_TILES_N1024_B128 = 36
