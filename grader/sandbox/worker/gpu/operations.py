@@ -127,10 +127,11 @@ class SimulatedOperations(TorchDispatchMode):  # type: ignore[misc] # torch give
         filled = name in FILLS and isinstance(args[-1], torch.Tensor) and labels.on_gpu(args[-1])
         if name in SYNCS or filled or (name == "repeat_interleave" and kwargs.get("output_size") is None):
             simulated.sync(simulated.called or name)
+        targets = [args[n] for n in written if n < len(args)] + tensors_in((kwargs.get("out"),))
         for tensor in tensors_in((args, kwargs)):
             # A CPU tensor without axes counts as a number, unless the operation writes to it.
             label = labels.of(tensor)
-            if label.device != GPU and (tensor.dim() or name in STRICT or any(tensor is args[n] for n in written)):
+            if label.device != GPU and (tensor.dim() or name in STRICT or any(tensor is one for one in targets)):
                 raise simulated.mixed(name, label)
 
     def check_index(self, name: str, args: Any) -> None:

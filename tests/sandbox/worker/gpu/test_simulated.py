@@ -75,6 +75,12 @@ return [str(one.device) for one in (layer.weight.grad, weight.grad, grad)]
     assert [finding.line for finding in found.findings] == [7]
 
 
+def test_a_result_cannot_be_written_to_a_number_on_the_cpu(student_of: StudentOf) -> None:
+    source = f"{HEAD}def f(x):\n    return torch.sum(x, 0, out=torch.tensor(0.0))\n"
+    found = student_of(source, "torch").f.on_device(torch.ones(2))
+    assert {finding.kind for finding in found.findings} == {"mixed_devices"}
+
+
 @pytest.mark.parametrize(
     ("body", "found"),
     [
