@@ -49,7 +49,7 @@ def _joint_sizes(contract: Contract) -> Sizes:
     loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
     most = [max(of_one) for of_one in zip(*map(contract.counted, contract.large), strict=True)]
     sizes = contract.fitted(most)
-    while loops and loops.at(sizes) > LOOPING * max(loops.at(one) for one in contract.large) and most != list(base):
+    while loops and 2 * loops.at(sizes) > max(loops.at(one) for one in contract.large) and most != list(base):
         most = [b + (m - b) * 9 // 10 // s * s for m, b, s in zip(most, base, steps, strict=True)]
         sizes = contract.fitted(most)
     return sizes

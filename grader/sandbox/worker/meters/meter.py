@@ -154,8 +154,8 @@ class Meter(Counts):
         result = owner[index]
         if type(result) in NUMBERS:
             return result
-        if type(owner) is np.ndarray:
-            self.made(at, owner)  # no hook sees what a loop in C hands out
+        if type(owner) is np.ndarray and id(owner) not in self.known:
+            self._made_array(at, owner)  # no hook sees what a loop in C hands out
         if isinstance(result, np.ndarray):
             self._follow_products((owner,), result)
             self.copied(at, result)
@@ -191,8 +191,8 @@ class Meter(Counts):
     def place(self, at: int, owner: Any) -> Any:
         """Return the object to assign items of: `owner`, or a wrapper that counts the assignment."""
         self.at = at
-        if type(owner) is np.ndarray:
-            self.made(at, owner)
+        if type(owner) is np.ndarray and id(owner) not in self.known:
+            self._made_array(at, owner)
         return _AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
 
     def spread(self, at: int, iterable: Any) -> Any:
@@ -220,8 +220,9 @@ class Meter(Counts):
             args = tuple(self.watched(at, one) if self._is_plain_callback(one) else one for one in args)
         result = function(*args, **kwargs)
         self._note_text(at, result)
-        self.made(at, args)
-        self.made(at, getattr(function, "__self__", None))
+        for one in (getattr(function, "__self__", None), *args):
+            if type(one) is np.ndarray and id(one) not in self.known:
+                self._made_array(at, one)
         price = self.price_of(function)
         try:
             if price is None:
