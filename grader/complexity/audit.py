@@ -94,17 +94,8 @@ def _uses(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[tuple[st
         (name, getattr(node, "lineno", 1), path)
         for name, tree in trees
         for node in ast.walk(tree)
-        for path in _paths(node, names)
+        for path in names.paths(node)
     )
-
-
-def _paths(node: ast.AST, names: Names) -> Iterator[str]:
-    """Yield what a node names in a library, also by a text: `getattr(F, "relu")`, `methodcaller("dot")`."""
-    if isinstance(node, ast.Name | ast.Attribute) and (path := names.path(node)):
-        yield path
-    elif isinstance(node, ast.Call) and (is_name(node.func, "getattr") or names.path(node.func) in NAME_TAKERS):
-        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        yield from (f"{root}.{text}" for text in texts for root in ("numpy", "torch"))
 
 
 @lru_cache(maxsize=32)  # every contract of a submission asks again

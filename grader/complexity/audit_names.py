@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.complexity.audit_lists import UNWATCHED_PARTS
+from grader.complexity.audit_lists import NAME_TAKERS, UNWATCHED_PARTS
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,14 @@ class Names:
     def path(self, node: ast.AST) -> str | None:
         """Return the path in a library that an expression stands for, such as `numpy.add.reduce`."""
         return path_of(node, self.libraries)
+
+    def paths(self, node: ast.AST) -> Iterator[str]:
+        """Yield what a node names in a library, also by a text: `getattr(F, "relu")`, `methodcaller("dot")`."""
+        if isinstance(node, ast.Name | ast.Attribute) and (path := self.path(node)):
+            yield path
+        elif isinstance(node, ast.Call) and (is_name(node.func, "getattr") or self.path(node.func) in NAME_TAKERS):
+            texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            yield from (f"{root}.{text}" for text in texts for root in ("numpy", "torch"))
 
 
 def path_of(node: ast.AST, libraries: Mapping[str, str]) -> str | None:

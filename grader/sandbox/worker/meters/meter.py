@@ -19,6 +19,7 @@ import numpy as np
 
 from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN, UNKNOWN_OPERATOR
 from grader.sandbox.worker.meters.arrays import name_of
+from grader.sandbox.worker.meters.assignment import AssignmentTarget
 from grader.sandbox.worker.meters.counts import Counts
 from grader.sandbox.worker.meters.number_types import FLOATS, NUMBERS
 from grader.sandbox.worker.meters.operators import BINARY, COMPARE, IN_PLACE, UNARY
@@ -193,7 +194,7 @@ class Meter(Counts):
         self.at = at
         if type(owner) is np.ndarray and id(owner) not in self.known:
             self._made_array(at, owner)
-        return _AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
+        return AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
 
     def spread(self, at: int, iterable: Any) -> Any:
         """Count what a star unpacks."""
@@ -370,29 +371,6 @@ class Meter(Counts):
             yield element
 
 
-class _AssignmentTarget:
-    """Replaces an array or list on the left of `=`, to count the assignment."""
-
-    __slots__ = ("at", "meter", "owner")
-
-    def __init__(self, meter: Meter, at: int, owner: Any) -> None:
-        self.meter = meter
-        self.at = at
-        self.owner = owner
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.owner[index] = value
-        if isinstance(self.owner, list):
-            if type(index) is slice:
-                self.meter.walked(self.at, len(self.owner[index]))
-        elif not _is_single(index, self.owner.ndim):
-            self.meter.worked(self.at, int(np.size(self.owner[index])))
-
-    def __delitem__(self, index: Any) -> None:
-        self.meter.walked(self.at, len(self.owner))
-        del self.owner[index]
-
-
 def result_is_extended(name: str, owner: Any) -> bool:
     """Whether an operator in place only adds to a container."""
     return (name == "+" and type(owner) in (list, collections.deque)) or (name == "|" and type(owner) in (dict, set))
@@ -417,8 +395,3 @@ def _is_tensor(value: Any) -> bool:
 def _is_data(operand: Any) -> bool:
     """Whether this is an array of real numbers: not a mask, and not a scale factor."""
     return isinstance(operand, np.ndarray) and operand.size > 1 and operand.dtype.kind == "f"
-
-
-def _is_single(index: Any, ndim: int) -> bool:
-    parts = index if type(index) is tuple else (index,)
-    return len(parts) == ndim and all(isinstance(part, int | np.integer) for part in parts)
