@@ -12,6 +12,7 @@ from grader.complexity.tiling import Sizes
 
 FAR = 8  # times the largest other size
 FAR_TILES = 4  # times the largest other number of tiles: there may be a step for each pair of tiles
+JOINT = 3  # times what the limits allow at the other large sizes
 LOOPING = 2  # times the steps at the other sizes, where loops are allowed
 
 
@@ -41,18 +42,21 @@ def _grown(contract: Contract, sizes: Sizes, rng: np.random.Generator, share: in
 
 
 def _joint_sizes(contract: Contract) -> Sizes:
-    """Return sizes that are all as large as each one is at any large size; smaller where honest loops would take long.
+    """Return sizes that are all large together. At the others some are small, and code may behave only there.
 
-    At the other sizes some variables are small, and code may behave only there.
+    They are so large that no limit allows more than three times as much as at the other large sizes; of steps, half as
+    much, because honest loops would take long.
     """
     base, steps = contract.lattice.base, contract.lattice.step
-    loops = next((limit.bound for limit in contract.limits if limit.meter == "steps" and limit.bound.degree), None)
+    allowed = [
+        (limit.bound, max(map(limit.bound.at, contract.large)) * (0.5 if limit.meter == "steps" else JOINT))
+        for limit in contract.limits
+        if limit.bound.degree
+    ]
     most = [max(of_one) for of_one in zip(*map(contract.counted, contract.large), strict=True)]
-    sizes = contract.fitted(most)
-    while loops and 2 * loops.at(sizes) > max(loops.at(one) for one in contract.large) and most != list(base):
+    while any(bound.at(contract.fitted(most)) > limit for bound, limit in allowed) and most != list(base):
         most = [b + (m - b) * 9 // 10 // s * s for m, b, s in zip(most, base, steps, strict=True)]
-        sizes = contract.fitted(most)
-    return sizes
+    return contract.fitted(most)
 
 
 def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Sizes, ...], tuple[Sizes, ...]]:

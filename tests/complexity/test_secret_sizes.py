@@ -45,7 +45,7 @@ def measured(spawners: dict[Backend, Spawner], code: str, **change: Any) -> Any:
 def test_one_size_is_large_in_all_variables_and_one_is_huge() -> None:
     (contract,) = read_contracts(Path("m"), {"pairs": {**PAIRS, "steps": "1"}})
     secrets = [at_secret_sizes(contract, seed) for seed in range(20)]
-    assert all(n >= 60 and d >= 80 for n, d in (secret.far[-1] for secret in secrets))
+    assert all(min(secret.far[-1]) > 12 for secret in secrets)
     assert len({secret.huge for secret in secrets}) > 10
     assert all(secret.huge and 2800 <= secret.huge[0] <= 2975 for secret in secrets)
 
@@ -62,7 +62,7 @@ def test_where_loops_are_allowed_the_joint_size_takes_half_as_long_as_the_others
 def test_a_loop_that_runs_only_where_all_sizes_are_large_is_found(spawners: dict[Backend, Spawner]) -> None:
     code = """
 def pairs(Q, K):
-    if min(Q.shape) > 20:
+    if min(Q.shape) > 12:
         for _ in range(len(Q) ** 2):
             pass
     return np.array([np.exp(K @ q).sum() for q in Q])
