@@ -163,8 +163,9 @@ class _Pool:
     def _graded(
         self, process: GradingProcess | None, submission: Submission
     ) -> tuple[GradingProcess, Report] | tuple[None, None]:
-        for _ in range(TRIES):
-            process = process or self._started()
+        for attempt in range(TRIES):
+            # The last try has a process of its own: a template that ends takes what it forked with it.
+            process = process or self._started(forked=attempt < TRIES - 1)
             try:
                 report = process.ask(submission, lambda *said: self._done.put(_Told(*said)))
                 self._answered, self._tier = True, report.sandbox
@@ -182,17 +183,16 @@ class _Pool:
         """Return a report without a score: the machine failed, not the submission."""
         return machine_failed(self.course, submission, submission.lost or LOST, self._tier)
 
-    def _started(self) -> GradingProcess:
+    def _started(self, *, forked: bool) -> GradingProcess:
         with self._lock:
             if self._stopped:
                 raise ProcessLostError("stopped")
-            process = self._new_process()
+            process = (self._forked() if forked else None) or StartedProcess(self.course.root, self.flags)
             self._processes.add(process)
             return process
 
-    def _new_process(self) -> GradingProcess:
-        forked = self._template.fork() if self._template is not None else None
-        return forked or StartedProcess(self.course.root, self.flags)
+    def _forked(self) -> GradingProcess | None:
+        return self._template.fork() if self._template is not None else None
 
     def _close(self, process: GradingProcess) -> None:
         with self._lock:

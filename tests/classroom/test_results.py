@@ -350,7 +350,7 @@ def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs
         while "graded 3 of 6" not in running.stderr.readline():
             assert running.poll() is None
         killed = [one for one in psutil.Process(running.pid).children(recursive=jobs > 1) if _is_grading(one)]
-        for process in killed:
+        for process in reversed(killed):  # the template last: it may have forked once more
             process.send_signal(signal.SIGKILL)
         output, _ = running.communicate()
     assert running.returncode == 0, output
