@@ -63,8 +63,8 @@ class Names:
         if isinstance(node, ast.Name | ast.Attribute) and (path := self.path(node)):
             yield path
         elif isinstance(node, ast.Call) and (is_name(node.func, "getattr") or self.path(node.func) in NAME_TAKERS):
-            texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            yield from (f"{root}.{text}" for text in texts for root in ("numpy", "torch"))
+            texts = {one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+            yield from (f"{root}.{text}" for text in texts - self.own for root in ("numpy", "torch"))
 
 
 def path_of(node: ast.AST, libraries: Mapping[str, str]) -> str | None:

@@ -116,7 +116,7 @@ class Contract:
         highest = tuple(max(1, *of_one) for of_one in zip(*powers, strict=True))
         return replace(self.lattice, highest=highest)
 
-    def beyond(self, meters: Collection[str]) -> Lattice:
+    def lattice_beyond(self, meters: Collection[str]) -> Lattice:
         """Return the sizes that also show powers one higher than those of the limits of these meters."""
         degree = 1 + max(limit.bound.degree for limit in self.limits if limit.meter in meters)
         return replace(self.lattice, degree=degree)

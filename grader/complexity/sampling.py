@@ -63,7 +63,7 @@ class Sampler:
 
     def measure_more_small_sizes(self, meters: Collection[str]) -> Samples:
         """Measure at the sizes that also show higher powers than those of the limits of these meters."""
-        self.lattice = self.contract.beyond(meters)
+        self.lattice = self.contract.lattice_beyond(meters)
         return self.measure_small_sizes()
 
     def measure_further_calls(self, sizes: Sizes) -> list[Sample]:

@@ -25,7 +25,7 @@ SECONDS = {"steps": 100e-6, "work": 100e-9, "mul": 20e-9}
 ALWAYS_SECONDS = 0.4
 # Of memory: how many times the limit, and what is always allowed. Where the kernel cannot forget an earlier peak, what
 # a library takes once counts, too.
-BYTES_TIMES, ALWAYS_BYTES, ALWAYS_BYTES_WITH_FIRSTS = 12, 32 << 20, 96 << 20
+BYTES_TIMES, ALWAYS_BYTES, ALWAYS_BYTES_IF_UNFORGOTTEN = 12, 32 << 20, 96 << 20
 ALWAYS_BYTES_HUGE = 16 << 20  # no library takes that much at a size that a module's author has tried
 CPU_TIME = "it takes far more CPU time at a large size than its counted cost explains: an instructor must check"
 MEMORY = "it takes far more memory at a large size than its counted cost explains: an instructor must check"
@@ -75,7 +75,7 @@ def _too_much_memory(contract: Contract, sizes: Sizes, used: Usage | None, alway
     memory = next((limit.bound for limit in contract.limits if limit.meter == "mem"), None)
     if used is None or memory is None:
         return ""
-    always = always if used.is_fresh else ALWAYS_BYTES_WITH_FIRSTS
+    always = always if used.is_fresh else ALWAYS_BYTES_IF_UNFORGOTTEN
     return MEMORY if used.peak_bytes > always + BYTES_TIMES * 8 * float(memory.at(sizes)) else ""
 
 

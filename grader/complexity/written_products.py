@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeGuard
 
-from grader.complexity.audit_lists import NAME_TAKERS
 from grader.complexity.audit_names import Names
 from grader.complexity.audit_parsing import parse, without_main
 
@@ -71,11 +70,9 @@ def _is_operator(node: ast.AST) -> TypeGuard[ast.BinOp | ast.AugAssign]:
 
 
 def _is_product(node: ast.AST, names: Names) -> TypeGuard[ast.Name | ast.Attribute | ast.Call]:
-    path = names.path(node) if isinstance(node, ast.Name | ast.Attribute) else None
-    if path is not None:
-        return path in PRODUCTS
-    if isinstance(node, ast.Call) and names.path(node.func) in NAME_TAKERS | {"getattr"}:
-        return any(isinstance(one, ast.Constant) and one.value in METHODS | _OF_NUMPY for one in node.args)
+    paths = list(names.paths(node))
+    if paths:
+        return any(path in PRODUCTS or path.rpartition(".")[2] in METHODS for path in paths)
     if not isinstance(node, ast.Attribute):
         return False
     return node.attr in METHODS or (node.attr == "dot" and "dot" not in names.own)

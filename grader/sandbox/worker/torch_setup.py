@@ -42,7 +42,7 @@ def leave_uncompiled(optimizer: type[torch.optim.Optimizer]) -> None:
         plain = getattr(method, "__wrapped__", None)
         if not isinstance(method, FunctionType) or not isinstance(plain, FunctionType):
             continue
-        plain.__dynamo_disable = plain  # type: ignore[attr-defined] # torch looks here for what is not compiled
+        vars(plain)["__dynamo_disable"] = plain  # where torch looks for a function that is not compiled
         if method.__code__.co_name == "_use_grad":  # the steps of nearly all optimizers
             setattr(optimizer, name, _without_gradient(plain))
 

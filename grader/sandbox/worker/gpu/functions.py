@@ -71,7 +71,7 @@ def made(simulated: SimulatedGpu, function: Any, args: Any, kwargs: dict[str, An
             data = args[at] if len(args) > at else kwargs.get("data")
             of_array = (isinstance(data, np.ndarray) and data.ndim > 0) or result.numel() > FEW
             label = Label(CPU, frozenset({MADE}), simulated.place()) if of_array else Label()
-            simulated.copied(label, axes=int(of_array))
+            simulated.copied(label, axes=int(of_array), entries=result.numel())
     else:
         result = simulated.run(function, args, kwargs, device)
     before = set(map(memory_of, given))

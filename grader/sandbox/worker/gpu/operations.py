@@ -120,7 +120,8 @@ class SimulatedOperations(TorchDispatchMode):  # type: ignore[misc] # torch give
             target, source = args[:2]
             if not labels.on_gpu(source):
                 non_blocking = kwargs.get("non_blocking", len(args) > 2 and args[2])
-                simulated.copied(labels.of(source), axes=source.dim(), non_blocking=bool(non_blocking))
+                label, entries = labels.of(source), source.numel()
+                simulated.copied(label, axes=source.dim(), entries=entries, non_blocking=bool(non_blocking))
             elif not labels.on_gpu(target):
                 simulated.sync()
             return
@@ -147,9 +148,9 @@ class SimulatedOperations(TorchDispatchMode):  # type: ignore[misc] # torch give
         masks = [index for index in indices if index.dtype in (torch.bool, torch.uint8)]
         filled = value is not None and value.numel() == 1 and not labels.on_gpu(value) and len(indices) == 1
         if value is not None and not filled and not labels.on_gpu(value):
-            simulated.copied(labels.of(value), axes=0)
+            simulated.copied(labels.of(value), axes=0, entries=value.numel())
         for index in indices:
             if not labels.on_gpu(index):
-                simulated.copied(labels.of(index), axes=index.dim())
+                simulated.copied(labels.of(index), axes=index.dim(), entries=index.numel())
             elif masks and not filled:  # to fill with one number, torch does not count the mask
                 simulated.sync("mask")

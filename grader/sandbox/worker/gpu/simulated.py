@@ -113,7 +113,7 @@ class SimulatedGpu:
         """Note that the CPU waits for the GPU."""
         self.find("host_sync", name or self.called)
 
-    def copied(self, label: Label, *, axes: int, entries: int = FEW + 1, non_blocking: bool = False) -> None:
+    def copied(self, label: Label, *, axes: int, entries: int, non_blocking: bool = False) -> None:
         """Note a copy from the CPU to the GPU, and what is wrong with it."""
         place = self.place()
         if len(self.copies) < MAX_NOTES:

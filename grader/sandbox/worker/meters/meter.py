@@ -22,7 +22,7 @@ from grader.sandbox.worker.meters.arrays import name_of
 from grader.sandbox.worker.meters.assignment import AssignmentTarget
 from grader.sandbox.worker.meters.counts import Counts
 from grader.sandbox.worker.meters.number_types import FLOATS, NUMBERS
-from grader.sandbox.worker.meters.operators import BINARY, COMPARE, IN_PLACE, UNARY
+from grader.sandbox.worker.meters.operators import BINARY, COMPARE, IN_PLACE, UNARY, only_adds
 
 SEQUENCES = (list, tuple, str, bytes)
 PRODUCTS = ("*", "**")
@@ -107,7 +107,7 @@ class Meter(Counts):
     def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply a comparison, `in` or `not in`."""
         self.at = at
-        if name in ("in", "not in") and hasattr(type(b), "__next__"):
+        if name in ("in", "not in") and hasattr(type(b), "__next__") and not hasattr(type(b), "__contains__"):
             b = self._ticking(at, b)
         result = COMPARE[name](a, b)
         if isinstance(result, np.ndarray):
@@ -125,7 +125,7 @@ class Meter(Counts):
     def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply an operator in place, as in `a += b`."""
         self.at = at
-        if result_is_extended(name, a):  # `row += [x]` costs what it adds, not what is there already
+        if only_adds(name, a):  # `row += [x]` costs what it adds, not what is there already
             return IN_PLACE[name](a, self.counted(at, b))
         result = IN_PLACE[name](a, b)
         self.operated(at, name, a, b, result)
@@ -200,6 +200,12 @@ class Meter(Counts):
         """Count what a star unpacks."""
         return self.counted(at, iterable)
 
+    def unpacked(self, at: int, value: Any) -> Any:
+        """Count what `**` or a star in a pattern copies. The value may be anything, and stays what it is."""
+        if hasattr(type(value), "__len__") and not (isinstance(value, np.ndarray) and value.ndim == 0):
+            self.walked(at, len(value))
+        return value
+
     def hatched(self, at: int, name: str) -> None:
         """Note that exec or eval is about to run code that is not counted."""
         self.event(at, name)
@@ -218,7 +224,8 @@ class Meter(Counts):
             return result
         self._note_callbacks(at, function, (*args, *kwargs.values()))
         if type(function) is types.FunctionType and str(function.__module__).startswith("torch"):
-            args = tuple(self.watched(at, one) if self._is_plain_callback(one) else one for one in args)
+            args = tuple(self._watched_callback(at, one) for one in args)
+            kwargs = {name: self._watched_callback(at, one) for name, one in kwargs.items()}
         result = function(*args, **kwargs)
         self._note_text(at, result)
         for one in (getattr(function, "__self__", None), *args):
@@ -279,9 +286,9 @@ class Meter(Counts):
             if self.may_call(function, one):
                 self.hidden.setdefault(name_of(one), at)
 
-    def _is_plain_callback(self, value: Any) -> bool:
-        """Whether this is a function of a library, which a function of torch such as `tree_map` may call in a loop."""
-        return type(value) in PLAIN_FUNCTIONS and not self.is_own(value)
+    def _watched_callback(self, at: int, value: Any) -> Any:
+        """Return a library's function so that its calls are counted: one of torch, such as `tree_map`, may loop."""
+        return self.watched(at, value) if type(value) in PLAIN_FUNCTIONS else value
 
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
         """Count an operator between two values, given its result."""
@@ -369,11 +376,6 @@ class Meter(Counts):
         for element in iterable:
             self.tick(at)
             yield element
-
-
-def result_is_extended(name: str, owner: Any) -> bool:
-    """Whether an operator in place only adds to a container."""
-    return (name == "+" and type(owner) in (list, collections.deque)) or (name == "|" and type(owner) in (dict, set))
 
 
 def _is_context(value: Any) -> bool:

@@ -158,8 +158,8 @@ def read(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, resul
 
 def sorting(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
     """Sorts: each entry is read about log2(size) times."""
-    arrays = (subject_of(function, args, kwargs), *args, *kwargs.values(), result)
-    size = max(int(np.size(one)) for one in arrays if isinstance(one, np.ndarray | list | tuple | int))
+    others = [*(one for one in (*args, *kwargs.values()) if isinstance(one, np.ndarray)), *arrays_in(result)]
+    size = max(int(np.size(one)) for one in (subject_of(function, args, kwargs), *others))
     meter.worked(at, size * size.bit_length())
 
 

@@ -169,7 +169,7 @@ class _Rewriter(ast.NodeTransformer):
         call = self.hook("call", node, node.func, *node.args)
         for keyword in node.keywords:
             if keyword.arg is None:  # `f(**settings)`
-                keyword.value = self.hook("spread", node, keyword.value)
+                keyword.value = self.hook("unpacked", node, keyword.value)
         call.keywords = node.keywords
         return call
 
@@ -185,10 +185,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
+        if all(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
+            return node
         if len(node.ops) != 1:  # a chained comparison is between numbers: an array has no truth value
             node.comparators = [self.hook("chained", one, one) for one in node.comparators]
-            return node
-        if type(node.ops[0]) not in _COMPARISONS:
             return node
         name = ast.Constant(_COMPARISONS[type(node.ops[0])])
         return self.hook("compare", node, name, node.left, node.comparators[0])
@@ -211,14 +211,14 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         self.generic_visit(node)
         parts = zip(node.keys, node.values, strict=True)
-        node.values = [self.hook("spread", value, value) if key is None else value for key, value in parts]
+        node.values = [self.hook("unpacked", value, value) if key is None else value for key, value in parts]
         return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
         self.generic_visit(node)
         patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
         if any(isinstance(one, ast.MatchStar) or getattr(one, "rest", None) for one in patterns):
-            node.subject = self.hook("spread", node, node.subject)
+            node.subject = self.hook("unpacked", node, node.subject)
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.AST:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.sandbox.protocol.call_names import SUM
+from grader.sandbox.protocol.call_names import SUM, UNKNOWN
 from grader.sandbox.worker.meters.arrays import name_of
 from grader.sandbox.worker.meters.number_types import NUMBERS
 from grader.sandbox.worker.meters.prices import Args, Kwargs, moved
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grader.sandbox.worker.meters.meter import Meter
 
 Handler = Callable[["Meter", int, Any, Args, Kwargs], Any]
+DEEPEST = 24  # containers inside each other, of which a copy is counted
 # The keywords by which NumPy functions take a function to call.
 CALLED = {"func", "function", "func1d", "pyfunc"}
 
@@ -95,19 +96,27 @@ def copy_object(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs
     return result
 
 
-def _count_copy(meter: Meter, at: int, value: Any, *, deep: bool) -> None:
+def _count_copy(meter: Meter, at: int, value: Any, *, deep: bool, seen: tuple[int, ...] = ()) -> None:
+    """Count what a copy holds. A list may hold itself, and no copy is deeper than this course needs."""
     if isinstance(value, np.ndarray):
         meter.worked(at, value.size)
         meter.made(at, value)
     elif isinstance(value, list | tuple | dict | set | frozenset | collections.deque):
         meter.walked(at, len(value))
-        for item in value.values() if isinstance(value, dict) else value if deep else ():
-            if deep and type(item) not in NUMBERS and not isinstance(item, str):
-                _count_copy(meter, at, item, deep=True)
+        items = value.values() if isinstance(value, dict) else value
+        for item in items if deep else ():
+            if type(item) in NUMBERS or isinstance(item, str) or id(item) in seen:
+                continue
+            if len(seen) > DEEPEST:
+                meter.unpriced(at, UNKNOWN)
+                return
+            _count_copy(meter, at, item, deep=True, seen=(*seen, id(item)))
     elif hasattr(type(value), "__len__"):
         meter.walked(at, len(value))
     elif deep and hasattr(value, "__dict__") and not hasattr(value, "numel"):  # torch counts its own copies
-        _count_copy(meter, at, vars(value), deep=True)
+        _count_copy(meter, at, vars(value), deep=True, seen=(*seen, id(value)))
+    elif deep and hasattr(type(value), "__slots__"):
+        meter.unpriced(at, UNKNOWN)
 
 
 def to_text(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:

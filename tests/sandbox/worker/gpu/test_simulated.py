@@ -91,7 +91,7 @@ def test_a_result_cannot_be_written_to_a_number_on_the_cpu(student_of: StudentOf
         ("y = x[1].to(x[0].device)\nreturn y + torch.from_numpy(x[1].numpy()).cuda()", {"moved_more_than_once"}),
     ],
 )
-def test_a_tensor_from_a_numpy_array_belongs_to_whoever_made_the_array(
+def test_a_tensor_from_a_numpy_array_is_made_where_the_array_was(
     student_of: StudentOf, body: str, found: set[str]
 ) -> None:
     top = "import numpy as np\nKEPT = torch.from_numpy(np.ones((2, 2), np.float32))\n"

@@ -18,6 +18,58 @@ PROGRAMS = {
     "slice stores": "x = list(range(6))\nx[1:3] = [9]\ny = np.zeros((3, 3))\ny[1] = 5\ny[:, 0] += 2\nresult = x, y",
     "tuple targets": "x = [1, 2, 3]\nx[0], x[-1] = x[-1], x[0]\n(a, *b), c = (x, 4)\nresult = x, a, b, c",
     "chained": "a = b = [1]\na += [2]\nresult = a, b, 1 < 2 < 3, 3 > 2 > 5",
+    "chains of is": "a = b = np.ones(3)\nresult = a is b is not None, 1 < len(a) < 4",
+    "unpacked mappings": """
+class Settings:
+    def keys(self):
+        return ["a", "b"]
+    def __getitem__(self, key):
+        return key * 2
+def joined(**settings):
+    return settings
+result = {**Settings(), "c": 1}, joined(**Settings()), joined(**{"d": 2})
+""",
+    "star patterns": """
+def first(value):
+    match value:
+        case [one, *rest]:
+            return one, rest
+        case {"a": one, **rest}:
+            return one, rest
+        case _:
+            return value
+result = [first(one) for one in ([1, 2, 3], {"a": 1, "b": 2}, 5, None, "text", np.float64(2.0))]
+array = np.array(3.0)
+result.append(first(array) is array)
+""",
+    "membership": """
+class Both:
+    def __contains__(self, one):
+        return one == "mine"
+    def __iter__(self):
+        return self
+    def __next__(self):
+        raise StopIteration
+rest = iter([1, 2, 3, 4])
+result = "mine" in Both(), 2 in rest, list(rest), 9 in zip([1], [2])
+""",
+    "copies": """
+import copy
+loop = [1, np.ones(2)]
+loop.append(loop)
+class Node:
+    pass
+a, b = Node(), Node()
+a.other, b.other = b, a
+twin, again = copy.deepcopy(loop), copy.deepcopy(a)
+result = twin[2] is twin, again.other.other is again, copy.copy([1, [2]])
+""",
+    "products and running sums": """
+result = (math.prod([2, 3.0], start=4), math.prod([]), list(itertools.accumulate([1, 2, 3])),
+          list(itertools.accumulate([1, 2], initial=5)), list(itertools.accumulate([2, 3], operator.mul)),
+          list(itertools.accumulate([2, 3], func=max)), divmod(7, 2), divmod(np.arange(4), 3))
+""",
+    "attributes": "x = np.zeros((2, 2))\nx.flat = 3\nx.real = x + 1\nresult = x, x.imag, x.T.real",
     "augmented": """
 class Box:
     def __init__(self):
@@ -248,6 +300,11 @@ def counted(source: str, call: str) -> dict[str, int]:
 )
 def test_counts_of_expressions(expression: str, meter: str, count: int) -> None:
     assert counted("", expression)[meter] == count
+
+
+@pytest.mark.parametrize("call", ["np.unique(np.arange(4), return_counts=True)", "np.sort([3, 1, 2])"])
+def test_sorting_has_a_price_whatever_it_returns(call: str) -> None:
+    assert counted("", call)["work"] > 0
 
 
 def test_freed_memory_is_not_counted() -> None:

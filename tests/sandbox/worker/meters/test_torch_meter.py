@@ -177,3 +177,38 @@ def f(x):
     return nn.Sequential(Layer(), Layer())(x)
 """
     assert measured(torch_spawner, source, torch.ones(6, 2)).counts["steps"] == 1 + 2 * (1 + 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "meter", "count"),
+    [
+        ("return torch.utils._pytree.tree_map(torch.exp, list(x))", "steps", 8 + 8 + 1),
+        ("return torch.utils._pytree.tree_map(func=torch.exp, tree=list(x))", "steps", 8 + 8 + 1),
+        ("return x.apply_(abs)", "steps", 8 * 3 + 1),
+        ("y = torch.empty(16, 3)\n    torch.cat((x, x), out=y)\n    return y", "work", 16 * 3 + 16 * 3),
+        ("return F.conv_transpose1d(x, torch.ones(8, 1, 2))", "mul", 8 * 3 * 2),
+        ("return torch.zeros(3).index_add(0, torch.zeros(8, dtype=torch.long), x[:, 0])", "flops", 8),
+        ("return x.index_fill_(1, torch.tensor([0]), 0.0)", "work", 8),
+    ],
+)
+def test_work_that_a_call_hides_is_counted(torch_spawner: Spawner, body: str, meter: str, count: int) -> None:
+    sample = measured(torch_spawner, f"import torch.utils._pytree\ndef f(x):\n    {body}", torch.ones(8, 3))
+    assert sample.counts[meter] == count
+
+
+def test_what_a_backward_of_ones_own_calls_is_named(torch_spawner: Spawner) -> None:
+    source = """
+class Hidden(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return F.rms_norm(grad, (4,))
+
+def f(x):
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad(Hidden.apply(x).sum(), x)[0]
+"""
+    assert "torch.rms_norm" in measured(torch_spawner, source, torch.ones(2, 4)).events
