@@ -17,6 +17,7 @@ from tests.diagnosis.naming import overlays
 from tests.submissions import submission_of
 
 NAME = "07_gpu_path"
+pytestmark = pytest.mark.exhaustive  # test_cheats.py tries one in the quick run
 RESULT = re.compile(r'^RESULT = "(\w+)"$', re.MULTILINE)
 CHEATS = dict(overlays("gpu_cheats", NAME))
 

@@ -25,6 +25,7 @@ from grader.platforms.nbgrader.scores import NotGradedError, scores_of
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.exhaustive  # every way to write, for every such character
 HIDDEN = [
     *map(chr, (*range(1, 32), *range(0x7F, 0xA0))),  # C0, DEL, C1
     *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c",  # directions

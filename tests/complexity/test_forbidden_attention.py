@@ -136,7 +136,7 @@ def measure(course: Course, spawner: Spawner, expression: str) -> FunctionCosts:
         session.close()
 
 
-@pytest.mark.parametrize("call", some_of(CALLS, every=5))
+@pytest.mark.parametrize("call", some_of(CALLS, every=10))
 def test_built_in_attention_is_found(course: Course, spawners: dict[Backend, Spawner], call: str) -> None:
     found = measure(course, spawners["torch"], CALLS[call])
     assert found.forbidden, [cost.message for cost in found.costs]

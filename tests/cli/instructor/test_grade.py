@@ -140,6 +140,7 @@ def test_outside_a_course_exit_2_says_where_to_go(attn: Attn, tmp_path: Path) ->
     assert "not inside an AttnLab course" in done.stderr
 
 
+@pytest.mark.exhaustive  # one of the class never returns
 def test_a_class_is_a_table_with_progress_beside_it(attn: Attn, tmp_path: Path) -> None:
     done = attn("grade", ROOT / "examples" / "class", "--to", tmp_path / "reports")
     assert done.returncode == 1

@@ -423,6 +423,7 @@ def visible(report: dict[str, object]) -> dict[str, str]:
     return {check["name"]: check["outcome"] for check in checks if check["suite"] == "visible"}
 
 
+@pytest.mark.exhaustive  # two modules tested and graded
 def test_what_is_handed_in_is_graded_as_the_student_saw_it(attn: Attn, bundle: Path) -> None:
     notebook(bundle).write_text(NOTEBOOK)
     masks = bundle / "modules" / "04_masks" / "masks.py"

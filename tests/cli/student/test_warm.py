@@ -41,6 +41,7 @@ def answered(bundle: Path) -> Answer:
     raise AssertionError("no keeper answers")
 
 
+@pytest.mark.exhaustive  # two starts of PyTorch
 def test_a_keeper_answers_as_a_new_process_does_until_a_file_of_the_course_changes(bundle: Path, own: Path) -> None:
     command = [EXECUTABLE, "test", MODULE, "--json"]
     done = subprocess.run(command, cwd=bundle, env=os.environ | {VARIABLE: "1"}, capture_output=True, check=True)

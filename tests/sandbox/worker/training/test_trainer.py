@@ -33,6 +33,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
+@pytest.mark.exhaustive  # two training runs
 def test_a_stopped_run_ends_with_the_same_weights(tmp_path: Path) -> None:
     small_run(tmp_path / "whole")
     finish(tmp_path / "whole")
