@@ -60,10 +60,14 @@ test: lint
 
 # What takes longer: every attack in every jail, every misconception graded and named, classes of hundreds.
 test-rest: $(READY)
-	@echo "==> the exhaustive runs (about an hour on two cores)"
+	@echo "==> the exhaustive runs (about 50 minutes on two cores)"
 	$(PYTEST) -m exhaustive
 
 test-all: test test-rest
+
+# test-rest leaves out some cases of the longest tests (tests/quick.py, `sampled`). This runs them all: before a release.
+test-every: export EVERY_CASE = 1
+test-every: test test-rest
 
 lint: $(READY)
 	@echo "==> ruff and mypy"

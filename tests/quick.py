@@ -1,15 +1,25 @@
-"""What the quick run tries of a test with many cases."""
+"""What the quick run tries of a test with many cases, and what `make test-rest` tries of the longest ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import pytest
 
 # One module of NumPy and one of PyTorch, where a test grades much of a module. Only the first is quick: PyTorch takes
 # seconds to start.
 QUICK = ("01_softmax", "06_multi_head_attention")
+
+EVERY_CASE = "EVERY_CASE"  # `make test-every` sets it
+
+T = TypeVar("T")
+
+
+def sampled(cases: Sequence[T], every: int) -> list[T]:
+    """Return the first of so many cases; with `make test-every`, all of them."""
+    return list(cases if os.environ.get(EVERY_CASE) else cases[::every])
 
 
 def quick_or_exhaustive(names: Iterable[str]) -> list[Any]:

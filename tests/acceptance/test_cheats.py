@@ -23,6 +23,7 @@ from grader.platforms.items import diagnosed, items_of
 from grader.sandbox.jail.limits import Limits
 from tests.acceptance.graded_files import grade_files
 from tests.conftest import DATA
+from tests.quick import sampled
 
 FOLDER = DATA / "cheats"
 MODULE = "# module: "
@@ -43,6 +44,8 @@ FAST_LEAKS = ("polynomial_of_the_work", "name_in_the_array_library")
 # Code can choose the line of a cost or of a forbidden call by the inputs of a measurement. No check uses those inputs.
 TELLING_LINES = ("line_of_a_cost", "line_of_a_forbidden_call")
 FEWEST, FEWEST_LEAKS = 100, 10
+# Half of the files: many of them try one idea with another function.
+EVERY = {"02_loop_attention": 2}
 SALTS = ("one", "another")
 LIMITS = Limits()
 PRIVATE = ("detail", "timing")  # for the instructor, and different in each run
@@ -83,7 +86,7 @@ def test_a_cheat_of_each_family_is_noticed(course: Course, name: str) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("module_name", sorted(set(map(module_of, CHEATS))))
 def test_no_cheat_gets_full_marks_unnoticed(course: Course, module_name: str) -> None:
-    paths = [path for path in CHEATS if module_of(path) == module_name]
+    paths = sampled([path for path in CHEATS if module_of(path) == module_name], EVERY.get(module_name, 1))
     reports = grade_files(course, course.module(module_name), paths, LIMITS)
     results = dict(zip(map(name_of, paths), reports, strict=True))
     wrong = {

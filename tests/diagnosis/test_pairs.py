@@ -14,11 +14,12 @@ from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import check_own_files
 from tests.conftest import ROOT
+from tests.quick import sampled
 from tests.submissions import submission_of
 
 MODULES = [module.name for module in read_course(ROOT).modules]
 FEW, MANY, FIRST = 3, 60, 2
-FEWER = {"12_transformer": 7}  # it trains models
+EVERY, OF_TRAINING = 2, 9  # of these; 12 trains models
 LEAST = 0.9  # of the pairs, one of the two is named first or second
 
 
@@ -69,5 +70,6 @@ def test_one_of_two_misconceptions_is_named(course: Course, name: str) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", MODULES)
-def test_one_of_two_misconceptions_is_named_in_sixty_pairs(course: Course, name: str) -> None:
-    assert_true_names(course, name, FEWER.get(name, MANY))
+def test_one_of_two_misconceptions_is_named_in_many_pairs(course: Course, name: str) -> None:
+    every = OF_TRAINING if name == "12_transformer" else EVERY
+    assert_true_names(course, name, len(sampled(range(MANY), every)))

@@ -21,6 +21,7 @@ from tests.acceptance.attacks.attack import read_attacks, some_of_each
 from tests.acceptance.attacks.surroundings import command
 from tests.acceptance.attacks.world import World
 from tests.conftest import LIMITS, ROOT, needs_tier
+from tests.quick import sampled
 
 SOME = 3  # attacks of each family
 MINUTES = 20  # for all attacks, which take about one minute: only a hang takes longer
@@ -80,7 +81,7 @@ def test_honest_function_next_to_an_evil_one_is_graded_correctly(course: Course)
     """With the complete grader: softmax attacks when it is called, and log_softmax is the solution's."""
     solution = course.solution(course.modules[0]).read_text()
     evil = "\n\ndef softmax(x, axis=-1):\n    return evil(x)\n"
-    attacks = [one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name]
+    attacks = sampled([one for one in read_attacks() if one.family in SPOILED and "in the import" not in one.name], 2)
     reports: list[Report] = []
     with World() as world:
         facts = world.facts(grader_pid=os.getpid(), zygote=os.getpid(), sibling=os.getpid())

@@ -21,6 +21,7 @@ from tests.cli.web.made import EngineProcess, Files, TriedFile, compared, files_
 from tests.cli.web.web_page import BareWorker
 from tests.conftest import ROOT
 from tests.pages.browser import Browser
+from tests.quick import sampled
 
 FEWEST = 150
 Test = Callable[[Files, str], dict[str, Any]]  # the report of `attn test` on some files
@@ -63,7 +64,7 @@ def test_one_process_gives_the_reports_of_the_jail(course: Course, engine: Engin
         engine.files = files
         return _report(engine.attn("test", slug, "--json"))
 
-    files = tried_files(course)[::5]  # the browser runs the same program, and tries all
+    files = tried_files(course)[1::5]  # the browser runs the same program, and tries more
     assert len(files) >= FEWEST // 5
     assert differences(course, read_course(web_course), test, files) == {}
 
@@ -72,8 +73,8 @@ def test_one_process_gives_the_reports_of_the_jail(course: Course, engine: Engin
 def test_the_browser_gives_the_reports_of_the_terminal(
     course: Course, browser: Browser, address: str, web_folder: Path, web_course: Path
 ) -> None:
-    files = tried_files(course)
-    assert len(files) >= FEWEST
+    assert len(tried_files(course)) >= FEWEST
+    files = sampled(tried_files(course), 2)
     test = _browser_test(browser, address, web_folder)
     assert differences(course, read_course(web_course), test, files) == {}
 
