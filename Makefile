@@ -9,7 +9,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jail browser database demo test test-rest test-all lint format docs site bench gpu clean
+.PHONY: setup jail browser database demo test test-rest test-all test-every lint format docs site bench gpu clean
 
 setup: $(READY)
 

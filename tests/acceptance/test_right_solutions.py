@@ -1,4 +1,4 @@
-"""Right solutions in very different styles, the files of tests/data/right/NN_slug/: every one gets full marks."""
+"""Right solutions in very different styles, the files of tests/data/right/NN_slug/: full marks, no review."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ MODULES = [
 def test_right_solutions_get_full_marks(course: Course, module_name: str) -> None:
     reports = grade_folder(course, DATA / "right" / module_name)
     assert lost_marks(reports) == {}
+    assert [one.submission for one in reports if one.needs_review] == []
 
 
 def test_every_module_has_its_right_solutions(course: Course) -> None:

@@ -188,3 +188,37 @@ def alibi_bias(num_heads, n_q, n_k):
     place = np.arange(n_k - n, n_k)
     distance = np.abs(place[:, None] - place)  # <-- here
     return -alibi_slopes(num_heads)[:, None, None] * distance[n - n_q :, n - n_k :]
+
+
+# %% rates_are_kept
+FAILS = {}
+import functools
+
+
+@functools.lru_cache(maxsize=None)
+def rates(width, base):
+    return tuple(base ** (-2 * i / width) for i in range(width // 2))
+
+
+def sinusoidal_positions(seq_len, d_model, base=10000.0):
+    angles = np.outer(np.arange(seq_len), rates(d_model, base))
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(seq_len, d_model)
+
+
+# %% rates_are_kept_by_a_method
+FAILS = {}
+import functools
+
+
+class Rates:
+    @functools.cache
+    def of(self, width, base):
+        return tuple(base ** (-2 * i / width) for i in range(width // 2))
+
+
+RATES = Rates()
+
+
+def sinusoidal_positions(seq_len, d_model, base=10000.0):
+    angles = np.outer(np.arange(seq_len), RATES.of(d_model, base))
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(seq_len, d_model)

@@ -4,10 +4,11 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 from grader.sandbox.protocol.script import Performance
@@ -18,6 +19,7 @@ from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_
 from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
 WATCHED = 8  # first calls in which torch is watched, which is slow; later steps are measured themselves
+LRU_CACHE = type(functools.lru_cache(int))
 DEEPEST = 5_000  # every call of the student's goes through hooks: recursion must get as deep as without them
 
 
@@ -46,6 +48,16 @@ class MeteredModules(StudentModules):
         cls.meter = Meter(price_of, handler_of, may_call)
         cls.compiled.clear()
 
+    @functools.cached_property
+    def caches(self) -> list[Any]:
+        """What `functools.lru_cache` made of the student's functions and methods."""
+        values = [one for module in self.loaded() for one in vars(module).values()]
+        values += [one for owner in values if isinstance(owner, type) for one in vars(owner).values()]
+        return [one for one in values if type(one) is LRU_CACHE and self._is_own(getattr(one, "__wrapped__", None))]
+
+    def _is_own(self, function: Any) -> bool:
+        return isinstance(function, FunctionType) and function.__code__.co_filename in self.filenames
+
     def injected(self) -> dict[str, Any]:
         return {METER: self.meter, SLICE: slice}
 
@@ -71,6 +83,8 @@ def measure(loaded: StudentModules, main: str, scripts: Sequence[Any]) -> dict[s
 
 def _measure_one(modules: MeteredModules, data: Sequence[Any]) -> dict[str, Any]:
     meter = modules.meter
+    for kept in modules.caches:  # a call must cost the same, whatever was called before it
+        kept.cache_clear()
     meter.reset()
     performance = Performance(modules.main, data)
     earlier = _events_before(meter, performance)
