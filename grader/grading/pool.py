@@ -30,6 +30,7 @@ from grader.submission.submission_hash import submission_hash
 TRIES = 2
 MAX_LOST = 3
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
+MOST_WAITING = 64  # reports: on many cores, grading can be faster than what the reports are written by
 LOST = f"the grading process ended {TRIES} times at this submission"
 
 
@@ -98,7 +99,7 @@ class _Pool:
         backend = course.module(work[0].module).backend if forked else None
         self._template = Template(course.root, self.flags, backend) if backend else None
         self._work = deque(work)
-        self._done: queue.SimpleQueue[Graded | _Told | Exception | None] = queue.SimpleQueue()
+        self._done: queue.Queue[Graded | _Told | Exception | None] = queue.Queue(MOST_WAITING)
         self._lock = threading.Lock()
         self._processes: set[GradingProcess] = set()
         self._stopped = False
@@ -148,13 +149,22 @@ class _Pool:
                 if not submission.lost:
                     process, report = self._graded(process, submission)
                 report = report or self._not_graded(submission)
-                self._done.put(Graded(handed_in, submission_hash(submission), report))
+                self._put(Graded(handed_in, submission_hash(submission), report))
         except Exception as error:  # noqa: BLE001 - raised where the results are read
-            self._done.put(error)
+            self._put(error)
         finally:
             if process is not None:
                 self._close(process)
-            self._done.put(None)
+            self._put(None)
+
+    def _put(self, one: Graded | _Told | Exception | None) -> None:
+        """Pass something on, as soon as there is room. Who has stopped reads nothing more."""
+        while not self._stopped:
+            try:
+                self._done.put(one, timeout=POLL_SECONDS)
+            except queue.Full:
+                continue
+            return
 
     def _next(self) -> SubmissionRef | None:
         with self._lock:
@@ -167,7 +177,7 @@ class _Pool:
             # The last try has a process of its own: a template that ends takes what it forked with it.
             process = process or self._started(forked=attempt < TRIES - 1)
             try:
-                report = process.ask(submission, lambda *said: self._done.put(_Told(*said)))
+                report = process.ask(submission, lambda *said: self._put(_Told(*said)))
                 self._answered, self._tier = True, report.sandbox
                 return process, report
             except ProcessLostError as error:

@@ -108,7 +108,7 @@ def test_a_killed_and_resumed_run_gives_the_same_reports(
         running.wait()
     _, alive = psutil.wait_procs(children, timeout=30)
     assert alive == []
-    assert not (out / "grades.csv").exists()  # there is no class list of part a class
+    assert not (out / "grades.csv").exists()  # there is no class list of a part of a class
     before = {path.name: path.stat().st_mtime_ns for path in (out / "01_softmax").glob("*.json")}
     done = subprocess.run(command(part, out, "--resume"), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
