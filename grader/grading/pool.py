@@ -30,7 +30,7 @@ from grader.submission.submission_hash import submission_hash
 TRIES = 2
 MAX_LOST = 3
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
-MOST_WAITING = 64  # reports: on many cores, grading can be faster than what the reports are written by
+MOST_WAITING = 64  # reports: with many cores, grading is faster than writing
 LOST = f"the grading process ended {TRIES} times at this submission"
 
 

@@ -41,11 +41,12 @@ FAST = (
     "false_passes/mask_row_overwritten",
 )
 FAST_LEAKS = ("polynomial_of_the_work", "name_in_the_array_library")
+SLOW_LEAKS = sampled([path for path in LEAKS if path.stem not in FAST_LEAKS], 2)
 # Code can choose the line of a cost or of a forbidden call by the inputs of a measurement. No check uses those inputs.
 TELLING_LINES = ("line_of_a_cost", "line_of_a_forbidden_call")
 FEWEST, FEWEST_LEAKS = 100, 10
-# Half of the files: many of them try one idea with another function.
-EVERY = {"02_loop_attention": 2}
+# Many of the files try one idea with another function.
+EVERY = {"02_loop_attention": 3, "05_torch_attention": 2, "07_gpu_path": 2}
 SALTS = ("one", "another")
 LIMITS = Limits()
 PRIVATE = ("detail", "timing")  # for the instructor, and different in each run
@@ -105,7 +106,7 @@ def test_no_hidden_input_in_public_text(course: Course, path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("path", [path for path in LEAKS if path.stem not in FAST_LEAKS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SLOW_LEAKS, ids=lambda path: path.stem)
 def test_no_hidden_input_in_the_public_text_of_all_leaks(course: Course, path: Path) -> None:
     assert_same_public_text(course, path)
 

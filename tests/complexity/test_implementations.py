@@ -58,7 +58,7 @@ LONG = ["06_multi_head_attention", "07_gpu_path", "09_kv_cache", "10_flash_atten
 LONG += ["11_efficient_attention", "12_transformer"]
 ALL = list(implementations())
 IMPLEMENTATIONS = [one for one in ALL if one.module not in LONG]
-IMPLEMENTATIONS += sampled([one for one in ALL if one.module in LONG], 2)
+IMPLEMENTATIONS += sampled([one for one in ALL if one.module in LONG], 3)
 
 
 def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, FunctionCosts]]:

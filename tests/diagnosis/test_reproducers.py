@@ -35,7 +35,7 @@ from tests.conftest import ROOT
 from tests.diagnosis.graded import MODULES
 from tests.quick import QUICK, some_of
 
-FEW, MANY = 3, 20  # of each module: more than a hundred in all
+FEW, MANY = 3, 12  # of each module: more than a hundred in all
 
 
 @dataclass(frozen=True)

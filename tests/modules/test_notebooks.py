@@ -46,7 +46,7 @@ def partly_done(solution: str, done: int) -> str:
     return stub
 
 
-@pytest.mark.parametrize("name", some_of(MODULES, every=len(MODULES)))
+@pytest.mark.parametrize("name", some_of(sampled(MODULES, 2), every=len(MODULES)))
 def test_the_notebook_fails_only_where_work_is_left(course: Course, name: str, tmp_path: Path) -> None:
     module = course.module(name)
     solution = course.solution(module).read_text()

@@ -74,7 +74,7 @@ def test_the_browser_gives_the_reports_of_the_terminal(
     course: Course, browser: Browser, address: str, web_folder: Path, web_course: Path
 ) -> None:
     assert len(tried_files(course)) >= FEWEST
-    files = sampled(tried_files(course), 2)
+    files = sampled(tried_files(course), 3)
     test = _browser_test(browser, address, web_folder)
     assert differences(course, read_course(web_course), test, files) == {}
 

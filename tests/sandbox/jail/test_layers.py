@@ -48,7 +48,7 @@ HONEST = Attack("honest", "honest", "def evil(x):\n    return None\n")
 def test_attacks_work_without_a_jail() -> None:
     reached: dict[str, list[bool]] = {}
     with World() as world:
-        for one in sampled(read_attacks(), 2):
+        for one in sampled(read_attacks(), 3):
             found = control.run(one, world)
             if one.family not in ("endless", "bombs", "sizes"):
                 found.discard("held the grader")  # these attacks do not aim at time, so a slow machine was the cause

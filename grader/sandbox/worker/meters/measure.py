@@ -52,11 +52,11 @@ class MeteredModules(StudentModules):
     def caches(self) -> list[Any]:
         """What `functools.lru_cache` made of the student's functions and methods."""
         values = [one for module in self.loaded() for one in vars(module).values()]
-        values += [one for owner in values if isinstance(owner, type) for one in vars(owner).values()]
+        values += [one for owner in values if issubclass(type(owner), type) for one in vars(owner).values()]
         return [one for one in values if type(one) is LRU_CACHE and self._is_own(getattr(one, "__wrapped__", None))]
 
     def _is_own(self, function: Any) -> bool:
-        return isinstance(function, FunctionType) and function.__code__.co_filename in self.filenames
+        return type(function) is FunctionType and function.__code__.co_filename in self.filenames
 
     def injected(self) -> dict[str, Any]:
         return {METER: self.meter, SLICE: slice}
