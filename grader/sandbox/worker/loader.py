@@ -68,7 +68,7 @@ class StudentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def loaded(self) -> list[ModuleType]:
         """Return the graded module, and the student's modules that it imported."""
-        return [self.main, *(one for name, one in sys.modules.items() if name.startswith(f"{PACKAGE}."))]
+        return [one for name, one in sys.modules.items() if name.startswith(f"{PACKAGE}.")]
 
     def compile(self, cell: str, filename: str, flags: int, *, notebook: bool) -> CodeType:
         """Return the compiled code of a cell."""

@@ -19,7 +19,7 @@ from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_
 from grader.sandbox.worker.meters.rewrite import METER, SLICE, rewrite
 
 WATCHED = 8  # first calls in which torch is watched, which is slow; later steps are measured themselves
-LRU_CACHE = type(functools.lru_cache(int))
+LRU_CACHE: Any = type(functools.lru_cache(int))
 DEEPEST = 5_000  # every call of the student's goes through hooks: recursion must get as deep as without them
 
 
@@ -84,7 +84,7 @@ def measure(loaded: StudentModules, main: str, scripts: Sequence[Any]) -> dict[s
 def _measure_one(modules: MeteredModules, data: Sequence[Any]) -> dict[str, Any]:
     meter = modules.meter
     for kept in modules.caches:  # a call must cost the same, whatever was called before it
-        kept.cache_clear()
+        LRU_CACHE.cache_clear(kept)  # a student may give the function an attribute of this name
     meter.reset()
     performance = Performance(modules.main, data)
     earlier = _events_before(meter, performance)
