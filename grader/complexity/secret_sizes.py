@@ -12,7 +12,7 @@ from grader.complexity.tiling import Sizes
 
 FAR = 8  # times the largest other size
 FAR_TILES = 4  # times the largest other number of tiles: there may be a step for each pair of tiles
-JOINT = 3  # times what the limits allow at the other large sizes
+JOINT, JOINT_STEPS = 3, 0.5  # times what the limits allow at the other large sizes
 LOOPING = 2  # times the steps at the other sizes, where loops are allowed
 
 
@@ -49,7 +49,7 @@ def _joint_sizes(contract: Contract) -> Sizes:
     """
     base, steps = contract.lattice.base, contract.lattice.step
     allowed = [
-        (limit.bound, max(map(limit.bound.at, contract.large)) * (0.5 if limit.meter == "steps" else JOINT))
+        (limit.bound, max(map(limit.bound.at, contract.large)) * (JOINT_STEPS if limit.meter == "steps" else JOINT))
         for limit in contract.limits
         if limit.bound.degree
     ]

@@ -1,4 +1,4 @@
-"""A class of 200 with ten malicious submissions: in one run, in a run that is killed and resumed, and its feedback."""
+"""A class of 200 with ten malicious submissions: in one run, a part of it killed and resumed, and its feedback."""
 
 from __future__ import annotations
 
