@@ -13,8 +13,8 @@ from tests.conftest import prove_once
 from tests.quick import sampled
 
 SALTS, FEW, EVERY = fixed_salts(8), 2, 2
-# The later modules take minutes for each salt; 12 takes eight, and does depend on the salt. `python -m tests.acceptance.salts`
-# tries more, with costs. Right code of every module is graded under another salt by test_honest.py.
+# The later modules take minutes for each salt; 12 takes eight, and does depend on the salt.
+# `python -m tests.acceptance.salts` tries more, with costs. test_honest.py grades right code under another salt.
 FIRST = ["01_softmax", "02_loop_attention"]
 LATER = ["02_loop_attention", "03_attention", "04_masks", "05_torch_attention", "06_multi_head_attention"]
 LATER += ["07_gpu_path", "08_positions", "09_kv_cache", "10_flash_attention", "11_efficient_attention"]
