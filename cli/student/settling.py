@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.core.syntax import parse
 
 QUIET_SECONDS = 0.1  # without a change, for a file that can be read
 BROKEN_SECONDS = 0.7  # for one that cannot: the rest of it may still come, or it is the student's mistake
@@ -33,7 +34,7 @@ def is_whole(path: Path) -> bool:
         if path.suffix == ".ipynb":
             json.loads(text)
         else:
-            ast.parse(text)
+            parse(text)
     except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
         return False
     return bool(text.strip())

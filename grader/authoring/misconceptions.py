@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from grader.authoring.authors_submission import authors_submission
 from grader.authoring.patch import PatchError, patched_code
+from grader.core.syntax import parse
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 from grader.course.percent import split_cells
@@ -70,7 +71,7 @@ def as_submission(course: Course, module: Module, misconception: Misconception) 
 def _read_cell(name: str, cell: str, solution: str) -> Misconception:
     fields: dict[str, object] = {}
     nodes: list[ast.stmt] = []
-    for node in ast.parse(cell).body:
+    for node in parse(cell).body:
         key = _assigned(node)
         if key in FIELDS and isinstance(node, ast.Assign):
             fields[key] = ast.literal_eval(node.value)

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from grader.core.syntax import parse
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -41,7 +43,7 @@ def patched_code(solution: str, replace: Mapping[str, str], only: str | None) ->
     `only` names the function or method that is meant, where several have the same line.
     """
     lines = _code_lines(solution)
-    places = list(_places(ast.parse(solution), lines))
+    places = list(_places(parse(solution), lines))
     if only is not None and only not in {place.name for place in places}:
         known = ", ".join(place.name for place in places)
         raise PatchError(f"IN names {only}, which the solution does not define", f"Use one of {known}")
@@ -119,7 +121,7 @@ def _emit(top: ast.stmt, touched: list[Place], lines: Mapping[int, str], changed
             parts = [f"class {top.name}({top.name}):", "\n\n".join(parts)]
     code = "\n".join(parts)
     try:
-        ast.parse(code)
+        parse(code)
     except SyntaxError as error:
         line = code.splitlines()[(error.lineno or 1) - 1].strip()
         raise PatchError(f"with REPLACE, the code is not Python: {error.msg} at {_short(line)}", "Fix it") from None
@@ -142,7 +144,7 @@ def _code_lines(solution: str) -> Mapping[int, str]:
             lines[number] = lines[number][:column].rstrip()
         elif token.type == tokenize.STRING:
             inside_text.update(range(token.start[0] + 1, token.end[0] + 1))
-    for node in ast.walk(ast.parse(solution)):
+    for node in ast.walk(parse(solution)):
         if isinstance(node, _Function | ast.ClassDef) and ast.get_docstring(node) is not None and len(node.body) > 1:
             for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1):
                 del lines[number]

@@ -11,6 +11,8 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from grader.core.syntax import parse
+
 # Methods that are called without being named: by Python, or by torch when a module is called or changes its mode.
 _IMPLICIT = {"forward", "train", "eval", "reset_parameters", "extra_repr"}
 EVERYTHING = "*"  # a name that every check reaches
@@ -22,7 +24,7 @@ class Reach:
     """The definitions of a solution, and what each of them names."""
 
     def __init__(self, solution: str) -> None:
-        self._bodies = {name: node for node in ast.parse(solution).body for name in _defined(node)}
+        self._bodies = {name: node for node in parse(solution).body for name in _defined(node)}
         self._named: Mapping[str, set[str]] = _names_by_definition(self._bodies.values())
         self._known = set(solution.split("\n"))
 
@@ -40,7 +42,7 @@ class Reach:
     def changed_by(self, code: str) -> frozenset[str]:
         """Return the names of functions, methods and constants that this code changes when it is added."""
         changed: set[str] = set()
-        for node in ast.parse(code).body:
+        for node in parse(code).body:
             names = _defined(node)
             if isinstance(node, ast.ClassDef):
                 changed |= self._changed_in_class(node)

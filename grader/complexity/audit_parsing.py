@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import warnings
 
 from grader.complexity.audit_names import is_name
+from grader.core import syntax
 from grader.core.ipython_lines import without_magic
 
 MOST_MAGIC = 200  # IPython lines in a cell
@@ -13,20 +13,15 @@ MOST_MAGIC = 200  # IPython lines in a cell
 
 def parse(cell: str, *, notebook: bool) -> ast.Module | None:
     """Return the tree of a cell; None if it is not Python. One that is too much raises an error, such as ValueError."""
-    flags = ast.PyCF_ONLY_AST | (ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0)
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if notebook else 0
     for _ in range(MOST_MAGIC):  # each IPython line costs a new attempt: a file of nothing else must not take minutes
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about the student's text, such as an invalid escape
-                tree = compile(cell, "<audit>", "exec", flags=flags, dont_inherit=True)
+            return syntax.parse(cell, "<audit>", flags=flags)
         except SyntaxError as error:
             fixed = without_magic(cell, error.lineno or 0) if notebook else None
             if fixed is None:
                 return None
             cell = fixed
-        else:
-            assert isinstance(tree, ast.Module)
-            return tree
     raise ValueError("too many IPython lines")
 
 

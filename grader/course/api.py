@@ -6,6 +6,8 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from grader.core.syntax import parse
+
 REFLECT = "reflect"
 
 
@@ -47,7 +49,7 @@ def read_api(stub: str) -> Api:
     constants: list[str] = []
     parameters: dict[str, tuple[str, ...]] = {}
     properties: dict[str, tuple[str, ...]] = {}
-    for node in ast.parse(stub).body:
+    for node in parse(stub).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             functions.append(node.name)
             parameters[node.name] = _parameters(node)

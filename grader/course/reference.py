@@ -9,6 +9,7 @@ import ast
 import re
 from pathlib import Path
 
+from grader.core.syntax import parse
 from grader.course.course import Course
 from grader.course.module import FOLDER, Module, read_text
 from grader.course.stub import BEGIN, END
@@ -42,7 +43,7 @@ def reference_code(solution: str) -> str:
     lines = solution.splitlines()
     left_out = {
         number
-        for node in ast.walk(ast.parse(solution))
+        for node in ast.walk(parse(solution))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and ast.get_docstring(node) is not None
         for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
@@ -50,7 +51,7 @@ def reference_code(solution: str) -> str:
     left_out |= {number for number, line in enumerate(lines, 1) if line.strip() in (BEGIN, END)}
     parts: list[str] = []
     after_large = False
-    for node in ast.parse(solution).body:
+    for node in parse(solution).body:
         if isinstance(node, ast.Expr | ast.If | ast.Assert):  # the module's docstring, and code that tries things out
             continue
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from grader.core.syntax import parse
+
 BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 TODO = "raise NotImplementedError"
@@ -50,7 +52,7 @@ def make_stub(solution: str) -> str:
 def _function_lines(solution: str) -> set[int] | None:
     """Return the line numbers inside functions, where a `raise` runs only on a call; None if it is not Python."""
     try:
-        tree = ast.parse(solution)
+        tree = parse(solution)
     except SyntaxError:
         return None
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]

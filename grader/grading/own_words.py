@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from grader.core.report import CheckResult, EndingRecord, Report
+from grader.core.syntax import parse
 from grader.course.api import Api
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.session import IMPORT
@@ -177,7 +178,7 @@ def _definitions(tree: ast.Module) -> Iterator[_Definition]:
 def _cells(source: Source) -> Iterator[_Cell]:
     for number, text in enumerate(source.cells, 1):
         try:
-            tree = ast.parse(text)
+            tree = parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # a cell with IPython lines is not worth more effort here
         yield _Cell(f"{source.file}[{number}]" if source.notebook else source.file, tuple(text.splitlines()), tree)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from grader.core.ipython_lines import without_magic
 from grader.core.json_record import json_text
 from grader.core.report import file_name
 from grader.core.safe_text import one_line, plain_name
+from grader.core.syntax import parse
 from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.module import Module
@@ -79,7 +79,7 @@ def _without_magic(cell: str) -> str:
     """Return a cell without the lines that only a notebook understands."""
     while True:
         try:
-            ast.parse(cell)
+            parse(cell)
         except SyntaxError as error:
             shorter = without_magic(cell, error.lineno or 0)
             if shorter is None:
@@ -93,7 +93,7 @@ def _without_magic(cell: str) -> str:
 
 def _is_python(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

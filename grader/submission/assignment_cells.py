@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from grader.core.syntax import parse
 from grader.course.api import Api, read_api
 from grader.course.notebook import script_cells
 from grader.course.stub import BEGIN
@@ -114,7 +115,7 @@ def _interleave(cells: list[Cell], tests: Mapping[str, Cell]) -> Iterator[Cell]:
 
 def _only_imports(source: str) -> bool:
     try:
-        body = ast.parse(source).body
+        body = parse(source).body
     except SyntaxError:
         return False
     return bool(body) and all(isinstance(node, ast.Import | ast.ImportFrom) for node in body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from grader.core.syntax import parse
 from grader.course.golden import read_golden
 from grader.course.module import Module
 from grader.course.notebook import NotebookError, read_cells
@@ -29,7 +30,7 @@ def unanswered(cells: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
     answered: dict[str, bool] = {}
     for cell in cells:
         try:
-            body = ast.parse(cell).body
+            body = parse(cell).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # a cell with notebook commands; an unfinished one fails the checks
         for node in body:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from grader import __version__
 from grader.core.atomic_file import write_bytes_atomically
+from grader.core.syntax import parse
 from grader.course.course import Course, read_course
 from grader.course.golden import SCHEMA, read_golden
 from grader.course.hints import read_hints
@@ -179,7 +179,7 @@ def _check_module(module: Module, bundle: NewerBundle) -> None:
     read_hints(module)
     read_text(module.lesson)
     for path in (module.checks, module.probes, *module.fallbacks.values()):
-        ast.parse(read_text(path), str(path))
+        parse(read_text(path), str(path))
 
 
 def _check_slugs(course: Course) -> None:

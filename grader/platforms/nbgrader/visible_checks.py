@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from grader.core.syntax import parse
 from grader.course.api import REFLECT, Api
 from grader.course.module import CourseError, Module, read_text
 from grader.grading.checks import read_checks
@@ -40,7 +41,7 @@ def visible_checks(module: Module, api: Api) -> dict[str, str]:
 def _parts(text: str) -> Iterator[_Part]:
     lines = text.splitlines()
     end = 0
-    for node in ast.parse(text).body:
+    for node in parse(text).body:
         start, end = end, node.end_lineno or 0
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):  # the docstring of the file
