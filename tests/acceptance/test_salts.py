@@ -13,11 +13,12 @@ from tests.conftest import prove_once
 from tests.quick import sampled
 
 SALTS, FEW, EVERY = fixed_salts(8), 2, 2
-# The later modules take minutes for each salt; 12 takes eight, and does depend on the salt.
+# The later modules take minutes for each salt, and 12 takes eight.
 # `python -m tests.acceptance.salts` tries more, with costs. test_honest.py grades right code under another salt.
 FIRST = ["01_softmax", "02_loop_attention"]
 LATER = ["02_loop_attention", "03_attention", "04_masks", "05_torch_attention", "06_multi_head_attention"]
-LATER += ["07_gpu_path", "08_positions", "09_kv_cache", "10_flash_attention", "11_efficient_attention"]
+LATER += ["07_gpu_path", "08_positions", "09_kv_cache", "10_flash_attention"]
+LATER += sampled(["11_efficient_attention", "12_transformer"], 2)
 
 
 @pytest.mark.exhaustive  # minutes for each module

@@ -87,9 +87,9 @@ def oracle_network(state, x):
     return (opened / (1 + torch.exp(-opened)) * (x @ up.T)) @ down.T
 
 
-def oracle_block(state, num_heads, x, mask=None):
+def oracle_block(state, num_heads, x, mask=None, eps=1e-5):
     """Return the block's result: PyTorch's norm and attention, on plain matrices."""
-    made = oracle_norm(x, state["norm1.weight"])
+    made = oracle_norm(x, state["norm1.weight"], eps)
     q, k, v = (
         functional.linear(made, state[f"attention.{name}.weight"], state[f"attention.{name}.bias"])
         .unflatten(-1, (num_heads, -1))
@@ -99,22 +99,27 @@ def oracle_block(state, num_heads, x, mask=None):
     mixed = functional.scaled_dot_product_attention(q, k, v, None if mask is None else mask != 0)
     mixed = mixed.transpose(1, 2).flatten(2)
     x = x + functional.linear(mixed, state["attention.out_proj.weight"], state["attention.out_proj.bias"])
-    return x + oracle_network(below(state, "feed_forward"), oracle_norm(x, state["norm2.weight"]))
+    return x + oracle_network(below(state, "feed_forward"), oracle_norm(x, state["norm2.weight"], eps))
 
 
-def oracle_model(state, sizes, ids):
+def oracle_model(state, sizes, ids, eps=1e-5):
     """Return the logits, in float64. Gradients reach the state."""
     state = {name: one.double() for name, one in state.items()}
     x = state["token_embedding.weight"][ids] + state["position_embedding.weight"][: ids.shape[1]]
     for layer in range(sizes[3]):
         part = {key.removeprefix(f"blocks.{layer}."): one for key, one in state.items() if f"blocks.{layer}." in key}
-        x = oracle_block(part, sizes[4], x, torch.ones(ids.shape[1], ids.shape[1]).tril())
-    return oracle_norm(x, state["norm.weight"]) @ state["head.weight"].T
+        x = oracle_block(part, sizes[4], x, torch.ones(ids.shape[1], ids.shape[1]).tril(), eps)
+    return oracle_norm(x, state["norm.weight"], eps) @ state["head.weight"].T
 
 
 @remembered
 def oracle_logits(state, sizes, ids):
     return oracle_model(state, sizes, ids).to(torch.float32)
+
+
+def hardly_needs_eps(result):
+    """Whether a result, as a function of eps, is nearly the same for any small eps: a mistake there is the norm's."""
+    return float((result(1e-5) - result(0.0)).abs().max()) < 1e-5
 
 
 def oracle_loss(logits, targets):
@@ -326,17 +331,37 @@ SILENT = ("attention.out_proj.weight", "attention.out_proj.bias")  # without the
 IDLE = ("feed_forward.down.weight",)  # without it, the network adds nothing
 
 
+@remembered
+def block_and_tokens(rng, batch, length, width):
+    """Return parameters of a block, and tokens for it."""
+
+    def drawn(rng):
+        return block_parts(rng, width, 10), normal(rng, batch, length, width, scale=4.0)
+
+    def shows(made):
+        exact, x = {name: one.double() for name, one in made[0].items()}, made[1].double()
+        masks = (None, torch.ones(length, length).tril(), torch.eye(length))
+        return all(hardly_needs_eps(lambda eps, mask=mask: oracle_block(exact, 2, x, mask, eps)) for mask in masks)
+
+    return draw_until(rng, drawn, shows)
+
+
+def with_large_tokens(call):
+    """Return a call of a block with tokens next to which eps does not count."""
+    return arguments(8 * call.args[0], *call.args[1:], **call.kwargs)
+
+
 @worth(2, "it agrees with an independent computation, with and without a mask", target=BLOCK)
 def test_block_agrees_with_the_oracle(student, rng, shown):
     for batch, length, width in ((2, 4, 6), (1, 2, 4)):
-        state, x = block_parts(rng, width, 10), normal(rng, batch, length, width, scale=2.0)
+        state, x = block_and_tokens(rng, batch, length, width)
         exact = {name: one.double() for name, one in state.items()}
         for mask in (None, torch.ones(length, length).tril(), torch.eye(length)):
             expected = oracle_block(exact, 2, x.double(), mask).float()
             made = block_of(student, state)
             value = made(x) if mask is None else made(x, mask)
             assert_close(tensor_of(value, x.shape), expected, SINGLE, of="no mask" if mask is None else "a mask")
-    shown(student, "TransformerBlock.forward", tolerance=SINGLE)
+    shown(student, "TransformerBlock.forward", fit=with_large_tokens, tolerance=SINGLE)
 
 
 @worth(2, "both halves are residuals: where they compute 0, the tokens pass unchanged", target=BLOCK)
@@ -352,6 +377,7 @@ def test_block_is_a_residual(student, rng):
 @worth(2, "what each half adds does not depend on the size of the tokens: there is a norm before it", target=BLOCK)
 def test_block_normalises_first(student, rng):
     state, x = block_state(rng, 6, 10), normal(rng, 1, 4, 6)
+    x = x + x.sign()  # eps counts next to no entry
     for silent in (SILENT, IDLE):
         made = block_of(student, without(state, *silent))
         once, large = made.call_many([arguments(x), arguments(64 * x)])
@@ -434,12 +460,30 @@ def tokens(rng, *shape, below=SIZES[0]):
     return torch.from_numpy(rng.integers(0, below, size=shape))
 
 
+@remembered
+def model_and_texts(rng, sizes, shapes):
+    """Return parameters of a model, and texts for it."""
+
+    def drawn(rng):
+        return model_state(rng, sizes), [tokens(rng, *shape, below=sizes[0]) for shape in shapes]
+
+    def shows(made):
+        state, texts = made
+        return all(hardly_needs_eps(lambda eps, ids=ids: oracle_model(state, sizes, ids, eps)) for ids in texts)
+
+    return draw_until(rng, drawn, shows)
+
+
+def resized(state, factor):
+    """Return parameters with larger or smaller embeddings."""
+    return state | {name: factor * state[name] for name in ("token_embedding.weight", "position_embedding.weight")}
+
+
 @worth(2.5, "the logits agree with an independent computation, for every length", target=MODEL)
 def test_model_agrees_with_the_oracle(student, rng, shown):
     for sizes, shapes in ((SIZES, ((2, 6), (3, 4), (1, 1))), (LESSON, ((1, 5), (1, 8)))):
-        state = model_state(rng, sizes)
-        for batch, length in shapes:
-            ids = tokens(rng, batch, length, below=sizes[0])
+        state, texts = model_and_texts(rng, sizes, shapes)
+        for (batch, length), ids in zip(shapes, texts, strict=True):
             value = tensor_of(model_of(student, state, sizes)(ids), (batch, length, sizes[0]), "the logits")
             assert_close(value, oracle_logits(state, sizes, ids), SINGLE, of=f"{batch} texts of {length} tokens")
     shown(student, "GPT.forward", tolerance=SINGLE)
@@ -465,13 +509,14 @@ def test_model_is_causal(student, rng):
 @worth(1.5, "each place has its own position embedding, and the first place has row 0", target=MODEL)
 def test_model_knows_positions(student, rng):
     state, ids = model_state(rng, SIZES), torch.full((1, 4), 3)
+    state |= {"token_embedding.weight": state["token_embedding.weight"] / 4}  # positions count more
     plain = tensor_of(model_of(student, state)(ids), (1, 4, 7), "the logits")
     for row in range(6):
         table = state["position_embedding.weight"].clone()
         table[row] = -table[row]
         other = tensor_of(model_of(student, state | {"position_embedding.weight": table})(ids), (1, 4, 7))
-        moved = (other - plain).abs().amax(dim=(0, 2)) > 1e-4
-        wanted = torch.arange(4) >= row
+        moved = (other - plain).abs().amax(dim=(0, 2))[: row + 1] > 1e-4  # later places only see it
+        wanted = torch.arange(len(moved)) == row
         assert torch.equal(moved, wanted), f"row {row} of the position embedding counts at the wrong places"
 
 
@@ -486,11 +531,13 @@ def test_model_adds_its_embeddings(student, rng):
 
 @worth(1, "a token sees itself: in a text of one token, its value counts", target=MODEL)
 def test_model_sees_the_token_itself(student, rng):
-    state, ids = model_state(rng, SIZES), tokens(rng, 1, 1)
-    plain = tensor_of(model_of(student, state)(ids), (1, 1, 7), "the logits")
+    state, ids = model_state(rng, SIZES), torch.from_numpy(rng.permutation(7))[:, None]
+    plain = tensor_of(model_of(student, state)(ids), (7, 1, 7), "the logits")
     for layer in range(2):
-        other = tensor_of(model_of(student, without(state, f"blocks.{layer}.attention.v_proj.weight"))(ids), (1, 1, 7))
-        assert float((other - plain).abs().max()) > 1e-3, "the only token of a text does not look at itself"
+        other = tensor_of(model_of(student, without(state, f"blocks.{layer}.attention.v_proj.weight"))(ids), (7, 1, 7))
+        assert float((other - plain).abs().amax(dim=(1, 2)).min()) > 1e-4, (
+            "the only token of a text does not look at itself"
+        )
 
 
 @worth(1.5, "the loss of a new model is near ln V", target=MODEL)
@@ -596,7 +643,7 @@ def test_model_on_a_device(student, rng):
 
 @worth(0.7, "after .double(), the logits are float64", target=MODEL)
 def test_model_dtype(student, rng):
-    state, ids = model_state(rng, SIZES), tokens(rng, 1, 4)
+    state, ids = resized(model_state(rng, SIZES), 30), 1 + tokens(rng, 1, 4, below=6)  # eps counts next to no entry
     model = model_of(student, state)
     assert_dtype(model(ids), torch.float32)
     model.double()
@@ -900,30 +947,43 @@ def test_sample_is_seeded(student):
 # generate -----------------------------------------------------------------------------------------------
 
 
-def greedy(state, sizes, ids, count):
-    """Return the most likely text, and the smallest lead of a token over the next one."""
-    lead = math.inf
+def prompt(rng, *shape):
+    """Return texts of any tokens but 0. None of them begins as it ends."""
+
+    def ends_differ(ids):
+        return bool((ids[:, 0] != ids[:, -1]).all())
+
+    return draw_until(rng, lambda rng: 1 + tokens(rng, *shape, below=SMALL[0] - 1), ends_differ)
+
+
+def greedy(state, ids, count, window=SMALL[1], place=-1):
+    """Return the most likely text of a small model, and the leads of its tokens over the next ones."""
+    leads = []
     for _ in range(count):
-        best = oracle_model(state, sizes, ids[:, -sizes[1] :])[:, -1].topk(2)
-        lead = min(lead, float((best.values[:, 0] - best.values[:, 1]).min()))
+        best = oracle_model(state, SMALL, ids[:, -window:])[:, place].topk(2)
+        leads.append(best.values[:, 0] - best.values[:, 1])
         ids = torch.cat([ids, best.indices[:, :1]], dim=1)
-    return ids, lead
+    return ids, torch.stack(leads, dim=1)
 
 
 @remembered
-def clear_text(rng, sizes, shape, count):
-    """Return a prompt whose most likely text is clear, and that text. It is another one if nothing is cropped."""
+def telling_prompt(rng, shape, count):
+    """Return a model that is never sure, and texts. How they go on shows what was read, and that nothing was drawn."""
 
     def drawn(rng):
-        state, ids = model_state(rng, sizes), tokens(rng, *shape, below=sizes[0])
-        return state, ids, *greedy(state, sizes, ids, count)
+        state = model_state(rng, SMALL)
+        return state | {"head.weight": state["head.weight"] / 2}, prompt(rng, *shape)
 
     def shows(made):
-        text, lead = made[2:]
-        return lead > 0.05 and len(text[0, shape[1] :].unique()) > 2
+        text, leads = greedy(*made, count)
+        if leads.min() < 0.03 or torch.sigmoid(leads).prod() > 0.01:
+            return False  # too close to call, or likely to be drawn by chance from the best two
+        new = text[:, shape[1] :]
+        wrong = [greedy(*made, count, window=1)[0], greedy(*made, count, place=0)[0]]
+        rows_differ = all(not torch.equal(new[0], other) for other in new[1:])
+        return rows_differ and len(new[0].unique()) > 2 and all((one != text).any(dim=1).all() for one in wrong)
 
-    state, ids, text, _ = draw_until(rng, drawn, shows)
-    return state, ids, text
+    return draw_until(rng, drawn, shows)
 
 
 def written(student, model, ids, count, vocab, **settings):
@@ -934,63 +994,108 @@ def written(student, model, ids, count, vocab, **settings):
     return text
 
 
+def last_logits(value, count):
+    """Return the logits at the last place that the student's model gives for some texts, or fail."""
+    assert type(value) is torch.Tensor, "the logits should be a tensor"
+    assert value.ndim == 3, f"the logits have {value.ndim} axes, not 3"
+    assert value.shape[1] > 0, "there are logits of no place"
+    return tensor_of(value, (count, value.shape[1], SMALL[0]), "the logits")[:, -1]
+
+
+CLOSE = 1e-3  # the order of logits that are as close as this does not count
+
+
+def likeliest(model, text, count, of=""):
+    """Fail unless the last tokens have the largest logits of the student's own model. Return their smallest lead.
+
+    So a wrong model costs no points here.
+    """
+    ends = range(text.shape[1] - count, text.shape[1])
+    lead = math.inf
+    values = model.call_many([arguments(text[:, max(0, end - SMALL[1]) : end].clone()) for end in ends])
+    for end, value in zip(ends, values, strict=True):
+        logits = last_logits(value, len(text))
+        best = logits.topk(2).values
+        chosen = logits.gather(1, text[:, end : end + 1])[:, 0]
+        assert bool((chosen >= best[:, 0] - CLOSE).all()), f"{of}token {end} is not the one with the largest logit"
+        lead = min(lead, float((best[:, 0] - best[:, 1]).min()))
+    return lead
+
+
 @worth(2.5, "with top_k=1 it writes the most likely text, also beyond the context", target=WRITE)
-def test_text_agrees_with_the_oracle(student, rng):
-    for shape, count in (((1, 2), 4), ((1, 4), 5), ((1, 9), 4)):
-        state, ids, text = clear_text(rng, SMALL, shape, count)
-        found = written(student, model_of(student, state, SMALL), ids, count, SMALL[0], top_k=1)
-        assert_close(found, text, of=f"{count} tokens after {shape[1]}, with a context of {SMALL[1]}")
+def test_text_is_the_most_likely(student, rng):
+    for length in (2, 4, 9):
+        state, ids = telling_prompt(rng, (1, length), 12)
+        model = model_of(student, state, SMALL)
+        likeliest(model, written(student, model, ids, 12, SMALL[0], top_k=1), 12)
 
 
 @worth(2, "it sees the last context_length tokens, and none before them", target=WRITE)
 def test_text_is_cropped(student, rng):
-    state, ids, text = clear_text(rng, SMALL, (1, 4), 4)
-    longer = torch.cat([tokens(rng, 1, 7, below=5), ids], dim=1)
+    state, ids = telling_prompt(rng, (1, 4), 12)
+    longer = torch.cat([prompt(rng, 1, 7), ids], dim=1)
     model = model_of(student, state, SMALL)
     try:
-        whole, alone = (written(student, model, one, 4, 5, top_k=1) for one in (longer, ids))
+        whole, alone = (written(student, model, one, 12, 5, top_k=1) for one in (longer, ids))
     except StudentRaisedError as error:
         raise AssertionError(f"no text longer than the context of 4: {error}") from error
     assert_close(whole[:, 7:], alone, of="the text after a longer prompt")
-    assert_close(alone, text, of="the text")
+    likeliest(model, alone, 12)
+
+
+@remembered
+def known_chances(rng, ids):
+    """Return a small model that gives CHANCES at the last place of a text, and others at the first place."""
+
+    def drawn(rng):
+        state = {name: one.double() for name, one in model_state(rng, SMALL).items()}
+        # With the unit matrix as its head, the model returns what its head reads
+        read = oracle_model(state | {"head.weight": torch.eye(SMALL[2], dtype=torch.float64)}, SMALL, ids)[0]
+        head, last = state["head.weight"], read[-1]
+        head = head + torch.outer(torch.from_numpy(np.log(CHANCES)) - head @ last, last) / (last @ last)
+        return {name: single(one) for name, one in state.items()} | {"head.weight": single(head)}
+
+    def shows(state):
+        first, *_, last = torch.softmax(oracle_model(state, SMALL, ids)[0], dim=-1).numpy()
+        return np.abs(last - CHANCES).max() < 1e-4 and np.abs(first - CHANCES).sum() > 0.6
+
+    return draw_until(rng, drawn, shows)
 
 
 @worth(2, "the tokens follow the model's probabilities and the settings", target=WRITE)
 def test_text_follows_the_distribution(student, rng):
-    state = model_state(rng, SMALL)
     ids = torch.tensor([[1, 3, 2]])
-    logits = oracle_model(state, SMALL, ids)[0, -1].numpy()
-    many, model = ids.expand(DRAWS // 2, 3).clone(), model_of(student, state, SMALL)
-    order = np.argsort(-logits)
-    for number, settings in enumerate(({}, {"temperature": 2.5}, {"top_k": 2}, {"top_p": 0.3})):
+    model = model_of(student, known_chances(rng, ids), SMALL)
+    logits = last_logits(model(ids), 1)[0].double().numpy()  # of the student's own model
+    many, order = ids.expand(DRAWS // 2, 3).clone(), np.argsort(-logits)
+    for number, settings in enumerate(({}, {"temperature": 2.5}, {"top_k": 2}, {"top_p": 0.6})):
         weights = np.exp((logits - logits.max()) / settings.get("temperature", 1.0))
         weights /= weights.sum()
         if "top_k" in settings:
             weights[order[2:]] = 0
         if "top_p" in settings:
             ahead = np.cumsum(weights[order]) - weights[order]
-            weights[order[ahead >= 0.3]] = 0
+            weights[order[ahead >= 0.6]] = 0
         text = written(student, model, many, 1, 5, **settings, generator=generator(number))
         assert_follows(text[:, -1], weights / weights.sum(), f"{settings or 'no settings'}")
 
 
 @worth(1.5, "a low temperature, top_k=1 and a tiny top_p all write the most likely text", target=WRITE)
 def test_settings_reach_the_draw(student, rng):
-    state, ids, _ = clear_text(rng, SMALL, (1, 3), 5)
+    state, ids = telling_prompt(rng, (1, 3), 12)
     many, model = ids.expand(60, 3).clone(), model_of(student, state, SMALL)
-    texts = []
-    for settings in ({"top_k": 1}, {"temperature": 0.002}, {"temperature": 9.0, "top_p": 1e-3}, {"top_p": 1e-3}):
-        text = written(student, model, many, 5, 5, **settings, generator=generator(3))
-        assert len(text.unique(dim=0)) == 1, f"{settings}: the texts are not all the same"
-        texts.append(text[0])
-        assert_close(text[0], texts[0], of=f"the text with {settings}")
-    hot = written(student, model, many, 5, 5, temperature=50.0, generator=generator(4))
-    assert len(hot.unique(dim=0)) > 20, "at a temperature of 50, most texts are the same"
+    best = written(student, model, ids, 12, 5, top_k=1, generator=generator(3))
+    low = max(likeliest(model, best, 12), CLOSE) / 20  # the second token then has 2e-9 of the chance of the first
+    for settings in ({"top_k": 1}, {"temperature": low}, {"temperature": 9.0, "top_p": 1e-3}, {"top_p": 1e-3}):
+        text = written(student, model, many, 12, 5, **settings, generator=generator(3))
+        likeliest(model, text, 12, f"with {settings}, ")
+    hot = written(student, model, many, 12, 5, temperature=1e4, generator=generator(4))
+    assert len(hot.unique(dim=0)) > 50, "at a temperature of 10000, most texts are the same"
 
 
 @worth(1.5, "the same seed gives the same text, other seeds others, and nothing else is random", target=WRITE)
 def test_text_is_seeded(student, rng):
-    state, ids, texts = model_state(rng, SIZES), tokens(rng, 4, 3), []
+    state, ids, texts = model_state(rng, SIZES), prompt(rng, 4, 3), []
     state = state | {"head.weight": state["head.weight"] / 4}
     for seed, own in ((1, 7), (2, 7), (2, 8)):
         student.seed(seed)
@@ -1004,7 +1109,7 @@ def test_text_is_seeded(student, rng):
 def test_text_in_eval_mode(student, rng):
     # This model has logits of 0 in train mode: its last norm is a dropout of everything.
     state, ids = model_state(rng, SMALL), torch.tensor([[1, 3, 2]]).repeat(40, 1)
-    state = state | {"head.weight": 1e4 * state["head.weight"]}  # the most likely token is certain
+    state = state | {"head.weight": 1e6 * state["head.weight"]}  # the most likely token is certain
     for training in (True, False):
         model = model_of(student, state, SMALL, training=training, parts=OFF)
         text = written(student, model, ids, 2, 5, generator=generator(2))
@@ -1014,20 +1119,16 @@ def test_text_in_eval_mode(student, rng):
 
 @worth(1, "every text of a batch goes on by itself", target=WRITE)
 def test_texts_do_not_mix(student, rng):
-    state, ids, text = clear_text(rng, SMALL, (3, 3), 4)
+    state, ids = telling_prompt(rng, (3, 3), 6)
     model = model_of(student, state, SMALL)
-    whole = written(student, model, ids, 4, 5, top_k=1)
-    assert_close(whole, text, of="three texts")
-    for row in range(3):
-        alone = written(student, model, ids[row : row + 1], 4, 5, top_k=1)
-        assert_close(alone, whole[row : row + 1], of="one text alone")
+    likeliest(model, written(student, model, ids, 6, 5, top_k=1), 6)
 
 
 @worth(1, "the parameters stay as they were, and get no gradients", target=WRITE)
 def test_writing_does_not_learn(student, rng):
     state = model_state(rng, SMALL)
     model = model_of(student, state, SMALL, training=True)
-    written(student, model, tokens(rng, 1, 3, below=5), 3, 5, generator=generator(1))
+    written(student, model, prompt(rng, 1, 3), 3, 5, generator=generator(1))
     after = model.parameters()
     for name, before in state.items():
         assert name in after, f"the parameter {name} is gone"
@@ -1082,6 +1183,7 @@ def test_losses_agree_with_the_oracle(student, rng):
     state, expected = telling_state(rng)
     for lr, losses in expected.items():
         found = floats(student.train(model_of(student, state), PIECE, 5, 3, lr, generator(1)), 5)
+        assert_close(found[:1], losses[:1], SINGLE, of="the first loss, which is that of the model that train got")
         assert_close(found, losses, Tolerance(0, 0.05 * float(np.ptp(losses))), of=f"losses with lr={lr}")
 
 
@@ -1097,8 +1199,9 @@ def test_losses(student, rng):
 
 
 @worth(2.5, "it overfits one batch: after 40 steps on the same piece, the model knows it", target=TRAIN)
-def test_training_overfits_one_batch(student, rng):
-    model = model_of(student, model_state(rng, SIZES))
+def test_training_overfits_one_batch(student):
+    # The same parameters under every salt: what a wrong model learns in 40 steps would depend on it.
+    model = model_of(student, model_state(np.random.default_rng(12), SIZES))
     losses = floats(student.train(model, PIECE, 40, 3, 0.05, generator(3)), 40)
     assert losses[-1] < 0.1, f"the last loss is {losses[-1]:.3f}"
     logits = tensor_of(model(PIECE[None, :-1]), (1, 6, 7), "the logits")
