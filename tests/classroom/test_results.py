@@ -338,7 +338,7 @@ def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("jobs", [1, 2], ids=["started", "forked"])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.exhaustive), 2], ids=["started", "forked"])
 def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs: int) -> None:
     """They are killed while a submission sleeps. That submission is graded again. If there are two, they are forked."""
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(6)})

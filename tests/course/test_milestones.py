@@ -53,6 +53,7 @@ def test_the_code_uses_only_what_is_complete(course: Course) -> None:
         assert used <= built_before(course, module), name
 
 
+@pytest.mark.exhaustive
 def test_the_code_works_with_the_solutions(course: Course, tmp_path: Path) -> None:
     (tmp_path / "mylab").mkdir()
     (tmp_path / "mylab" / "__init__.py").touch()

@@ -33,6 +33,7 @@ def test_it_is_sound(script: Course) -> None:
     assert problems(script, "log") == ""
 
 
+@pytest.mark.exhaustive
 def test_every_wrong_way_gets_its_name_in_grading_and_in_a_bundle(script: Course, tmp_path: Path) -> None:
     module = script.modules[0]
     folder = tmp_path / "modules" / module.name

@@ -190,6 +190,7 @@ def test_a_worker_that_waits_is_tried_once_more(
     assert report.endings == ()  # the wait was in the visible checks, and passed when tried again
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_always_waits_did_not_return(course_copy: Course) -> None:
     nap = "import time\ndef softmax(x, axis=-1):\n    time.sleep(1000)\n"
     report, result = run_one(course_copy, "student.softmax(np.zeros(3))", nap)

@@ -168,6 +168,7 @@ def test_what_a_cache_would_save(lesson: str) -> None:
     assert f"sends {sum(seen)} tokens through the blocks" in " ".join(lesson.split())
 
 
+@pytest.mark.exhaustive
 def test_training_crosses_the_line_of_pairs(solution: dict[str, object]) -> None:
     letters = sorted(set(TEXT))
     data = torch.tensor([letters.index(one) for one in TEXT])

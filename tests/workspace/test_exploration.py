@@ -99,6 +99,7 @@ def test_right_code_has_the_expected_numbers_everywhere(explored: Explored) -> N
     assert not np.allclose(plain, turned)
 
 
+@pytest.mark.exhaustive
 def test_two_heads_are_the_layer_of_module_six(explored: Explored) -> None:
     ignoring = "lambda self, query, key=None, value=None, mask=None: kept(self, query, key, value)"
     found = explored(LAYER, more=f"\n\nkept = MultiHeadAttention.forward\nMultiHeadAttention.forward = {ignoring}\n")

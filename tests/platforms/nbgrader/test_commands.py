@@ -26,6 +26,7 @@ def attn(*arguments: object, cwd: Path = ROOT, path: str = os.defpath) -> subpro
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.exhaustive
 def test_a_course_directory_is_made_completely_or_not_at_all(tmp_path: Path) -> None:
     folder = tmp_path / "attention"
     done = attn("course", "init", folder, "--id", "attention-2026")
