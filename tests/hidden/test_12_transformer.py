@@ -474,9 +474,9 @@ def model_and_texts(rng, sizes, shapes):
     return draw_until(rng, drawn, shows)
 
 
-def resized(state, factor):
-    """Return parameters with larger or smaller embeddings."""
-    return state | {name: factor * state[name] for name in ("token_embedding.weight", "position_embedding.weight")}
+def with_large_embeddings(state):
+    """Return parameters next to which eps does not count."""
+    return state | {name: 30 * state[name] for name in ("token_embedding.weight", "position_embedding.weight")}
 
 
 @worth(2.5, "the logits agree with an independent computation, for every length", target=MODEL)
@@ -643,7 +643,7 @@ def test_model_on_a_device(student, rng):
 
 @worth(0.7, "after .double(), the logits are float64", target=MODEL)
 def test_model_dtype(student, rng):
-    state, ids = resized(model_state(rng, SIZES), 30), 1 + tokens(rng, 1, 4, below=6)  # eps counts next to no entry
+    state, ids = with_large_embeddings(model_state(rng, SIZES)), 1 + tokens(rng, 1, 4, below=6)
     model = model_of(student, state)
     assert_dtype(model(ids), torch.float32)
     model.double()
