@@ -10,7 +10,7 @@ Verdict = Literal["ok", "under its goal", "NOT", ""]
 _STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")),
     "/s": ((1.0, "/s"),),
-    "B": ((1e6, "MB"),),
+    "B": ((1e6, "MB"), (1e3, "kB")),
 }
 
 

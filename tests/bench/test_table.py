@@ -35,6 +35,7 @@ def test_a_limit_fails_and_a_goal_does_not(limit: Limit, ratio: float, verdict: 
         (0.571, "/s", "0.571 /s"),
         (1234.0, "/s", "1234 /s"),
         (51.4e6, "B", "51.4 MB"),
+        (4500, "B", "4.50 kB"),
         (180, "", "180"),
     ],
 )
