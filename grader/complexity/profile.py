@@ -18,6 +18,7 @@ from grader.core.errors import StudentEndedError, StudentError
 from grader.sandbox.protocol.call_names import is_attention
 from grader.sandbox.session import Session
 
+MUCH = 2  # times the cost at the large sizes
 MOST_TERMS = 8  # of a polynomial that is shown though the large sizes do not confirm it
 
 
@@ -103,11 +104,22 @@ def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentEr
     """Measure at the sizes that are far larger than the others; return what stopped it."""
     contract = sampler.contract
     quick = "steps" in exact and not exact["steps"].degree  # it says that it does not loop
+    far = [one for one in contract.far if not _costs_too_much(contract, exact, one)]
     try:
-        sampler.measure([*contract.ragged, *contract.far, *(contract.farthest if quick else ())])
+        sampler.measure([*contract.ragged, *far, *(contract.farthest if quick else ())])
     except StudentError as error:
         return error
     return None
+
+
+def _costs_too_much(contract: Contract, exact: Mapping[str, Polynomial], sizes: Sizes) -> bool:
+    """Whether a cost that is above its limit anyway would be much higher here: that takes long and decides nothing."""
+    beyond = (
+        exact[limit.meter]
+        for limit in contract.limits
+        if limit.meter in exact and exact[limit.meter].beyond(limit.bound)
+    )
+    return any(found.at(sizes) > MUCH * max(map(found.at, contract.large)) for found in beyond)
 
 
 def _after(cost: Cost, problem: StudentError | None) -> Cost:

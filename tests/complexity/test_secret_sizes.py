@@ -88,3 +88,27 @@ def pairs(Q, K):
     return np.array([np.exp(K @ q).sum() for q in Q])
 """
     assert "n²" in failed(measured(spawners, code))["mem"].message
+
+
+ENDS = """
+def pairs(Q, K):
+    if len(Q) > 400:
+        raise ValueError("too many")
+    return WRITTEN
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "not_passed"),
+    [
+        ("(Q * K).sum(axis=1)", {"steps": "inconclusive", "mem": "inconclusive"}),
+        ("np.array([(q * k).sum() for q, k in zip(Q, K)])", {"steps": "fail"}),
+    ],
+)
+def test_far_sizes_are_left_out_where_a_cost_is_above_its_limit_anyway(
+    spawners: dict[Backend, Spawner], written: str, not_passed: dict[str, str]
+) -> None:
+    solution = "import numpy as np\n\ndef pairs(Q, K):\n    return (Q * K).sum(axis=1)\n"
+    table = {name: value for name, value in PAIRS.items() if name != "huge"} | {"steps": "1"}
+    found = measure(spawners["numpy"], {"pairs": table}, solution, ENDS.replace("WRITTEN", written))["pairs"]
+    assert {meter: cost.verdict for meter, cost in failed(found).items()} == not_passed
