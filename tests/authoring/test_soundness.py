@@ -513,7 +513,7 @@ def test_a_golden_file_of_another_machine_is_fresh(tiny: Course) -> None:
     golden = tiny.modules[0].golden
     document = json.loads(golden.read_text())
     outcome = document["probes"][0][0]["value"]
-    outcome["array"][0] += 1e-12
+    outcome["array"][0] += 1e-5  # float32 in another order
     golden.write_text(json.dumps(document))
     assert problems(tiny) == ""
     outcome["array"][0] += 1e-3

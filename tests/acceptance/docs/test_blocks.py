@@ -37,6 +37,7 @@ LONG = {
     "docs/grading.md",
     "docs/instructor.md",
     "docs/pages.md",
+    "docs/student.md",
 }
 RUNNABLE = [
     pytest.param(page, marks=pytest.mark.exhaustive if page in LONG else ())

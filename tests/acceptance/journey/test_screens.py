@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.journey.screens import FOLDER, screens
 
 
+@pytest.mark.exhaustive  # a quarter of a minute
 def test_every_screen_matches_its_file(tmp_path: Path) -> None:
     shown = dict(screens(tmp_path))
     assert sorted(shown) == sorted(path.stem for path in FOLDER.glob("*.txt"))
