@@ -40,7 +40,7 @@ FAST = (
     "simulated_gpu/zeros_on_a_gpu",
     "false_passes/mask_row_overwritten",
 )
-FAST_LEAKS = ("polynomial_of_the_work", "name_in_the_array_library")
+FAST_LEAKS = ("polynomial_of_the_work",)
 SLOW_LEAKS = sampled([path for path in LEAKS if path.stem not in FAST_LEAKS], 2)
 # Code can choose the line of a cost or of a forbidden call by the inputs of a measurement. No check uses those inputs.
 TELLING_LINES = ("line_of_a_cost", "line_of_a_forbidden_call")

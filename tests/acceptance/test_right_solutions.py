@@ -14,7 +14,7 @@ from tests.quick import sampled, some_of
 
 FOLDERS = sorted((DATA / "right").iterdir())
 FEWEST = 6  # in each folder
-QUICK = ("01_softmax", "04_masks")
+QUICK = ("01_softmax",)
 MODULES = [
     pytest.param(folder.name, marks=() if folder.name in QUICK else pytest.mark.exhaustive) for folder in FOLDERS
 ]

@@ -133,6 +133,7 @@ def test_a_wheel_with_another_file_is_found(course: Course, bundle: Path, tmp_pa
     assert any("grader/softmax.py" in leak for leak in bundle_leaks(course, copy))
 
 
+@pytest.mark.exhaustive
 def test_a_course_that_leaks_makes_no_bundle(tmp_path: Path) -> None:
     root = tmp_path / "course"
     for name in ("modules", "solutions", "tests/hidden", "cli", "grader"):

@@ -358,6 +358,7 @@ def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs
     assert len(reports(tmp_path / "out")) == 6
 
 
+@pytest.mark.exhaustive
 def test_a_forked_grading_process_that_is_killed_alone_is_replaced(tiny: Path, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {f"s{i}/tiny.py": RIGHT for i in range(8)})
     write(handed_in, {f"s{i}/tiny.py": "import time; time.sleep(1.5)\n" + RIGHT for i in (4, 5)})
@@ -379,6 +380,7 @@ def _is_grading(process: psutil.Process) -> bool:
     return bool({"grader.grading.process", "grader.grading.template"} & set(process.cmdline()))
 
 
+@pytest.mark.exhaustive
 def test_a_submission_that_crashes_the_grader_is_not_graded_and_not_a_zero(
     grade: Grade, tiny: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from grader.complexity.measurer import cost_measurer
 from grader.complexity.polynomial import parse
 from grader.course.course import Course
@@ -16,6 +18,7 @@ from grader.sandbox.session import Program, Session
 FORMULA = "4*b*n_q*e^2 + 4*b*n_k*e^2 + 4*b*n_q*n_k*e"
 
 
+@pytest.mark.exhaustive
 def test_the_reference_costs_what_the_formula_says(course: Course, spawners: dict[Backend, Spawner]) -> None:
     module = course.module("06_multi_head_attention")
     files = {

@@ -156,6 +156,7 @@ def test_minus_infinity_that_is_added_ends_in_nan() -> None:
         assert bool(grad.isfinite().all()) == finite
 
 
+@pytest.mark.exhaustive
 def test_the_cells_of_the_solution_run(printed: str) -> None:
     assert "output of The: [0.2491, 0.3763, 0.2289, 0.3663]" in printed
     assert (

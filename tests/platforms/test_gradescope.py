@@ -115,8 +115,7 @@ class TestGrading:
         "student",
         [
             "ben",
-            "hana",
-            *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("chloe", "farah", "ines", "jun")),
+            *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("hana", "chloe", "farah", "ines", "jun")),
         ],
     )
     def test_the_example_class_is_graded_as_attn_grade_does(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from grader.course.course import read_course
 from grader.workspace.update import update
 from tests.authoring.small_courses import built
@@ -14,6 +16,7 @@ FOLDER = "modules/01_double"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>\n'
 
 
+@pytest.mark.exhaustive
 def test_figures_arrive_from_a_folder_and_from_a_zip(tmp_path: Path) -> None:
     course = built("on_top", tmp_path)
     old, new = bundle_of(course, tmp_path / "old"), bundle_of(course, tmp_path / "new")

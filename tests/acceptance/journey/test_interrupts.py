@@ -114,6 +114,7 @@ def test_the_terminal_is_restored(bundle: Course, key: str) -> None:
     terminal.finish()
 
 
+@pytest.mark.exhaustive
 def test_watch_shows_what_got_better(bundle: Course) -> None:
     module = bundle.modules[0]
     terminal = StudentAtWork(bundle, [EXECUTABLE]).attn("watch", "softmax")

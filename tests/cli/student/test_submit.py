@@ -229,6 +229,7 @@ def test_an_update_renews_what_is_untouched(attn: Attn, bundle: Path, newer: Pat
     assert "01_softmax: nothing new" in attn("update", newer, cwd=bundle).stdout
 
 
+@pytest.mark.exhaustive
 def test_an_update_keeps_the_students_work_with_its_time(attn: Attn, bundle: Path, newer: Path) -> None:
     aged(script(bundle), SOLUTION, 50)
     aged(notebook(bundle), make_notebook("mine = 1\n", "softmax"), 90)

@@ -173,6 +173,7 @@ def plain_text(page: str) -> str:
     return str(BeautifulSoup(page, "html.parser").get_text())
 
 
+@pytest.mark.exhaustive
 def test_grading_one_student_again_keeps_manual_scores(course_dir: Path, notebook: Notebook) -> None:
     hand_in(course_dir, "ana", notebook.answer(RIGHT).write("answer-softmax", NO_MAXIMUM).text)
     hand_in(course_dir, "ben", notebook.text)

@@ -81,6 +81,7 @@ def test_generate_assignment_makes_the_same_release(course_dir: Path, nbgrader: 
     assert {path.name: path.read_bytes() for path in release.iterdir()} == before
 
 
+@pytest.mark.exhaustive
 def test_a_second_release_keeps_an_edited_source(course_dir: Path, course: Course) -> None:
     source = course_dir / "source" / MODULE / "softmax.ipynb"
     made = source.read_bytes()
