@@ -178,7 +178,7 @@ def _doubles(value: Any) -> np.ndarray | None:
 
 
 def _tolerance(known: Any) -> Tolerance:
-    """Return the tolerance of the dtype; for float64 a stricter one, which detects 1e-9 added to a sum."""
+    """Return the tolerance of the dtype: stricter for float64, to detect 1e-9 added to a sum, and wider for float32."""
     own = tolerance_of(known)
     if own == TOLERANCES[4]:
         return _SINGLE
