@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from itertools import groupby
 
 import click
 
@@ -29,7 +30,8 @@ def show_result(
         click.echo("\n]")
     else:
         table = hidden.table(settled) if hidden else settled
-        click.echo(report_screen(next(batch.reports(settled))) if alone else class_table(table, name))
+        for line in [report_screen(next(batch.reports(settled)))] if alone else class_table(table, name):
+            click.echo(line)
     for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 
@@ -42,11 +44,8 @@ def show_notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: 
         click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
     if to is None:
         return
-    lines: dict[tuple[str, str], int] = {}
-    for mark in settled.marks:
-        lines[mark.module, mark.id] = lines.get((mark.module, mark.id), 0) + 1
-    for (module, who), count in lines.items():
-        if count > 1:
+    for (module, who), lines in groupby(settled.marks, key=lambda mark: (mark.module, mark.id)):
+        if (count := sum(1 for _ in lines)) > 1:
             click.echo(one_line(f"attn: {who} has {count} lines for {module} in grades.csv"), err=True)
     for note in batch.results.overrides.notes(settled.marks):
         click.echo(one_line(f"attn: {note}", 1000), err=True)

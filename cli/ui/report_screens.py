@@ -11,7 +11,7 @@ from grader.core.safe_text import one_line, visible
 from grader.core.times import show_length
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grader.authoring.soundness import Soundness
     from grader.classroom.batch import BatchResult
@@ -33,20 +33,33 @@ _WORDS = {
 }
 
 
-def class_table(settled: BatchResult, course: str = "") -> str:
-    """Return one line per submission, the misconceptions, and a summary with the name of the course, if it has one."""
+def class_table(settled: BatchResult, course: str = "") -> Iterator[str]:
+    """Yield one line per submission, the misconceptions, and a summary with the name of the course, if it has one."""
     reports = settled.summaries
-    lateness = {(mark.module, mark.submission): _by_person(mark) for mark in settled.marks}
-    rows = [
-        (one.submission, one.module, _score(one), _remark(one, lateness.get((one.module, one.submission), "")))
-        for one in reports
-    ]
-    header = ("submission", "module", "score", "")
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(3)]
-    lines = [
-        f"{name:<{widths[0]}}  {module:<{widths[1]}}  {score:>{widths[2]}}  {remark}".rstrip()
-        for name, module, score, remark in [header, *rows]
-    ]
+    lateness = {(mark.module, mark.submission): text for mark in settled.marks if (text := _by_person(mark))}
+    header = ("submission", "module", "score")
+    widths = [len(name) for name in header]
+    for one in reports:
+        widths = [max(width, len(text)) for width, text in zip(widths, _cells(one), strict=True)]
+    yield _row(header, widths, "")
+    for one in reports:
+        yield _row(_cells(one), widths, _remark(one, lateness.get((one.module, one.submission), "")))
+    yield ""
+    yield from misconception_lines(settled.shared)
+    yield from _missing(settled.marks)
+    yield _class_summary(reports, course)
+
+
+def _cells(summary: Summary) -> tuple[str, str, str]:
+    return summary.submission, summary.module, _score(summary)
+
+
+def _row(cells: tuple[str, str, str], widths: Sequence[int], remark: str) -> str:
+    name, module, score = cells
+    return f"{name:<{widths[0]}}  {module:<{widths[1]}}  {score:>{widths[2]}}  {remark}".rstrip()
+
+
+def _class_summary(reports: Sequence[Summary], course: str) -> str:
     full = sum(one.is_full for one in reports)
     undecided = sum(one.score is None for one in reports)
     submissions = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
@@ -55,8 +68,7 @@ def class_table(settled: BatchResult, course: str = "") -> str:
     provisional = sum(bool(one.undecided_points) for one in reports)
     summary += f", {provisional} of them provisional" if provisional else ""
     tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
-    summary = f"{f'{one_line(course)}: ' if course else ''}{summary} (sandbox: {tiers})"
-    return "\n".join([*lines, "", *misconception_lines(settled.shared), *_missing(settled.marks), summary])
+    return f"{f'{one_line(course)}: ' if course else ''}{summary} (sandbox: {tiers})"
 
 
 def _by_person(mark: Mark) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from grader.classroom.marks import Mark, Marking
+from grader.core.disk_table import DiskList
 from grader.core.json_record import to_json
 from grader.core.safe_text import plain_name
 from grader.core.times import show_time
@@ -34,7 +35,7 @@ class PersonLine:
 class Accounting:
     """The lines of a run: one for each file, and one for each person on the roster and module."""
 
-    files: tuple[FileLine, ...]
+    files: Sequence[FileLine]
     people: tuple[PersonLine, ...]
     strangers: tuple[str, ...]  # students with work who are not on the roster
     doubtful: tuple[tuple[str, tuple[str, ...]], ...]  # students who may be several people on the roster: their ids
@@ -74,26 +75,27 @@ class Accounting:
 
 def account(found: FoundSubmissions, marking: Marking, modules: Sequence[str] = ()) -> Accounting:
     """Account for everything that was found. `modules` are those that were asked for, even if there is no work."""
+    if marking.roster is None:
+        return Accounting(found.lines, (), (), ())
     graded = {one.module for one in found.handed_in}
-    wanted = sorted(graded | set(modules))
-    people = tuple(_person_lines(found, marking, wanted)) if marking.roster else ()
-    work = [who for line in found.lines if line.fate in ("graded", "skipped") for who in line.who]
-    handed_in = {one.piece.who.label: one.piece.who for one in found.handed_in}
-    strangers = sorted(label for label, who in handed_in.items() if marking.roster and marking.person(who) is None)
+    people = tuple(_person_lines(found, marking, sorted(graded | set(modules))))
+    strangers = {one.student for one in found.handed_in if marking.person(one.piece.who) is None}
+    work = (who for line in found.lines if line.fate in ("graded", "skipped") for who in line.who)
     several = {who.label: ids for who in work if len(ids := _matches(marking, who)) > 1}
-    return Accounting(found.lines, people, tuple(strangers), tuple(sorted(several.items())))
+    return Accounting(found.lines, people, tuple(sorted(strangers)), tuple(sorted(several.items())))
 
 
 def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:
     """Return the accounting after grading: of several graded attempts, all but the best are not counted."""
-    counting = {(mark.module, mark.submission): mark.attempt for mark in marks}
-    files = []
-    for line in accounting.files:
+    counting = {(mark.module, mark.submission): mark.attempt for mark in marks if mark.attempt}
+
+    def settled_line(line: FileLine) -> FileLine:
         chosen = {counting.get((line.module, plain_name(who.label)), "") for who in line.who}
-        if line.fate == "graded" and line.attempt and line.attempt not in chosen:
-            line = replace(line, fate="not counted", reason=f"attempt {', '.join(sorted(chosen))} has the best mark")
-        files.append(line)
-    return replace(accounting, files=tuple(files))
+        if line.fate != "graded" or not line.attempt or line.attempt in chosen:
+            return line
+        return replace(line, fate="not counted", reason=f"attempt {', '.join(sorted(chosen))} has the best mark")
+
+    return replace(accounting, files=DiskList(map(settled_line, accounting.files)))
 
 
 def _person_lines(found: FoundSubmissions, marking: Marking, modules: Sequence[str]) -> Iterator[PersonLine]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 
 from grader.classroom.changes import GradeChange
 from grader.classroom.journal import ReportKey
@@ -15,12 +16,14 @@ from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
+from grader.core.disk_table import DiskList, DiskTable
 from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.review import Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
+from grader.course.module import Module
 from grader.grading.executor import Executor
 from grader.grading.pool import Graded
 from grader.grading.tell import Tell
@@ -34,8 +37,8 @@ _FATAL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 class BatchResult:
     """The result of a batch: one summary and mark for each student and module, and what changed."""
 
-    summaries: tuple[Summary, ...]
-    marks: tuple[Mark, ...]
+    summaries: Sequence[Summary]
+    marks: Sequence[Mark]
     shared: tuple[MisconceptionCount, ...]
     changes: tuple[GradeChange, ...]
     remarked: tuple[tuple[Mark, Mark], ...] = ()  # before and after, where only the lateness changed
@@ -43,18 +46,17 @@ class BatchResult:
 
 @dataclass
 class Batch:
-    """The submissions of a class, and the reports and marks they get."""
+    """The submissions of a class, and the reports and marks they get. What grows with the class is on disk."""
 
     course: Course
-    work: tuple[SubmissionRef, ...]
+    work: Sequence[SubmissionRef]
     results: Results
     marking: Marking = field(default_factory=Marking)
     gpu_name: str | None = None  # of the executor
     undecided: Undecided = "count"
     skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
-    _summaries: dict[ReportKey, Summary] = field(default_factory=dict)
-    _marks: dict[ReportKey, Mark] = field(default_factory=dict)
+    _noted: DiskTable[tuple[ReportKey, Summary, Mark]] = field(default_factory=DiskTable)
 
     def __post_init__(self) -> None:
         modules = {handed_in.module for handed_in in self.work}
@@ -71,11 +73,13 @@ class Batch:
                 if now != report:  # a run was killed after a decision, or --undecided is another
                     self.results.write(key, now, provenance)
                 self._note(key, handed_in, now)
-        return len(self._summaries)
+        return len(self._noted)
 
     def grade(self, executor: Executor, tell: Tell = lambda *_: None) -> Generator[Graded]:
         """Grade the submissions that have no report yet; write each report and yield it."""
-        todo = [handed_in for handed_in in self.work if _key(handed_in) not in self._summaries]
+        todo = self.work
+        if self._noted:
+            todo = DiskList((one for one in self.work if _key(one).texts not in self._noted), Module)
         if not todo:
             return
         with closing(executor.grade(self.course, todo, tell)) as all_graded:
@@ -101,62 +105,72 @@ class Batch:
 
     def _settle(self) -> BatchResult:
         self.results.remarked.clear()
-        groups: dict[ReportKey, dict[str, Mark]] = {}
-        for key, mark in self._marks.items():
-            groups.setdefault(ReportKey(key.module, key.student), {})[key.attempt] = mark
-            if key not in self.unwritten:
-                self.results.mark(key, mark)
-        for key, attempts in groups.items():
-            chosen = ReportKey(key.module, key.student, best_of(attempts))
-            if chosen != key:
-                self._summaries[key] = self._summaries[chosen]
-                self.results.count(chosen)
-        keys = sorted(groups)
-        summaries = tuple(self._summaries[key] for key in keys)
-        changes = self.results.changes(keys)
-        whole_class = (*summaries, *self._from_other_runs(groups))
+        summaries = DiskList(self._counting())
+        changes = self.results.changes(map(_key_of, summaries))
+        whole_class = chain(summaries, self._from_other_runs())
         marks = self._class_list()
         tables = {
             "misconceptions": [one.as_json() for one in count_misconceptions(self.course, whole_class)],
             "changes": [to_json(change) for change in changes],
         }
-        written = [key for key in keys if key not in self.unwritten]
+        written = (key for key in map(_key_of, summaries) if key not in self.unwritten)
         self.results.finish(marks, written, **tables)
         shared = count_misconceptions(self.course, summaries)
-        return BatchResult(summaries, tuple(marks), tuple(shared), tuple(changes), tuple(self.results.remarked))
+        return BatchResult(summaries, marks, tuple(shared), tuple(changes), tuple(self.results.remarked))
+
+    def _counting(self) -> Iterator[Summary]:
+        """Save the marks, and yield the summary of the attempt that counts, for each student and module."""
+        for _, group in groupby(self._noted, key=lambda one: (one[0].module, one[0].student)):
+            attempts = {key.attempt: (key, summary, mark) for key, summary, mark in group}
+            for key, _, mark in attempts.values():
+                if key not in self.unwritten:
+                    self.results.mark(key, mark)
+            key, summary, _ = attempts[best_of({attempt: mark for attempt, (*_, mark) in attempts.items()})]
+            if key.attempt:
+                self.results.count(key)
+            yield summary
 
     def reports(self, settled: BatchResult) -> Iterator[Report]:
         """Yield the report of every student and module, one at a time."""
         for summary in settled.summaries:
-            key = ReportKey(summary.module, summary.submission)
+            key = _key_of(summary)
             report = self.unwritten[key][0] if key in self.unwritten else self.results.report(key)
             if report is None:
                 raise ResultsError(f"the report of {key.student} was removed or changed while the class was graded")
             yield report
 
-    def _from_other_runs(self, keys: Collection[ReportKey]) -> Iterator[Summary]:
+    def _from_other_runs(self) -> Iterator[Summary]:
         """Yield the summaries of reports that other runs wrote to this folder."""
         for key in self.results.counted():
-            if key not in keys and (report := self.results.report(key)) is not None:
+            is_ours = any(self._noted.starting_with((key.module, key.student)))
+            if not is_ours and (report := self.results.report(key)) is not None:
                 yield summary_of(report)
 
-    def _class_list(self) -> list[Mark]:
+    def _class_list(self) -> Sequence[Mark]:
         """Return the marks of all students in the folder, and of those on the roster who submitted nothing."""
-        marks = [self.marking.named(mark) for mark in self.results.marks()]
-        possible = {mark.module: mark.max_score for mark in marks}
-        absent = [
-            one for name, most in possible.items() for one in self.marking.missing(name, most, marks, self.skipped)
-        ]
-        found = sorted(marks + absent, key=lambda mark: (mark.module, mark.id, mark.submission))
+        found: DiskTable[Mark] = DiskTable()
+        possible: dict[str, float] = {}
+        for mark in map(self.marking.named, self.results.marks()):
+            found[mark.module, mark.id, mark.submission] = mark
+            possible[mark.module] = mark.max_score
+        for module, most in possible.items():
+            submitted = {mark.id for mark in found.starting_with((module,))} if self.marking.roster else set()
+            for mark in self.marking.missing(module, most, submitted, self.skipped):
+                found[mark.module, mark.id, mark.submission] = mark
+        overrides = self.results.overrides
         try:
-            return self.results.overrides.apply(found)
+            overrides.check(found)
+            return DiskList(map(overrides.applied_to, found))
         except OverridesError as error:
             raise ResultsError(str(error)) from None
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
-        self._summaries[key] = summary_of(report)
-        self._marks[key] = self.marking.mark(handed_in, report)
+        self._noted[key.texts] = key, summary_of(report), self.marking.mark(handed_in, report)
 
 
 def _key(handed_in: SubmissionRef) -> ReportKey:
     return ReportKey(handed_in.module, plain_name(handed_in.student), handed_in.attempt)
+
+
+def _key_of(summary: Summary) -> ReportKey:
+    return ReportKey(summary.module, summary.submission)

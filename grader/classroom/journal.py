@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +24,11 @@ class ReportKey:
     module: str
     student: str
     attempt: str = ""
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The key of a table, in the same order."""
+        return self.module, self.student, self.attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +60,22 @@ class JournalEntry:
         return dataclasses.replace(self, replaced=None)
 
 
-def read_journal(path: Path) -> tuple[dict[ReportKey, JournalEntry], int]:
-    """Return the last entry for each report, and how many lines could not be read. A missing journal is empty."""
+def read_journal(path: Path) -> Iterator[JournalEntry | None]:
+    """Yield the entries, and None for a line that cannot be read. The last entry for a report counts.
+
+    A missing journal is empty.
+    """
     try:
-        lines = path.read_bytes().split(b"\n")
+        journal = path.open("rb")
     except FileNotFoundError:
-        return {}, 0
-    entries: dict[ReportKey, JournalEntry] = {}
-    damaged = int(bool(lines.pop()))  # a line without its end: the process stopped while writing it
-    for line in lines:
-        try:
-            entry = _entry(json.loads(line))
-        except ValueError:
-            damaged += 1
-        else:
-            entries[entry.key] = entry
-    return entries, damaged
+        return
+    with journal:
+        for line in journal:
+            try:
+                # A line without its end: the process stopped while writing it.
+                yield _entry(json.loads(line)) if line.endswith(b"\n") else None
+            except ValueError:
+                yield None
 
 
 def append(journal: IO[bytes], entry: JournalEntry) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from grader.classroom.lateness import Deadlines, Penalty
 from grader.classroom.roster import Person, Roster
-from grader.core.csv_table import csv_text
+from grader.core.csv_table import csv_lines
 from grader.core.report import Report
 from grader.core.safe_text import plain_name, visible_line
 from grader.submission.identity import Identity
@@ -125,13 +125,12 @@ class Marking:
         return dataclasses.replace(mark, id=person.id, name=person.name, section=person.section)
 
     def missing(
-        self, module: str, max_score: float, marks: Iterable[Mark], skipped: Collection[tuple[str, str]] = ()
+        self, module: str, max_score: float, submitted: Collection[str], skipped: Collection[tuple[str, str]] = ()
     ) -> list[Mark]:
-        """Return a mark without a score for each person on the roster without one for a module.
+        """Return a mark without a score for each person on the roster whose id is not in `submitted`.
 
         `skipped` has the module and id of those whose work could not be graded. The others submitted nothing.
         """
-        submitted = {mark.id for mark in marks if mark.module == module}
         people = self.roster.people if self.roster else ()
         absent = [
             one
@@ -191,9 +190,9 @@ def _rank(mark: Mark) -> tuple[bool, float, float]:
     return (mark.final is None, mark.final or 0.0, -submitted_at)
 
 
-def marks_text(marks: Iterable[Mark]) -> str:
-    """Return the class list as CSV."""
-    return csv_text(HEADER, [[getattr(mark, name) for name in HEADER] for mark in marks])
+def marks_lines(marks: Iterable[Mark]) -> Iterator[str]:
+    """Yield the lines of the class list as CSV."""
+    return csv_lines(HEADER, ([getattr(mark, name) for name in HEADER] for mark in marks))
 
 
 def _iso(when: datetime) -> str:

@@ -60,14 +60,31 @@ class Overrides:
     def apply(self, marks: Iterable[Mark]) -> list[Mark]:
         """Return marks with these overrides. Those that the marks had before are taken out."""
         found = list(marks)
-        for one in self.records:
-            who = {(mark.module, mark.id) for mark in found if one.is_for(mark)}
+        self.check(found)
+        return [*map(self.applied_to, found)]
+
+    def applied_to(self, mark: Mark) -> Mark:
+        """Return one mark with its override. The one that it had before is taken out."""
+        return _overridden(mark, self.find(mark))
+
+    def check(self, marks: Iterable[Mark]) -> None:
+        """Raise OverridesError if one of them is for two students of a class."""
+        for one, found in self._found(marks).items():
+            who = {(mark.module, mark.id) for mark in found}
             if len(who) > len({module for module, _ in who}):
                 problem = (
                     f"{FILE} names {one.student}, who is two students: {', '.join(sorted(person for _, person in who))}"
                 )
                 raise OverridesError(f"{problem}. Use a name that only one of them has in the reports")
-        return [_overridden(mark, self.find(mark)) for mark in found]
+
+    def _found(self, marks: Iterable[Mark]) -> dict[Override, list[Mark]]:
+        """Return the marks that each override is for."""
+        found: dict[Override, list[Mark]] = {one: [] for one in self.records}
+        for mark in marks if found else ():
+            for one in self.records:
+                if one.is_for(mark):
+                    found[one].append(mark)
+        return found
 
     def put(self, mark: Mark, override: Override) -> Overrides:
         """Return the overrides with another one for a mark; it replaces the earlier one."""
@@ -79,9 +96,7 @@ class Overrides:
 
     def notes(self, marks: Iterable[Mark]) -> Iterator[str]:
         """Yield what the instructor should know: overrides without a student, or whose automatic mark changed."""
-        found = list(marks)
-        for one in self.records:
-            mine = [mark for mark in found if one.is_for(mark)]
+        for one, mine in self._found(marks).items():
             if not mine:
                 yield f"{FILE} names {one.student} in {one.module}, but the class list has no such line"
             if one.points is not None and one.automatic is not None:

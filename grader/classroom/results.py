@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Self
 
 from grader.classroom.changes import GradeChange, change_between
 from grader.classroom.decided_report import decided
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReplacedReport, ReportKey
-from grader.classroom.marks import Mark, marks_text
+from grader.classroom.marks import Mark, marks_lines
 from grader.classroom.overrides import Overrides
 from grader.classroom.provenance import Provenance
 from grader.classroom.rules import Rules, rules_text
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import GRADES, GRADES_CSV, RULES, ResultsStore, T
-from grader.core.json_record import json_list_text, json_text
+from grader.core.json_record import json_list_parts, json_text
 from grader.core.report import Report, report_from, report_text
 from grader.core.review import Undecided
 from grader.course.golden import sha256
@@ -86,7 +87,7 @@ class Results:
 
     def save_rules(self, rules: Rules) -> None:
         """Save the rules of this grading."""
-        self._writer.put_document(RULES, rules_text(rules))
+        self._writer.put_document(RULES, [rules_text(rules)])
 
     def write(self, key: ReportKey, report: Report, provenance: Provenance) -> None:
         """Write a report to its place. The report it replaces is kept as the earlier one if it is different."""
@@ -152,13 +153,13 @@ class Results:
         """Return one report, if it is there and complete."""
         return _parse(self._writer.find(key)[1] or b"")
 
-    def counted(self) -> list[ReportKey]:
-        """Return the reports of students, from all runs; not those of single attempts."""
-        return [entry.key for entry in self._writer.counted()]
+    def counted(self) -> Iterator[ReportKey]:
+        """Yield the reports of students, from all runs; not those of single attempts."""
+        return (entry.key for entry in self._writer.counted())
 
-    def marks(self) -> list[Mark]:
-        """Return the class list: the marks of all reports, from all runs."""
-        return [entry.mark for entry in self._writer.counted() if entry.mark]
+    def marks(self) -> Iterator[Mark]:
+        """Yield the class list: the marks of all reports, from all runs."""
+        return (entry.mark for entry in self._writer.counted() if entry.mark)
 
     def unmarked(self) -> list[str]:
         """Return the reports that the class list leaves out, because the run that wrote them has not finished."""
@@ -180,7 +181,7 @@ class Results:
                 found.append(change)
         return found
 
-    def finish(self, marks: list[Mark], keys: Iterable[ReportKey], **tables: Any) -> None:
+    def finish(self, marks: Sequence[Mark], keys: Iterable[ReportKey], **tables: Any) -> None:
         """Write the tables, the class list last; ResultsError if the journal or a report is missing by now."""
         missing = self._writer.missing(keys)
         if missing is not None:
@@ -189,14 +190,15 @@ class Results:
             self._put(f"{name}.json", table)
         self.write_class_list(marks)
 
-    def write_class_list(self, marks: Iterable[Mark]) -> None:
+    def write_class_list(self, marks: Sequence[Mark]) -> None:
         """Write the class list with the overrides, as JSON and, last of all, as CSV."""
-        found = self.overrides.apply(marks)
-        self._writer.put_document(GRADES, json_list_text(found) + "\n")
-        self._writer.put_document(GRADES_CSV, marks_text(found))
+        overrides = self.overrides
+        overrides.check(marks)
+        self._writer.put_document(GRADES, chain(json_list_parts(map(overrides.applied_to, marks)), "\n"))
+        self._writer.put_document(GRADES_CSV, marks_lines(map(overrides.applied_to, marks)))
 
     def _put(self, name: str, table: Any) -> None:
-        self._writer.put_document(name, json_text(table) + "\n")
+        self._writer.put_document(name, [json_text(table) + "\n"])
 
     def _entry(self, key: ReportKey) -> JournalEntry:
         entry, _ = self._writer.find(key)

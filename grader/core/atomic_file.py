@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -18,13 +19,21 @@ def write_bytes_atomically(path: Path, data: bytes, *, secret: bool = False, dur
     A device or a pipe, such as /dev/stdout, is written to and never replaced. An error names the file itself. A file
     that is not durable may be damaged after a power failure; it is for what can be made again.
     """
-    mode = 0o600 if secret else 0o644
+    _write(path, [data], 0o600 if secret else 0o644, durable=durable)
+
+
+def write_parts_atomically(path: Path, parts: Iterable[str]) -> None:
+    """Write a text file in one step, with only one of its parts in memory."""
+    _write(path, (part.encode("utf-8") for part in parts), 0o644, durable=True)
+
+
+def _write(path: Path, parts: Iterable[bytes], mode: int, *, durable: bool) -> None:
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("wb") as file:
-            file.write(data)
+            file.writelines(parts)
         return
     try:
-        _write_beside(path, data, mode, durable=durable)
+        _write_beside(path, parts, mode, durable=durable)
     except OSError as error:
         if error.errno and _is_about(error, path):
             raise OSError(error.errno, error.strerror, str(path)) from None
@@ -36,13 +45,13 @@ def _is_about(error: OSError, path: Path) -> bool:
     return error.filename is None or Path(os.fsdecode(error.filename)).name.startswith(f".{path.name[:40]}.")
 
 
-def _write_beside(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
+def _write_beside(path: Path, parts: Iterable[bytes], mode: int, *, durable: bool) -> None:
     """Write a temporary file beside the file, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
         with os.fdopen(fd, "wb") as file:
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             if durable:
                 os.fsync(file.fileno())

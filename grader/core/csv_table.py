@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from grader.core.safe_text import visible_line
 
@@ -30,12 +31,18 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
     A text is one line, with an escape for everything that could hide or forge text. Other texts can be read back.
     """
+    return "".join(csv_lines(header, rows))
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> Iterator[str]:
+    """Yield the lines of a table, as `csv_text` writes them, with only one row in memory."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(header)
-    for row in rows:
-        writer.writerow([_cell_value(value) for value in row])
-    return file.getvalue()
+    for row in chain([header], ([_cell_value(value) for value in row] for row in rows)):
+        writer.writerow(row)
+        yield file.getvalue()
+        file.seek(0)
+        file.truncate()
 
 
 def read_csv(data: bytes) -> list[tuple[int, dict[str, str]]]:

@@ -7,7 +7,7 @@ import json
 import re
 import reprlib
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from textwrap import indent
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -41,10 +41,13 @@ def json_text(data: Any, *, allow_nan: bool = True) -> str:
     return "\n".join(map(_escaped, text.split("\n")))  # JSON has line ends only between its strings
 
 
-def json_list_text(records: Iterable[Any]) -> str:
-    """Return records as the JSON text of a list, as `json_text` would, but with only one of them as data at a time."""
-    entries = ",\n".join(indent(json_text(to_json(record)), " ") for record in records)
-    return f"[\n{entries}\n]" if entries else "[]"
+def json_list_parts(records: Iterable[Any]) -> Iterator[str]:
+    """Yield the JSON text of a list of records, as `json_text` would write it, one record at a time."""
+    before = "[\n"
+    for record in records:
+        yield before + indent(json_text(to_json(record)), " ")
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
 
 
 def _escaped(line: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from grader.core.disk_table import DiskList
 from grader.core.versions import gpu_name
 from grader.course.course import Course
 from grader.course.module import Module
@@ -24,7 +25,8 @@ class Executor(Protocol):
     def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
         """Yield each submission with its report when it is done, in any order, each exactly once.
 
-        Closing the iterator stops the grading. `tell` gets slow checks that begin, where that is known.
+        The work comes module by module, because another module costs a process a new start. Closing the iterator stops
+        the grading. `tell` gets slow checks that begin, where that is known.
         """
 
 
@@ -43,7 +45,8 @@ class SplitPool:
     def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
         """Grade what needs no GPU first, then the rest."""
         for executor, wanted in ((self.plain, False), (self.gpu, True)):
-            theirs = [one for one in work if uses_gpu(course, course.module(one.module)) == wanted]
+            fitting = (one for one in work if uses_gpu(course, course.module(one.module)) == wanted)
+            theirs = DiskList(fitting, Module)
             if theirs:
                 yield from executor.grade(course, theirs, tell)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -98,7 +97,7 @@ class _Pool:
         # Here, not in a driver: a process ends with the thread that started it.
         backend = course.module(work[0].module).backend if forked else None
         self._template = Template(course.root, self.flags, backend) if backend else None
-        self._work = deque(work)
+        self._work = iter(work)
         self._done: queue.Queue[Graded | _Told | Exception | None] = queue.Queue(MOST_WAITING)
         self._lock = threading.Lock()
         self._processes: set[GradingProcess] = set()
@@ -168,7 +167,7 @@ class _Pool:
 
     def _next(self) -> SubmissionRef | None:
         with self._lock:
-            return self._work.popleft() if self._work and not self._stopped else None
+            return None if self._stopped else next(self._work, None)
 
     def _graded(
         self, process: GradingProcess | None, submission: Submission

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.core.disk_table import DiskList
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.submission import attempts
@@ -29,8 +30,8 @@ _FilesByModule = dict[str, list[SubmittedFile]]  # one student's files, by modul
 class FoundSubmissions:
     """The submissions found at some paths, one line for each file, and a note for each archive that was read."""
 
-    handed_in: tuple[SubmissionRef, ...]
-    lines: tuple[FileLine, ...]
+    handed_in: Sequence[SubmissionRef]
+    lines: Sequence[FileLine]
     notes: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -110,7 +111,7 @@ def _settled(
     helped = {who.label for line in lines if line.fate == "graded" for who in line.who}
     lines += [_helper_line(helper, helped, resolve) for helper in collector.helpers]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
-    return FoundSubmissions(tuple(found), one_each(lines), tuple(collector.notes))
+    return FoundSubmissions(DiskList(found, Module), DiskList(one_each(lines)), tuple(collector.notes))
 
 
 def _two_people(work: _FilesByModule) -> str:

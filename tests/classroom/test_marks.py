@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
-from grader.classroom.marks import Mark, best_of, marks_text
+from grader.classroom.marks import Mark, best_of, marks_lines
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
 from grader.core.csv_table import read_csv
 from grader.core.times import TimeError, read_length, read_time, show_length
@@ -172,7 +172,7 @@ def test_the_best_attempt_has_the_highest_final_mark_and_is_the_earliest() -> No
 
 def test_a_class_list_keeps_every_name() -> None:
     names = ["Silva, Ana", 'A "B" C', "王小明", "=1+1", "-x"]
-    text = marks_text([mark(name=name, section=name) for name in names])
+    text = "".join(marks_lines([mark(name=name, section=name) for name in names]))
     rows = read_csv(text.encode())
     assert [row["name"] for _, row in rows] == names
     assert [row["section"] for _, row in rows] == names

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
-from grader.core.json_record import from_json, json_key, json_list_text, json_text, to_json
+from grader.core.json_record import from_json, json_key, json_list_parts, json_text, to_json
 from grader.submission.submission import Source, Submission
 
 
@@ -116,4 +116,4 @@ def test_a_list_of_records_is_the_text_of_their_data() -> None:
         values: tuple[int, ...]
 
     for lines in ([], [Line("a", ())], [Line('b\n"\u202e', (1, 2)), Line("é", (3,))]):
-        assert json_list_text(lines) == json_text([to_json(line) for line in lines])
+        assert "".join(json_list_parts(lines)) == json_text([to_json(line) for line in lines])

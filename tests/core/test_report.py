@@ -176,6 +176,6 @@ class TestScreens:
 
     def test_grader_fault_has_no_score(self, report: Report) -> None:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
-        table = class_table(BatchResult((summary_of(fault), summary_of(report)), (), (), ()))
+        table = "\n".join(class_table(BatchResult((summary_of(fault), summary_of(report)), (), (), ())))
         assert "– / 20  grader fault" in table
         assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")

@@ -94,7 +94,7 @@ def test_two_people_with_one_name_on_the_roster_are_not_one(
 ) -> None:
     roster = Roster((Person("101", "Ana Silva"), BEN))  # the registrar's, of one section
     found, accounting = found_in(course, write(tmp_path / "class", dict.fromkeys(names, RIGHT)), roster)
-    assert found.handed_in == ()
+    assert not found.handed_in
     assert fates(accounting)["101"] == "skipped"
 
 
@@ -121,7 +121,7 @@ def test_a_class_in_one_more_folder_is_found(course: Course, tmp_path: Path) -> 
 def test_folders_of_students_are_not_attempts_of_their_section(course: Course, tmp_path: Path) -> None:
     files = {f"Monday/{number}/softmax.py": RIGHT for number in ("101", "102")}
     found, _ = found_in(course, write(tmp_path / "week1", files))
-    assert found.handed_in == ()
+    assert not found.handed_in
     assert len(found.refused) == 2
 
 

@@ -48,7 +48,7 @@ def _copy(source: ResultsStore, writer: StoreWriter) -> Copied:
     writer.save_overrides(source.overrides())
     for name in (RULES, *(f"{EARLIER}/{name}" for name in DERIVED), *reversed(DERIVED)):  # the class list last
         try:
-            writer.put_document(name, source.document(name).decode())
+            writer.put_document(name, [source.document(name).decode()])
         except FileNotFoundError:
             continue
     return Copied(copied, tuple(problems))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -13,7 +14,8 @@ from grader.classroom.journal import JournalEntry, ReportKey, append, read_journ
 from grader.classroom.overrides import Overrides, OverridesError, read_overrides, write_overrides
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, T
-from grader.core.atomic_file import write_atomically
+from grader.core.atomic_file import write_atomically, write_parts_atomically
+from grader.core.disk_table import DiskTable
 from grader.core.report import file_name
 
 JOURNAL = "journal.jsonl"
@@ -48,15 +50,22 @@ class FileWriter:
         # A run writes the class list last. If it is missing, the last run did not finish and is continued here.
         self._settled = all((folder / name).is_file() for name in LISTS)
         try:
-            self._entries, self.damaged = read_journal(folder / JOURNAL)
-            if self._settled:
-                self._entries = {key: entry.settled() for key, entry in self._entries.items()}
-            text = "".join(entry.line() for entry in self._entries.values())
-            write_atomically(folder / JOURNAL, text)  # without the damaged lines
+            self._read()
             self._journal = (folder / JOURNAL).open("ab")
         except OSError as error:
             self._lock.close()
             raise ResultsError(f"cannot write results to {folder}: {error}. {_ELSEWHERE}") from None
+
+    def _read(self) -> None:
+        """Read the journal, and write it again without lines that are damaged or no longer count."""
+        self.damaged = 0
+        self._entries: DiskTable[JournalEntry] = DiskTable()
+        for entry in read_journal(self.folder / JOURNAL):
+            if entry is None:
+                self.damaged += 1
+            else:
+                self._entries[entry.key.texts] = entry.settled() if self._settled else entry
+        write_parts_atomically(self.folder / JOURNAL, (entry.line() for entry in self._entries))
 
     def close(self) -> None:
         """Release the lock."""
@@ -81,37 +90,44 @@ class FileWriter:
 
     def find(self, key: ReportKey) -> tuple[JournalEntry | None, bytes | None]:
         """Return the entry in the journal and the file."""
+        entry = self._entries.get(key.texts)
         try:
-            return self._entries.get(key), report_path(self.folder, key).read_bytes()
+            return entry, report_path(self.folder, key).read_bytes()
         except (FileNotFoundError, IsADirectoryError):
-            return self._entries.get(key), None
+            return entry, None
 
     def entries(self, module: str, student: str) -> list[JournalEntry]:
         """Return the entries of a student for a module."""
-        return [entry for key, entry in self._entries.items() if (key.module, key.student) == (module, student)]
+        return list(self._entries.starting_with((module, student)))
 
     def put(self, entry: JournalEntry, text: str | None = None) -> None:
         """Write the file if there is a text, then the line of the journal."""
         if text is not None:
             write_atomically(report_path(self.folder, entry.key), text)
         append(self._journal, entry)
-        self._entries[entry.key] = entry
+        self._entries[entry.key.texts] = entry
 
-    def counted(self) -> list[JournalEntry]:
-        """Return the entries of students whose file is there."""
-        found = (key for key in self._entries if not key.attempt and report_path(self.folder, key).is_file())
-        return [self._entries[key] for key in sorted(found)]
+    def counted(self) -> Iterator[JournalEntry]:
+        """Yield the entries of students whose file is there."""
+        for entry in self._entries:
+            if not entry.key.attempt and report_path(self.folder, entry.key).is_file():
+                yield entry
 
     def unmarked(self) -> list[str]:
         """Return the files without a mark in the journal."""
-        marked = {report_path(self.folder, key) for key, entry in self._entries.items() if entry.mark}
-        modules = {entry.key.module for entry in self._entries.values()}
-        paths = (path for module in sorted(modules) for path in sorted((self.folder / module).glob("*.json")))
-        return [f"{path.parent.name}/{path.name}" for path in paths if path not in marked]
+        modules = dict.fromkeys(entry.key.module for entry in self._entries)
+        return [name for module in modules for name in self._unmarked(module)]
+
+    def _unmarked(self, module: str) -> list[str]:
+        files = {path.name for path in (self.folder / module).glob("*.json")}
+        for entry in self._entries.starting_with((module,)):
+            if entry.mark and not entry.key.attempt:
+                files.discard(report_path(self.folder, entry.key).name)
+        return [f"{module}/{name}" for name in sorted(files)]
 
     def missing(self, keys: Iterable[ReportKey]) -> str | None:
         """Return the first file that is gone: a report, or the journal."""
-        paths = [*(report_path(self.folder, key) for key in keys), self.folder / JOURNAL]
+        paths = chain((report_path(self.folder, key) for key in keys), [self.folder / JOURNAL])
         return next((str(path) for path in paths if not path.is_file()), None)
 
     def earlier(self, key: ReportKey) -> bytes | None:
@@ -123,9 +139,9 @@ class FileWriter:
         """Write the file in `earlier/`."""
         write_atomically(report_path(self.folder / EARLIER, key), data.decode("utf-8", "replace"))
 
-    def put_document(self, name: str, text: str) -> None:
+    def put_document(self, name: str, parts: Iterable[str]) -> None:
         """Write a file of the folder."""
-        write_atomically(self.folder / name, text)
+        write_parts_atomically(self.folder / name, parts)
 
     def decisions(self, key: ReportKey | None = None) -> Decisions:
         """Return all decisions."""

@@ -38,7 +38,7 @@ class FileStore:
 
     def journal(self) -> dict[ReportKey, JournalEntry]:
         """Return the last entry of the journal for each report."""
-        return read_journal(self.folder / JOURNAL)[0]
+        return {entry.key: entry for entry in read_journal(self.folder / JOURNAL) if entry is not None}
 
     def read(self, key: ReportKey) -> bytes:
         """Return the file of a report."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from grader.classroom.decisions import Decisions
@@ -28,6 +29,7 @@ from grader.classroom.store.url import StoreUrl
 # Advisory locks, together with the class. A grader holds GRADING shared from its first report until it ends. A
 # transaction that writes holds WRITE: shared, or alone if it must see all that others wrote.
 GRADING, WRITE = 0x61747401, 0x61747402
+_PAGE = 500  # rows that are read at once
 _KEY = "class = %s and module = %s and student = %s and attempt = %s"
 
 
@@ -124,10 +126,14 @@ class PostgresWriter:
             *(*key_columns(entry.key), *columns, text),
         )
 
-    def counted(self) -> list[JournalEntry]:
-        """Return the rows of students, from all runs and graders."""
-        rows = self._rows(f"select {ENTRY} from report where class = %s and attempt = ''")
-        return sorted(map(entry_of, rows), key=lambda entry: entry.key)
+    def counted(self) -> Iterator[JournalEntry]:
+        """Yield the rows of students, from all runs and graders, some at a time."""
+        order = 'module collate "C", student collate "C"'
+        where = f"class = %s and attempt = '' and ({order}) > (%s, %s) order by {order} limit {_PAGE}"
+        last = "", ""
+        while rows := self._rows(f"select {ENTRY} from report where {where}", *last):
+            yield from map(entry_of, rows)
+            last = rows[-1][:2]
 
     def unmarked(self) -> list[str]:
         """Return the reports whose run has not finished."""
@@ -136,9 +142,14 @@ class PostgresWriter:
 
     def missing(self, keys: Iterable[ReportKey]) -> str | None:
         """Return the first report that another program removed."""
-        there = {key_of(row) for row in self._rows("select module, student, attempt from report where class = %s")}
-        gone = next((key for key in keys if key not in there), None)
-        return f"the report of {gone.student} for {gone.module}" if gone else None
+        left = iter(keys)
+        query = "select module, student, attempt from report where class = %s and student = any(%s)"
+        while some := list(islice(left, _PAGE)):
+            there = {key_of(row) for row in self._rows(query, [column(key.student) for key in some])}
+            for key in some:
+                if key not in there:
+                    return f"the report of {key.student} for {key.module}"
+        return None
 
     def earlier(self, key: ReportKey) -> bytes | None:
         """Return the report from before this round."""
@@ -153,12 +164,12 @@ class PostgresWriter:
             plain=True,
         )
 
-    def put_document(self, name: str, text: str) -> None:
+    def put_document(self, name: str, parts: Iterable[str]) -> None:
         """Write a table or the rules."""
         self._do(
             "insert into document (class, name, content) values (%s, %s, %s) "
             "on conflict (class, name) do update set content = excluded.content",
-            *(name, text),
+            *(name, "".join(parts)),
         )
 
     def decisions(self, key: ReportKey | None = None) -> Decisions:

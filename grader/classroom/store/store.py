@@ -117,8 +117,8 @@ class StoreWriter(Protocol):
     def put(self, entry: JournalEntry, text: str | None = None) -> None:
         """Save what is known of a report, and the report if it is new."""
 
-    def counted(self) -> list[JournalEntry]:
-        """Return the reports of students that are there, from all runs; not those of single attempts."""
+    def counted(self) -> Iterator[JournalEntry]:
+        """Yield the reports of students that are there, from all runs, in order; not those of single attempts."""
 
     def unmarked(self) -> list[str]:
         """Return the reports without a mark, because the run that wrote them has not finished."""
@@ -132,8 +132,8 @@ class StoreWriter(Protocol):
     def keep_earlier(self, key: ReportKey, data: bytes) -> None:
         """Keep the report from before this round."""
 
-    def put_document(self, name: str, text: str) -> None:
-        """Save a table or the rules."""
+    def put_document(self, name: str, parts: Iterable[str]) -> None:
+        """Save a table or the rules: the parts of its text."""
 
     def decisions(self, key: ReportKey | None = None) -> Decisions:
         """Return the decisions, at least those about the student and module of a report."""

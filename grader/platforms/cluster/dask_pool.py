@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ class _Run:
 
     def __init__(self, pool: DaskPool, course: Course, work: Sequence[SubmissionRef], link: Link) -> None:
         self._pool, self._course, self._link = pool, course, link
-        self._work = sorted(work, key=lambda one: one.module)  # a change of module costs a worker a new zygote
+        self._work = work
         modules = {handed_in.module for handed_in in work}
         self._provenance = ProvenanceReader(course, modules, gpu_name=pool.gpu_name)
         self._spool = Spool(pool.spool.resolve())
@@ -144,15 +144,15 @@ class _Run:
     def _chunks(self) -> Iterator[_Chunk]:
         """Read and write one chunk after another. None is larger than needed to keep all cores busy."""
         number = 0
-        for module, group in groupby(self._work, key=lambda one: one.module):
-            theirs = list(group)
-            while theirs:
-                share = math.ceil(len(self._work) / (CHUNKS_PER_CORE * max(1, self._link.cores())))
-                size = min(LARGEST, max(1, share))
-                now, theirs = theirs[:size], theirs[size:]
+        for module, theirs in groupby(self._work, key=lambda one: one.module):
+            while now := list(islice(theirs, self._size())):
                 if sent := self._written(f"{self._run}-{number}", now):
                     yield _Chunk(f"{self._run}-{number}", module, sent)
                     number += 1
+
+    def _size(self) -> int:
+        share = math.ceil(len(self._work) / (CHUNKS_PER_CORE * max(1, self._link.cores())))
+        return min(LARGEST, max(1, share))
 
     def _written(self, name: str, work: Sequence[SubmissionRef]) -> tuple[_Sent, ...]:
         sent: list[_Sent] = []

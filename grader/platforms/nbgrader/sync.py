@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -224,7 +224,7 @@ class _GradebookWriter:
         found = self._handed_in(student)
         return not any(submission_hash(one.read()) == entry.provenance.submission for one in found)
 
-    def _handed_in(self, student: str) -> tuple[SubmissionRef, ...]:
+    def _handed_in(self, student: str) -> Sequence[SubmissionRef]:
         folder = self._place("submitted", student).parent
         return find_submissions(self.course, [folder], self.module, "latest", student=student).handed_in
 

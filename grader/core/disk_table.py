@@ -1,0 +1,132 @@
+"""Tables on disk: a class may have any number of students, and needs no more memory for it."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+Key = tuple[str, ...]
+
+_CACHE = 512  # kB of a table that stay in memory
+_PAGE = 100  # values that are read at once
+
+
+class DiskTable(Generic[T]):
+    """Values under keys, in the order of the keys, in a temporary file of this process.
+
+    Objects of the types `shared` stay in memory: many values have the same one. Values must not be changed afterwards.
+    """
+
+    def __init__(self, *shared: type) -> None:
+        # SQLite makes the file when the cache is full, and removes it by itself. Who shares a table among threads
+        # lets them take turns.
+        self._file = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._file.execute("pragma journal_mode = off")
+        self._file.execute(f"pragma cache_size = -{_CACHE}")
+        self._file.execute("create table entry (key blob primary key, value blob) without rowid")
+        self._values = _Values(shared)
+        self._count = 0
+
+    def __setitem__(self, key: Key, value: T) -> None:
+        row = _column(key), self._values.to_bytes(value)
+        self._count += key not in self
+        self._file.execute("insert or replace into entry values (?, ?)", row)
+
+    def __contains__(self, key: Key) -> bool:
+        return self._file.execute("select 1 from entry where key = ?", [_column(key)]).fetchone() is not None
+
+    def get(self, key: Key) -> T | None:
+        """Return the value of a key, if there is one."""
+        row = self._file.execute("select value from entry where key = ?", [_column(key)]).fetchone()
+        return self._values.from_bytes(row[0]) if row else None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[T]:
+        """Yield the values. While it lasts, others may be put."""
+        return self.starting_with(())
+
+    def starting_with(self, key: Key) -> Iterator[T]:
+        """Yield the values whose keys begin with these texts."""
+        start = _column(key)
+        after, end = start[:-1], start + b"\xff"  # which no UTF-8 text has
+        while rows := self._file.execute(
+            f"select key, value from entry where key > ? and key < ? order by key limit {_PAGE}", [after, end]
+        ).fetchall():
+            after = rows[-1][0]
+            for _, value in rows:
+                yield self._values.from_bytes(value)
+
+
+class DiskList(Sequence[T]):
+    """A list whose items are on disk. See `DiskTable`."""
+
+    def __init__(self, items: Iterable[T] = (), *shared: type) -> None:
+        self._table: DiskTable[T] = DiskTable(*shared)
+        for item in items:
+            self.append(item)
+
+    def append(self, item: T) -> None:
+        """Add an item at the end."""
+        self._table[_number(len(self))] = item
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._table)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        found = self._table.get(_number(range(len(self))[index]))
+        assert found is not None
+        return found
+
+
+class _Values:
+    """Values as bytes. What many of them share is only a number there."""
+
+    def __init__(self, shared: tuple[type, ...]) -> None:
+        self._types = shared
+        self._objects: list[Any] = []
+        self._numbers: dict[int, int] = {}  # by the id of an object, which stays the same as the object stays
+
+    def to_bytes(self, value: Any) -> bytes:
+        file = io.BytesIO()
+        pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+        pickler.persistent_id = self._number_of  # type: ignore[method-assign]
+        pickler.dump(value)
+        return file.getvalue()
+
+    def from_bytes(self, data: bytes) -> Any:
+        unpickler = pickle.Unpickler(io.BytesIO(data))
+        unpickler.persistent_load = self._objects.__getitem__  # type: ignore[method-assign]
+        return unpickler.load()
+
+    def _number_of(self, found: Any) -> int | None:
+        if not isinstance(found, self._types):
+            return None
+        if id(found) not in self._numbers:
+            self._numbers[id(found)] = len(self._objects)
+            self._objects.append(found)
+        return self._numbers[id(found)]
+
+
+def _column(key: Key) -> bytes:
+    """Return a key as bytes in the same order. A file name may have half of a pair of surrogates."""
+    texts = (text.encode("utf-8", "surrogatepass") for text in key)
+    return b"".join(text.replace(b"\x00", b"\x00\xff") + b"\x00" for text in texts)
+
+
+def _number(position: int) -> Key:
+    return (f"{position:012d}",)

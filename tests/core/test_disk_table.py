@@ -1,0 +1,64 @@
+"""A table on disk is a dict that is always in order; a list on disk is a list."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import pytest
+
+from grader.core.disk_table import DiskList, DiskTable
+
+# Texts that bytes could put in another order, or mix up with two texts.
+TEXTS = ["", "a", "a\x00", "a\x00b", "a\x01", "ab", "b", "é", "\udcff", "\uffff", "𝄞", "\x00"]
+
+
+@dataclass(frozen=True)
+class Large:
+    """Something that many values share."""
+
+    name: str
+
+
+def test_a_table_is_a_dict_in_the_order_of_its_keys() -> None:
+    chance = random.Random(0)
+    table: DiskTable[int] = DiskTable()
+    expected: dict[tuple[str, ...], int] = {}
+    for number in range(2000):
+        key = tuple(chance.choices(TEXTS, k=chance.randint(1, 3)))
+        table[key] = expected[key] = number
+    assert len(table) == len(expected)
+    assert list(table) == [expected[key] for key in sorted(expected)]
+    assert all(table.get(key) == value and key in table for key, value in expected.items())
+    for first in TEXTS:
+        theirs = [expected[key] for key in sorted(expected) if key[0] == first]
+        assert list(table.starting_with((first,))) == theirs
+    assert table.get(("nobody",)) is None
+    assert ("nobody",) not in table
+
+
+def test_values_may_be_put_while_others_are_read() -> None:
+    table: DiskTable[int] = DiskTable()
+    for number in range(250):
+        table[str(number), "old"] = number
+    for value in table:
+        table[str(value), "new"] = -1
+    assert len(table) == 500
+
+
+def test_a_list_on_disk_is_a_list() -> None:
+    texts = [f"item {number}" for number in range(1200)]
+    found = DiskList(texts)
+    assert list(found) == texts
+    assert (found[0], found[-1], found[3:5], len(found)) == (texts[0], texts[-1], texts[3:5], len(texts))
+    assert "item 7" in found
+    assert not DiskList()
+    with pytest.raises(IndexError):
+        found[1200]
+
+
+def test_what_values_share_is_the_same_object() -> None:
+    one, other = Large("one"), Large("other")
+    found = DiskList([(one, 1), (other, 2), (one, 3)], Large)
+    assert [item[0] for item in found] == [one, other, one]
+    assert found[0][0] is found[2][0] is one
