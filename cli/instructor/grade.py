@@ -6,7 +6,9 @@ import contextlib
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NoReturn
 
@@ -295,20 +297,27 @@ def _tell(found: FoundSubmissions, accounting: Accounting, marking: Marking, unu
         click.echo(one_line(f"attn: {line}", 1000), err=True)
     for path, note in found.notes:
         click.echo(one_line(f"attn: {path}: {note}", 1000), err=True)
-    for path, reason in (*found.refused, *found.not_counted):
+    for path, reason in chain(found.refused, found.not_counted):
         click.echo(one_line(f"attn: skipped {path}: {reason}", 1000), err=True)
-    students = {handed_in.student for handed_in in found.handed_in}
-    known_names = {normalize_name(student) for student in students}
-    for who in marking.deadlines.unknown(lambda name: name in known_names or marking.person(name) is not None):
-        click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
-    unknown = [one for one in found.handed_in if marking.handed_in_at(one) is None]
-    if unknown and marking.deadlines.due:
-        late = sum(one.piece.late for one in unknown)
-        marked = f", {late} of them marked LATE by the platform" if late else ""
-        text = f"submission time unknown for {len(unknown)} of {len(found.handed_in)}{marked}: no late penalty"
-        click.echo(f"attn: {text}. Use --times, or --file-times if the files' own times are right", err=True)
+    _tell_of_times(found, marking)
     for line in student_notes(accounting):
         click.echo(f"attn: {line}", err=True)
+
+
+def _tell_of_times(found: FoundSubmissions, marking: Marking) -> None:
+    """Print whose time is for nobody, and how many times are unknown."""
+    deadlines = marking.deadlines
+    if deadlines.extensions or deadlines.handed_in:
+        known_names = {normalize_name(handed_in.student) for handed_in in found.handed_in}
+        for who in deadlines.unknown(lambda name: name in known_names or marking.person(name) is not None):
+            click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
+    if not deadlines.due:
+        return
+    unknown = Counter(one.piece.late for one in found.handed_in if marking.handed_in_at(one) is None)
+    if unknown:
+        marked = f", {unknown[True]} of them marked LATE by the platform" if unknown[True] else ""
+        text = f"submission time unknown for {unknown.total()} of {len(found.handed_in)}{marked}: no late penalty"
+        click.echo(f"attn: {text}. Use --times, or --file-times if the files' own times are right", err=True)
 
 
 @contextlib.contextmanager

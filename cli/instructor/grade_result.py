@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from itertools import groupby
+from itertools import groupby, islice
 
 import click
 
@@ -14,6 +14,8 @@ from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
 from grader.submission.finder import FoundSubmissions
+
+LINES = 500  # that are printed at once
 
 
 def show_result(
@@ -30,15 +32,16 @@ def show_result(
         click.echo("\n]")
     else:
         table = hidden.table(settled) if hidden else settled
-        for line in [report_screen(next(batch.reports(settled)))] if alone else class_table(table, name):
-            click.echo(line)
+        lines = iter([report_screen(next(batch.reports(settled)))] if alone else class_table(table, name))
+        while some := list(islice(lines, LINES)):
+            click.echo("\n".join(some))
     for line in (*change_lines(settled.changes), *remark_lines(settled.remarked)):
         click.echo(line, err=as_json)
 
 
 def show_notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: ResultsStore | None) -> None:
     """Print notes on standard error."""
-    if any(summary.sandbox == "none" for summary in settled.summaries):
+    if "none" in settled.counts.sandboxes:
         click.echo("attn: NOT SANDBOXED: these submissions ran without a jail", err=True)
     if found.refused:
         click.echo(f"attn: {len(found.refused)} could not be graded, see above", err=True)
@@ -54,7 +57,7 @@ def show_notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: 
         names = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
         text = "from a run that has not finished: not in grades.csv until you repeat that run with --resume"
         click.echo(f"attn: {len(left_out)} report(s) in {to.title} are {text} ({names})", err=True)
-    if provisional := sum(bool(summary.undecided_points) for summary in settled.summaries):
+    if provisional := settled.counts.provisional:
         scores = "1 score is" if provisional == 1 else f"{provisional} scores are"
         click.echo(f"attn: {scores} provisional. To see what is undecided, run: attn review {to.name}", err=True)
     click.echo(f"one report per submission, grades.csv and the misconceptions of the class are in {to.title}", err=True)
@@ -62,6 +65,6 @@ def show_notes(batch: Batch, settled: BatchResult, found: FoundSubmissions, to: 
 
 def exit_code(settled: BatchResult, *, refused: bool) -> int:
     """Return 0 if all have full marks, 1 if not, 3 if a grade is missing."""
-    if any(summary.score is None for summary in settled.summaries):
+    if settled.counts.not_graded:
         return 3
-    return 0 if all(summary.is_full for summary in settled.summaries) and not refused else 1
+    return 0 if settled.counts.full == settled.counts.submissions and not refused else 1

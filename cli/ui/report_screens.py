@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grader.authoring.soundness import Soundness
-    from grader.classroom.batch import BatchResult
+    from grader.classroom.batch import BatchResult, ClassCounts
     from grader.classroom.changes import GradeChange
     from grader.classroom.marks import Mark
     from grader.classroom.misconception_counts import MisconceptionCount
@@ -47,7 +47,7 @@ def class_table(settled: BatchResult, course: str = "") -> Iterator[str]:
     yield ""
     yield from misconception_lines(settled.shared)
     yield from _missing(settled.marks)
-    yield _class_summary(reports, course)
+    yield _class_summary(settled.counts, course)
 
 
 def _cells(summary: Summary) -> tuple[str, str, str]:
@@ -59,16 +59,13 @@ def _row(cells: tuple[str, str, str], widths: Sequence[int], remark: str) -> str
     return f"{name:<{widths[0]}}  {module:<{widths[1]}}  {score:>{widths[2]}}  {remark}".rstrip()
 
 
-def _class_summary(reports: Sequence[Summary], course: str) -> str:
-    full = sum(one.is_full for one in reports)
-    undecided = sum(one.score is None for one in reports)
-    submissions = "1 submission" if len(reports) == 1 else f"{len(reports)} submissions"
-    summary = f"{submissions}: {full} with full marks, {len(reports) - full - undecided} with less"
-    summary += f", {undecided} not graded" if undecided else ""
-    provisional = sum(bool(one.undecided_points) for one in reports)
-    summary += f", {provisional} of them provisional" if provisional else ""
-    tiers = ", ".join(dict.fromkeys(one.sandbox for one in reports))
-    return f"{f'{one_line(course)}: ' if course else ''}{summary} (sandbox: {tiers})"
+def _class_summary(counts: ClassCounts, course: str) -> str:
+    submissions = "1 submission" if counts.submissions == 1 else f"{counts.submissions} submissions"
+    less = counts.submissions - counts.full - counts.not_graded
+    summary = f"{submissions}: {counts.full} with full marks, {less} with less"
+    summary += f", {counts.not_graded} not graded" if counts.not_graded else ""
+    summary += f", {counts.provisional} of them provisional" if counts.provisional else ""
+    return f"{f'{one_line(course)}: ' if course else ''}{summary} (sandbox: {', '.join(counts.sandboxes)})"
 
 
 def _by_person(mark: Mark) -> str:

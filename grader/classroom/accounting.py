@@ -88,6 +88,8 @@ def account(found: FoundSubmissions, marking: Marking, modules: Sequence[str] = 
 def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:
     """Return the accounting after grading: of several graded attempts, all but the best are not counted."""
     counting = {(mark.module, mark.submission): mark.attempt for mark in marks if mark.attempt}
+    if not counting:
+        return accounting
 
     def settled_line(line: FileLine) -> FileLine:
         chosen = {counting.get((line.module, plain_name(who.label)), "") for who in line.who}

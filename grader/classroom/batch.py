@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
 from grader.classroom.changes import GradeChange
@@ -34,10 +35,22 @@ _FATAL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 @dataclass(frozen=True)
+class ClassCounts:
+    """How many submissions there are, and how many of a kind."""
+
+    submissions: int = 0
+    full: int = 0  # with full marks
+    not_graded: int = 0
+    provisional: int = 0
+    sandboxes: tuple[str, ...] = ()  # the tiers they were graded in
+
+
+@dataclass(frozen=True)
 class BatchResult:
     """The result of a batch: one summary and mark for each student and module, and what changed."""
 
     summaries: Sequence[Summary]
+    counts: ClassCounts
     marks: Sequence[Mark]
     shared: tuple[MisconceptionCount, ...]
     changes: tuple[GradeChange, ...]
@@ -56,7 +69,7 @@ class Batch:
     undecided: Undecided = "count"
     skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
-    _noted: DiskTable[tuple[ReportKey, Summary, Mark]] = field(default_factory=DiskTable)
+    _noted: DiskTable[tuple[Summary, Mark]] = field(default_factory=DiskTable)
 
     def __post_init__(self) -> None:
         modules = {handed_in.module for handed_in in self.work}
@@ -116,19 +129,22 @@ class Batch:
         written = (key for key in map(_key_of, summaries) if key not in self.unwritten)
         self.results.finish(marks, written, **tables)
         shared = count_misconceptions(self.course, summaries)
-        return BatchResult(summaries, marks, tuple(shared), tuple(changes), tuple(self.results.remarked))
+        remarked = tuple(self.results.remarked)
+        return BatchResult(summaries, count_class(summaries), marks, tuple(shared), tuple(changes), remarked)
 
     def _counting(self) -> Iterator[Summary]:
         """Save the marks, and yield the summary of the attempt that counts, for each student and module."""
-        for _, group in groupby(self._noted, key=lambda one: (one[0].module, one[0].student)):
-            attempts = {key.attempt: (key, summary, mark) for key, summary, mark in group}
-            for key, _, mark in attempts.values():
-                if key not in self.unwritten:
-                    self.results.mark(key, mark)
-            key, summary, _ = attempts[best_of({attempt: mark for attempt, (*_, mark) in attempts.items()})]
-            if key.attempt:
-                self.results.count(key)
-            yield summary
+        for key, group in groupby(self._noted, key=lambda one: _key_of(one[0])):
+            attempts = {mark.attempt: (summary, mark) for summary, mark in group}
+            marks = {attempt: mark for attempt, (_, mark) in attempts.items()}
+            for attempt, mark in marks.items():
+                own = replace(key, attempt=attempt)
+                if own not in self.unwritten:
+                    self.results.mark(own, mark)
+            chosen = best_of(marks)
+            if chosen:
+                self.results.count(replace(key, attempt=chosen))
+            yield attempts[chosen][0]
 
     def reports(self, settled: BatchResult) -> Iterator[Report]:
         """Yield the report of every student and module, one at a time."""
@@ -142,7 +158,7 @@ class Batch:
     def _from_other_runs(self) -> Iterator[Summary]:
         """Yield the summaries of reports that other runs wrote to this folder."""
         for key in self.results.counted():
-            is_ours = any(self._noted.starting_with((key.module, key.student)))
+            is_ours = (key.module, key.student) in self._noted
             if not is_ours and (report := self.results.report(key)) is not None:
                 yield summary_of(report)
 
@@ -165,7 +181,20 @@ class Batch:
             raise ResultsError(str(error)) from None
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
-        self._noted[key.texts] = key, summary_of(report), self.marking.mark(handed_in, report)
+        self._noted[key.texts] = summary_of(report), self.marking.mark(handed_in, report)
+
+
+def count_class(summaries: Iterable[Summary]) -> ClassCounts:
+    """Count the submissions of a class."""
+    counts: Counter[str] = Counter()
+    sandboxes: dict[str, None] = {}
+    for one in summaries:
+        sandboxes[one.sandbox] = None
+        counts["submissions"] += 1
+        counts["full"] += one.is_full
+        counts["not_graded"] += one.score is None
+        counts["provisional"] += bool(one.undecided_points)
+    return ClassCounts(**counts, sandboxes=tuple(sandboxes))
 
 
 def _key(handed_in: SubmissionRef) -> ReportKey:

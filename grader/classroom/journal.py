@@ -17,7 +17,7 @@ from grader.classroom.provenance import Provenance
 from grader.core.json_record import from_json, json_key, to_json
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@dataclass(frozen=True, order=True)
 class ReportKey:
     """The module, student and attempt of a report; `attempt` is empty unless several attempts were graded."""
 
@@ -31,7 +31,7 @@ class ReportKey:
         return self.module, self.student, self.attempt
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReplacedReport:
     """What is known of an earlier report that a new one replaced."""
 
@@ -39,7 +39,7 @@ class ReplacedReport:
     by_hand: bool  # whether its file had been changed by hand
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JournalEntry:
     """What is known of one report: the hash of its file, its provenance, the report it replaced, and its mark."""
 

@@ -21,7 +21,7 @@ SKIPPED = "skipped"  # something was handed in, but could not be graded
 NO_REPORT = (MISSING, SKIPPED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mark:
     """One line of the class list.
 

@@ -166,6 +166,8 @@ def _number(text: str, column: str) -> float | None:
 
 def _overridden(mark: Mark, override: Override | None) -> Mark:
     if override is None:
+        if mark.override is None and not mark.comment and mark.final == mark.automatic:
+            return mark
         return dataclasses.replace(mark, final=mark.automatic, override=None, comment="")
     points = override.points
     if points is not None and points > mark.max_score and not override.extra:

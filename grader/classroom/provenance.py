@@ -23,7 +23,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Provenance:
     """Hashes of what a report was made from, and the versions of the software that made it."""
 

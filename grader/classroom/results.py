@@ -135,7 +135,7 @@ class Results:
         if report is None:
             raise ResultsError(f"the report of attempt {key.attempt!r} of {key.student} is missing or damaged")
         counting = ReportKey(key.module, key.student)
-        counted, _ = self._writer.find(counting)
+        counted = self._writer.entry(counting)
         before = counted.mark if counted else None
         self.write(counting, report, chosen.provenance)
         if chosen.mark is not None:
@@ -145,7 +145,7 @@ class Results:
 
     def _only_lateness(self, before: Mark, after: Mark) -> bool:
         """Whether a final mark changed, although the attempt that counted before still has the same score."""
-        same, _ = self._writer.find(ReportKey(before.module, before.submission, before.attempt))
+        same = self._writer.entry(ReportKey(before.module, before.submission, before.attempt))
         same_score = same is not None and same.mark is not None and same.mark.score == before.score
         return before.final != after.final and same_score
 
@@ -201,7 +201,7 @@ class Results:
         self._writer.put_document(name, [json_text(table) + "\n"])
 
     def _entry(self, key: ReportKey) -> JournalEntry:
-        entry, _ = self._writer.find(key)
+        entry = self._writer.entry(key)
         if entry is None:
             raise ResultsError(f"{self.store.where(key)} was removed while it was in use. Run it again with --resume")
         return entry

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import pickle
 import sqlite3
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
@@ -28,16 +30,21 @@ class DiskTable(Generic[T]):
         self._file.execute("pragma journal_mode = off")
         self._file.execute(f"pragma cache_size = -{_CACHE}")
         self._file.execute("create table entry (key blob primary key, value blob) without rowid")
+        weakref.finalize(self, self._file.close)  # Python 3.13 warns if nobody does
         self._values = _Values(shared)
-        self._count = 0
 
     def __setitem__(self, key: Key, value: T) -> None:
+        """Put a value in place of the one that is there; OSError if the disk for temporary files is full."""
         row = _column(key), self._values.to_bytes(value)
-        self._count += key not in self
-        self._file.execute("insert or replace into entry values (?, ?)", row)
+        try:
+            self._file.execute("insert or replace into entry values (?, ?)", row)
+        except sqlite3.OperationalError as error:
+            raise OSError(errno.ENOSPC, f"a temporary file cannot be written ({error})") from None
 
     def __contains__(self, key: Key) -> bool:
-        return self._file.execute("select 1 from entry where key = ?", [_column(key)]).fetchone() is not None
+        """Whether there is a value whose key begins with these texts."""
+        query = "select 1 from entry where key > ? and key < ? limit 1"
+        return self._file.execute(query, _between(key)).fetchone() is not None
 
     def get(self, key: Key) -> T | None:
         """Return the value of a key, if there is one."""
@@ -45,7 +52,8 @@ class DiskTable(Generic[T]):
         return self._values.from_bytes(row[0]) if row else None
 
     def __len__(self) -> int:
-        return self._count
+        (count,) = self._file.execute("select count(*) from entry").fetchone()
+        return int(count)
 
     def __iter__(self) -> Iterator[T]:
         """Yield the values. While it lasts, others may be put."""
@@ -53,8 +61,7 @@ class DiskTable(Generic[T]):
 
     def starting_with(self, key: Key) -> Iterator[T]:
         """Yield the values whose keys begin with these texts."""
-        start = _column(key)
-        after, end = start[:-1], start + b"\xff"  # which no UTF-8 text has
+        after, end = _between(key)
         while rows := self._file.execute(
             f"select key, value from entry where key > ? and key < ? order by key limit {_PAGE}", [after, end]
         ).fetchall():
@@ -68,15 +75,17 @@ class DiskList(Sequence[T]):
 
     def __init__(self, items: Iterable[T] = (), *shared: type) -> None:
         self._table: DiskTable[T] = DiskTable(*shared)
+        self._length = 0
         for item in items:
             self.append(item)
 
     def append(self, item: T) -> None:
         """Add an item at the end."""
-        self._table[_number(len(self))] = item
+        self._table[_number(self._length)] = item
+        self._length += 1
 
     def __len__(self) -> int:
-        return len(self._table)
+        return self._length
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._table)
@@ -97,7 +106,7 @@ class _Values:
     """Values as bytes. What many of them share is only a number there."""
 
     def __init__(self, shared: tuple[type, ...]) -> None:
-        self._types = shared
+        self._types = (type, *shared)  # to find a class by its name takes long
         self._objects: list[Any] = []
         self._numbers: dict[int, int] = {}  # by the id of an object, which stays the same as the object stays
 
@@ -126,6 +135,12 @@ def _column(key: Key) -> bytes:
     """Return a key as bytes in the same order. A file name may have half of a pair of surrogates."""
     texts = (text.encode("utf-8", "surrogatepass") for text in key)
     return b"".join(text.replace(b"\x00", b"\x00\xff") + b"\x00" for text in texts)
+
+
+def _between(key: Key) -> tuple[bytes, bytes]:
+    """Return what the columns of all keys that begin with these texts are between."""
+    start = _column(key)
+    return start[:-1], start + b"\xff"  # which no UTF-8 text has
 
 
 def _number(position: int) -> Key:

@@ -10,9 +10,9 @@ from grader.core.report import Report
 from grader.core.safe_text import one_line
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Summary:
-    """One submission in short. A thousand summaries fit in memory; a thousand reports would not."""
+    """One submission in short, without the texts of its report."""
 
     module: str
     submission: str

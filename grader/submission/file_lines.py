@@ -12,7 +12,7 @@ Fate = Literal["graded", "not counted", "skipped", "not work"]
 FATES: tuple[Fate, ...] = ("graded", "not counted", "skipped", "not work")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileLine:
     """What became of one file.
 

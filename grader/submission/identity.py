@@ -20,7 +20,7 @@ _LABELS: tuple[tuple[re.Pattern[str], tuple[KeyKind, ...]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Identity:
     """A student: the name of their reports, and what can be looked up on a roster."""
 

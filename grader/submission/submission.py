@@ -48,7 +48,7 @@ class Submission:
     builds_on: tuple[EarlierModule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SubmittedFile:
     """One file that is not read yet, with its student and module, or the reason why it cannot be read."""
 
@@ -102,9 +102,9 @@ class SubmittedFile:
         return found[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SubmissionRef:
-    """A submission that is not read yet, so that a whole class fits in memory."""
+    """A submission that is not read yet: the work of a class is never in memory as a whole."""
 
     piece: SubmittedFile
     beside: tuple[SubmittedFile, ...]  # the student's other modules

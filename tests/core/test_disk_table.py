@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +38,7 @@ def test_a_table_is_a_dict_in_the_order_of_its_keys() -> None:
     for first in TEXTS:
         theirs = [expected[key] for key in sorted(expected) if key[0] == first]
         assert list(table.starting_with((first,))) == theirs
+        assert ((first,) in table) == bool(theirs)
     assert table.get(("nobody",)) is None
     assert ("nobody",) not in table
 
@@ -62,3 +68,29 @@ def test_what_values_share_is_the_same_object() -> None:
     found = DiskList([(one, 1), (other, 2), (one, 3)], Large)
     assert [item[0] for item in found] == [one, other, one]
     assert found[0][0] is found[2][0] is one
+
+
+def test_a_full_disk_is_an_error_of_the_system() -> None:
+    table: DiskTable[bytes] = DiskTable()
+    table._file.execute("pragma max_page_count = 2")
+    with pytest.raises(OSError, match=r"temporary file cannot be written \(.*full") as found:
+        table["too much",] = bytes(100_000)
+    assert found.value.errno == errno.ENOSPC
+
+
+FILL = """
+import os
+from grader.core.disk_table import DiskTable
+table = DiskTable()
+for number in range(2000):
+    table[str(number),] = bytes(1000)
+print(sum(map(len, table)), os.listdir(os.environ["SQLITE_TMPDIR"]))
+os._exit(0)
+"""
+
+
+def test_a_table_leaves_no_file_behind(tmp_path: Path) -> None:
+    # Even while it is there it has no name, so nothing stays after a crash.
+    environment = {**os.environ, "SQLITE_TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", FILL], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split(maxsplit=1) == ["2000000", "[]\n"]

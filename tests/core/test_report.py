@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.ui.report_screens import class_table, report_screen
-from grader.classroom.batch import BatchResult
+from grader.classroom.batch import BatchResult, count_class
 from grader.classroom.journal import ReportKey
 from grader.classroom.provenance import Provenance
 from grader.classroom.results import Results
@@ -176,6 +176,7 @@ class TestScreens:
 
     def test_grader_fault_has_no_score(self, report: Report) -> None:
         fault = dataclasses.replace(report, status="grader_fault", score=None)
-        table = "\n".join(class_table(BatchResult((summary_of(fault), summary_of(report)), (), (), ())))
+        summaries = (summary_of(fault), summary_of(report))
+        table = "\n".join(class_table(BatchResult(summaries, count_class(summaries), (), (), ())))
         assert "– / 20  grader fault" in table
         assert table.endswith("2 submissions: 0 with full marks, 1 with less, 1 not graded (sandbox: none)")

@@ -88,13 +88,16 @@ class FileWriter:
                 path.replace(self.folder / EARLIER / name)
         self._settled = False
 
+    def entry(self, key: ReportKey) -> JournalEntry | None:
+        """Return the entry in the journal."""
+        return self._entries.get(key.texts)
+
     def find(self, key: ReportKey) -> tuple[JournalEntry | None, bytes | None]:
         """Return the entry in the journal and the file."""
-        entry = self._entries.get(key.texts)
         try:
-            return entry, report_path(self.folder, key).read_bytes()
+            return self.entry(key), report_path(self.folder, key).read_bytes()
         except (FileNotFoundError, IsADirectoryError):
-            return entry, None
+            return self.entry(key), None
 
     def entries(self, module: str, student: str) -> list[JournalEntry]:
         """Return the entries of a student for a module."""

@@ -96,6 +96,11 @@ class PostgresWriter:
             self._do("select pg_advisory_lock_shared(%s, %s)", GRADING, self._class, plain=True)
         self._begun = True
 
+    def entry(self, key: ReportKey) -> JournalEntry | None:
+        """Return the row of a report, without the report."""
+        rows = self._rows(f"select {ENTRY} from report where {_KEY}", *key_columns(key))
+        return entry_of(rows[0]) if rows else None
+
     def find(self, key: ReportKey) -> tuple[JournalEntry | None, bytes | None]:
         """Return the row of a report."""
         rows = self._rows(f"select {ENTRY}, content::text from report where {_KEY}", *key_columns(key))

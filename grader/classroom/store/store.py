@@ -108,6 +108,9 @@ class StoreWriter(Protocol):
         A list of half a class must not be mistaken for the class.
         """
 
+    def entry(self, key: ReportKey) -> JournalEntry | None:
+        """Return what is known of a report."""
+
     def find(self, key: ReportKey) -> tuple[JournalEntry | None, bytes | None]:
         """Return what is known of a report, and the report."""
 
