@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from grader.classroom.marks import Mark, Marking
-from grader.core.disk_table import DiskList
+from grader.core.disk_table import DiskList, form_of
 from grader.core.json_record import to_json
 from grader.core.safe_text import plain_name
 from grader.core.times import show_time
@@ -97,7 +97,7 @@ def settled(accounting: Accounting, marks: Iterable[Mark]) -> Accounting:
             return line
         return replace(line, fate="not counted", reason=f"attempt {', '.join(sorted(chosen))} has the best mark")
 
-    return replace(accounting, files=DiskList(map(settled_line, accounting.files)))
+    return replace(accounting, files=DiskList(form_of(FileLine), map(settled_line, accounting.files)))
 
 
 def _person_lines(found: FoundSubmissions, marking: Marking, modules: Sequence[str]) -> Iterator[PersonLine]:

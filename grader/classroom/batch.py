@@ -17,17 +17,17 @@ from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
-from grader.core.disk_table import DiskList, DiskTable
+from grader.core.disk_table import DiskList, DiskTable, form_of
 from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.review import Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
-from grader.course.module import Module
 from grader.grading.executor import Executor
 from grader.grading.pool import Graded
 from grader.grading.tell import Tell
+from grader.submission.ref_form import ref_form
 from grader.submission.submission import SubmissionRef
 
 # After one of these errors no report can be written, so grading stops.
@@ -57,6 +57,14 @@ class BatchResult:
     remarked: tuple[tuple[Mark, Mark], ...] = ()  # before and after, where only the lateness changed
 
 
+@dataclass(frozen=True)
+class _Noted:
+    """What is kept of one report until the class is settled."""
+
+    summary: Summary
+    mark: Mark
+
+
 @dataclass
 class Batch:
     """The submissions of a class, and the reports and marks they get. What grows with the class is on disk."""
@@ -69,7 +77,7 @@ class Batch:
     undecided: Undecided = "count"
     skipped: frozenset[tuple[str, str]] = frozenset()  # module and id of people whose work could not be graded
     unwritten: dict[ReportKey, tuple[Report, str]] = field(default_factory=dict)  # with the reason
-    _noted: DiskTable[tuple[Summary, Mark]] = field(default_factory=DiskTable)
+    _noted: DiskTable[_Noted] = field(default_factory=lambda: DiskTable(form_of(_Noted)))
 
     def __post_init__(self) -> None:
         modules = {handed_in.module for handed_in in self.work}
@@ -92,7 +100,7 @@ class Batch:
         """Grade the submissions that have no report yet; write each report and yield it."""
         todo = self.work
         if self._noted:
-            todo = DiskList((one for one in self.work if _key(one).texts not in self._noted), Module)
+            todo = DiskList(ref_form(), (one for one in self.work if _key(one).texts not in self._noted))
         if not todo:
             return
         with closing(executor.grade(self.course, todo, tell)) as all_graded:
@@ -118,7 +126,7 @@ class Batch:
 
     def _settle(self) -> BatchResult:
         self.results.remarked.clear()
-        summaries = DiskList(self._counting())
+        summaries = DiskList(form_of(Summary), self._counting())
         changes = self.results.changes(map(_key_of, summaries))
         whole_class = chain(summaries, self._from_other_runs())
         marks = self._class_list()
@@ -134,9 +142,9 @@ class Batch:
 
     def _counting(self) -> Iterator[Summary]:
         """Save the marks, and yield the summary of the attempt that counts, for each student and module."""
-        for key, group in groupby(self._noted, key=lambda one: _key_of(one[0])):
-            attempts = {mark.attempt: (summary, mark) for summary, mark in group}
-            marks = {attempt: mark for attempt, (_, mark) in attempts.items()}
+        for key, group in groupby(self._noted, key=lambda one: _key_of(one.summary)):
+            attempts = {one.mark.attempt: one for one in group}
+            marks = {attempt: one.mark for attempt, one in attempts.items()}
             for attempt, mark in marks.items():
                 own = replace(key, attempt=attempt)
                 if own not in self.unwritten:
@@ -144,7 +152,7 @@ class Batch:
             chosen = best_of(marks)
             if chosen:
                 self.results.count(replace(key, attempt=chosen))
-            yield attempts[chosen][0]
+            yield attempts[chosen].summary
 
     def reports(self, settled: BatchResult) -> Iterator[Report]:
         """Yield the report of every student and module, one at a time."""
@@ -164,7 +172,7 @@ class Batch:
 
     def _class_list(self) -> Sequence[Mark]:
         """Return the marks of all students in the folder, and of those on the roster who submitted nothing."""
-        found: DiskTable[Mark] = DiskTable()
+        found = DiskTable(form_of(Mark))
         possible: dict[str, float] = {}
         for mark in map(self.marking.named, self.results.marks()):
             found[mark.module, mark.id, mark.submission] = mark
@@ -176,12 +184,12 @@ class Batch:
         overrides = self.results.overrides
         try:
             overrides.check(found)
-            return DiskList(map(overrides.applied_to, found))
+            return DiskList(form_of(Mark), map(overrides.applied_to, found))
         except OverridesError as error:
             raise ResultsError(str(error)) from None
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
-        self._noted[key.texts] = summary_of(report), self.marking.mark(handed_in, report)
+        self._noted[key.texts] = _Noted(summary_of(report), self.marking.mark(handed_in, report))
 
 
 def count_class(summaries: Iterable[Summary]) -> ClassCounts:

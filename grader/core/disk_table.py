@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 import errno
-import io
-import pickle
+import json
 import sqlite3
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar, overload
+
+from grader.core.json_record import from_json, to_json
 
 T = TypeVar("T")
 Key = tuple[str, ...]
 
 _CACHE = 512  # kB of a table that stay in memory
 _PAGE = 100  # values that are read at once
+_JSON = json.JSONEncoder(separators=(",", ":"))  # ASCII: a file name may have half of a pair of surrogates
+
+
+@dataclass(frozen=True)
+class Form(Generic[T]):
+    """How a value is written as JSON data, and read again."""
+
+    to_data: Callable[[T], Any]
+    from_data: Callable[[Any], T]
+
+
+def form_of(record_class: type[T]) -> Form[T]:
+    """Return the form of a frozen dataclass that has nothing but JSON data."""
+    return Form(to_json, partial(from_json, record_class))
 
 
 class DiskTable(Generic[T]):
-    """Values under keys, in the order of the keys, in a temporary file of this process.
+    """Values under keys, in the order of the keys, in a temporary file of this process."""
 
-    Objects of the types `shared` stay in memory: many values have the same one. Values must not be changed afterwards.
-    """
-
-    def __init__(self, *shared: type) -> None:
+    def __init__(self, form: Form[T]) -> None:
         # SQLite makes the file when the cache is full, and removes it by itself. Who shares a table among threads
         # lets them take turns.
         self._file = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._file.execute("pragma journal_mode = off")
         self._file.execute(f"pragma cache_size = -{_CACHE}")
-        self._file.execute("create table entry (key blob primary key, value blob) without rowid")
+        self._file.execute("create table entry (key blob primary key, value text) without rowid")
         weakref.finalize(self, self._file.close)  # Python 3.13 warns if nobody does
-        self._values = _Values(shared)
+        self._form = form
 
     def __setitem__(self, key: Key, value: T) -> None:
         """Put a value in place of the one that is there; OSError if the disk for temporary files is full."""
-        row = _column(key), self._values.to_bytes(value)
+        row = _column(key), _JSON.encode(self._form.to_data(value))
         try:
             self._file.execute("insert or replace into entry values (?, ?)", row)
         except sqlite3.OperationalError as error:
@@ -49,7 +63,10 @@ class DiskTable(Generic[T]):
     def get(self, key: Key) -> T | None:
         """Return the value of a key, if there is one."""
         row = self._file.execute("select value from entry where key = ?", [_column(key)]).fetchone()
-        return self._values.from_bytes(row[0]) if row else None
+        return self._read(row[0]) if row else None
+
+    def _read(self, text: str) -> T:
+        return self._form.from_data(json.loads(text))
 
     def __len__(self) -> int:
         (count,) = self._file.execute("select count(*) from entry").fetchone()
@@ -67,14 +84,14 @@ class DiskTable(Generic[T]):
         ).fetchall():
             after = rows[-1][0]
             for _, value in rows:
-                yield self._values.from_bytes(value)
+                yield self._read(value)
 
 
 class DiskList(Sequence[T]):
     """A list whose items are on disk. See `DiskTable`."""
 
-    def __init__(self, items: Iterable[T] = (), *shared: type) -> None:
-        self._table: DiskTable[T] = DiskTable(*shared)
+    def __init__(self, form: Form[T], items: Iterable[T] = ()) -> None:
+        self._table = DiskTable(form)
         self._length = 0
         for item in items:
             self.append(item)
@@ -100,35 +117,6 @@ class DiskList(Sequence[T]):
         found = self._table.get(_number(range(len(self))[index]))
         assert found is not None
         return found
-
-
-class _Values:
-    """Values as bytes. What many of them share is only a number there."""
-
-    def __init__(self, shared: tuple[type, ...]) -> None:
-        self._types = (type, *shared)  # to find a class by its name takes long
-        self._objects: list[Any] = []
-        self._numbers: dict[int, int] = {}  # by the id of an object, which stays the same as the object stays
-
-    def to_bytes(self, value: Any) -> bytes:
-        file = io.BytesIO()
-        pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
-        pickler.persistent_id = self._number_of  # type: ignore[method-assign]
-        pickler.dump(value)
-        return file.getvalue()
-
-    def from_bytes(self, data: bytes) -> Any:
-        unpickler = pickle.Unpickler(io.BytesIO(data))
-        unpickler.persistent_load = self._objects.__getitem__  # type: ignore[method-assign]
-        return unpickler.load()
-
-    def _number_of(self, found: Any) -> int | None:
-        if not isinstance(found, self._types):
-            return None
-        if id(found) not in self._numbers:
-            self._numbers[id(found)] = len(self._objects)
-            self._objects.append(found)
-        return self._numbers[id(found)]
 
 
 def _column(key: Key) -> bytes:

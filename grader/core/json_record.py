@@ -133,6 +133,8 @@ def _reader(hint: Any) -> tuple[frozenset[type], _Reader]:
         return _union(arguments)
     if origin is tuple and arguments[1:] == (...,):
         return frozenset(), _tuple(arguments[0])
+    if origin is tuple:
+        return frozenset(), _fixed_tuple(arguments)
     if origin in (dict, Mapping) and arguments[0] is str:
         return frozenset(), _mapping(arguments[1])
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
@@ -175,6 +177,18 @@ def _tuple(hint: Any) -> _Reader:
         return tuple([one if type(one) in simple else read(one) for one in value])
 
     return read_all
+
+
+def _fixed_tuple(hints: tuple[Any, ...]) -> _Reader:
+    readers = [_reader(hint) for hint in hints]
+
+    def read_each(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list or len(value) != len(readers):
+            raise ValueError(f"{reprlib.repr(value)} is not a list of {len(readers)}")
+        both = zip(value, readers, strict=True)
+        return tuple([one if type(one) in simple else read(one) for one, (simple, read) in both])
+
+    return read_each
 
 
 def _mapping(hint: Any) -> _Reader:

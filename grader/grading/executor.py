@@ -12,6 +12,7 @@ from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.pool import Graded, grade_in_pool
 from grader.grading.tell import Tell
+from grader.submission.ref_form import ref_form
 from grader.submission.submission import SubmissionRef
 
 
@@ -46,7 +47,7 @@ class SplitPool:
         """Grade what needs no GPU first, then the rest."""
         for executor, wanted in ((self.plain, False), (self.gpu, True)):
             fitting = (one for one in work if uses_gpu(course, course.module(one.module)) == wanted)
-            theirs = DiskList(fitting, Module)
+            theirs = DiskList(ref_form(), fitting)
             if theirs:
                 yield from executor.grade(course, theirs, tell)
 

@@ -154,7 +154,7 @@ def settled(course: Course, handed_in: Path, out: Path) -> dict[str, float | Non
     with Results(FileStore(out)) as results:
         batch = Batch(course, find_submissions(course, [handed_in]).handed_in, results)
         batch.keep()
-        return {summary.submission: summary.score for summary, _ in batch._noted}
+        return {one.summary.submission: one.summary.score for one in batch._noted}
 
 
 @pytest.mark.exhaustive

@@ -32,6 +32,7 @@ class Whole:
     parts: tuple[Part, ...]
     best: Part | None
     versions: Mapping[str, str | None]
+    pair: tuple[str, int]
     score: float | None = field(metadata=json_key("points"))
     seen: str = field(default="", metadata=json_key(None))
 
@@ -43,6 +44,7 @@ DATA: dict[str, Any] = {
     "parts": [{"name": "a", "points": 1, "line": None}, {"name": "b", "points": 0.5, "line": 7}],
     "best": None,
     "versions": {"python": "3.12", "torch": None},
+    "pair": ["a", 1],
     "points": 1.5,
 }
 
@@ -83,6 +85,8 @@ def test_unknown_keys_are_ignored() -> None:
         ({"best": "a"}, "Whole.best: Part: 'a' is not an object"),
         ({"versions": []}, "is not an object"),
         ({"versions": {"python": 3}}, "Whole.versions: 3 is not str or NoneType"),
+        ({"pair": ["a", "1"]}, "Whole.pair: '1' is not int"),
+        ({"pair": ["a"]}, r"Whole.pair: \['a'\] is not a list of 2"),
         ({"points": "1"}, "Whole.points: '1' is not float or NoneType"),
     ],
 )

@@ -15,7 +15,7 @@ from grader.classroom.overrides import Overrides, OverridesError, read_overrides
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, T
 from grader.core.atomic_file import write_atomically, write_parts_atomically
-from grader.core.disk_table import DiskTable
+from grader.core.disk_table import DiskTable, form_of
 from grader.core.report import file_name
 
 JOURNAL = "journal.jsonl"
@@ -59,7 +59,7 @@ class FileWriter:
     def _read(self) -> None:
         """Read the journal, and write it again without lines that are damaged or no longer count."""
         self.damaged = 0
-        self._entries: DiskTable[JournalEntry] = DiskTable()
+        self._entries = DiskTable(form_of(JournalEntry))
         for entry in read_journal(self.folder / JOURNAL):
             if entry is None:
                 self.damaged += 1

@@ -1,0 +1,45 @@
+"""A reference to a submission is read from disk exactly as it was written."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path, PurePosixPath
+
+from grader.core.disk_table import DiskList
+from grader.course.course import read_course
+from grader.submission.identity import Identity
+from grader.submission.ref_form import ref_form
+from grader.submission.submission import SubmissionRef, SubmittedFile
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_every_field_is_read_as_it_was() -> None:
+    course = read_course(ROOT)
+    softmax, loops = course.modules[:2]
+    plain = SubmittedFile(Identity("ana"), softmax, PurePosixPath("softmax.py"), Path("/class/ana/softmax.py"))
+    full = SubmittedFile(
+        Identity("bj\udcf6rn (Canvas 7)", (("name", "bj\udcf6rn"), ("canvas", "7"))),
+        loops,
+        PurePosixPath("a/\udcff.ipynb"),
+        Path("class.zip"),
+        member=True,
+        modified=0.1,
+        arrived=2.0,
+        handed_in=1e9 + 0.3,
+        attempt="try2",
+        root=1,
+        fit=2,
+        problem="is empty",
+        order=(3, 1),
+        late=True,
+        earlier=4,
+        shown="x\n.zip",
+        mapped=True,
+    )
+    for field in dataclasses.fields(SubmittedFile):  # or a new field could be lost
+        assert getattr(full, field.name) != getattr(plain, field.name), field.name
+    refs = [SubmissionRef(plain, (full,), 3, "try2"), SubmissionRef(full, ()), SubmissionRef(plain, ())]
+    found = list(DiskList(ref_form(), refs))
+    assert found == refs
+    assert found[0].piece.module is found[2].piece.module is softmax
