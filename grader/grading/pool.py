@@ -49,6 +49,16 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def cores_of(jobs: int) -> list[int | None]:
+    """Return the core that each process stays on with its workers, if there is one process for each core.
+
+    A process and its worker take turns, so one core is enough for both, and waking the other costs less there. Fewer
+    processes may be on any core: those of two commands could meet on one, with another one idle.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if CAN_FORK else []
+    return [*cores] if len(cores) == jobs else [None] * jobs
+
+
 def grade_in_pool(
     course: Course,
     work: Sequence[SubmissionRef],
@@ -66,7 +76,7 @@ def grade_in_pool(
     # At least two submissions for each process: with fewer, its start costs more than it saves.
     jobs = max(1, min(jobs, len(work) // 2))
     pool = _Pool(course, work, allow_unjailed=allow_unjailed, gpu=gpu, forked=jobs > 1 and CAN_FORK)
-    drivers = [threading.Thread(target=pool.drive, daemon=True) for _ in range(jobs)]
+    drivers = [threading.Thread(target=pool.drive, args=[core], daemon=True) for core in cores_of(jobs)]
     for driver in drivers:
         driver.start()
     try:
@@ -138,15 +148,15 @@ class _Pool:
         if self._template is not None:
             self._template.close()
 
-    def drive(self) -> None:
-        """Send submissions to a process until none is left. A process that ends is replaced."""
+    def drive(self, core: int | None) -> None:
+        """Send submissions to a process, on one core or any, until none is left. A process that ends is replaced."""
         process: GradingProcess | None = None
         try:
             while (handed_in := self._next()) is not None:
                 submission = handed_in.read()
                 report = None
                 if not submission.lost:
-                    process, report = self._graded(process, submission)
+                    process, report = self._graded(process, submission, core)
                 report = report or self._not_graded(submission)
                 self._put(Graded(handed_in, submission_hash(submission), report))
         except Exception as error:  # noqa: BLE001 - raised where the results are read
@@ -170,11 +180,11 @@ class _Pool:
             return None if self._stopped else next(self._work, None)
 
     def _graded(
-        self, process: GradingProcess | None, submission: Submission
+        self, process: GradingProcess | None, submission: Submission, core: int | None
     ) -> tuple[GradingProcess, Report] | tuple[None, None]:
         for attempt in range(TRIES):
             # The last try has a process of its own: a template that ends takes what it forked with it.
-            process = process or self._started(forked=attempt < TRIES - 1)
+            process = process or self._started(core, forked=attempt < TRIES - 1)
             try:
                 report = process.ask(submission, lambda *said: self._put(_Told(*said)))
                 self._answered, self._tier = True, report.sandbox
@@ -192,16 +202,16 @@ class _Pool:
         """Return a report without a score: the machine failed, not the submission."""
         return machine_failed(self.course, submission, submission.lost or LOST, self._tier)
 
-    def _started(self, *, forked: bool) -> GradingProcess:
+    def _started(self, core: int | None, *, forked: bool) -> GradingProcess:
         with self._lock:
             if self._stopped:
                 raise ProcessLostError("stopped")
-            process = (self._forked() if forked else None) or StartedProcess(self.course.root, self.flags)
+            process = (self._forked(core) if forked else None) or StartedProcess(self.course.root, self.flags)
             self._processes.add(process)
             return process
 
-    def _forked(self) -> GradingProcess | None:
-        return self._template.fork() if self._template is not None else None
+    def _forked(self, core: int | None) -> GradingProcess | None:
+        return self._template.fork(core) if self._template is not None else None
 
     def _close(self, process: GradingProcess) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from grader.sandbox.jail.environment import ONE_THREAD
 from grader.submission.submission import Submission
 
 ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process
+ORDER, ANY_CORE = struct.Struct("!i"), -1  # of a template: the core that a new process stays on
 CLOSE_SECONDS = 10.0
 CAN_FORK = sys.platform == "linux"  # elsewhere a process with NumPy cannot be forked, or does not end with its parent
 
@@ -119,12 +121,12 @@ class Template:
                 "grader.grading.template", str(theirs.fileno()), backend, str(root), *flags, passed=theirs.fileno()
             )
 
-    def fork(self) -> ForkedProcess | None:
-        """Return a new process without waiting for it; None if the template has ended."""
+    def fork(self, core: int | None) -> ForkedProcess | None:
+        """Return a new process, on one core or any, without waiting for it; None if the template has ended."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                socket.send_fds(self._control, [b"f"], [theirs.fileno()])
+                socket.send_fds(self._control, [ORDER.pack(ANY_CORE if core is None else core)], [theirs.fileno()])
         except OSError:
             ours.close()
             return None

@@ -1,7 +1,8 @@
 """The template: a process that imports what grading needs once, and is forked for each grading process.
 
-A descriptor on its control socket orders a grading process, which answers there. The template starts a zygote before it
-imports anything large: so both import at the same time, and each grading process gets a copy of that zygote, too.
+A descriptor on its control socket orders a grading process, which answers there. With it comes the core that the
+process stays on, if any. The template starts a zygote before it imports anything large, so both import at the same time.
+Each grading process gets a copy of that zygote, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import cast
 
 from grader.course.module import Backend
-from grader.sandbox.jail.kernel import die_with_parent
+from grader.grading.process_handle import ANY_CORE, ORDER
+from grader.sandbox.jail.kernel import die_with_parent, stay_on
 from grader.sandbox.jail.spawner import CopiedSpawner, JailError, ZygoteSpawner
 from grader.sandbox.jail.tiers import plans
 
@@ -33,11 +35,14 @@ def main() -> None:
         import torch  # noqa: F401
     gc.freeze()  # what is here stays: to search it for garbage would copy its pages into each process
     with socket.socket(fileno=control) as orders:
-        while channel := _next(orders):
-            copied = _copy(zygote)
+        while order := _next(orders):
+            channel, core = order
+            copied = _copy(zygote, core)
             if os.fork() == 0:
                 try:
                     die_with_parent()
+                    if core is not None:
+                        stay_on(core)
                     _leave(orders, zygote)
                     with channel.makefile("rb") as requests, channel.makefile("wb") as answers:
                         process.serve(root, flags, requests, answers, copied)
@@ -60,10 +65,10 @@ def _begun(backend: Backend) -> ZygoteSpawner | None:
     return None
 
 
-def _copy(zygote: ZygoteSpawner | None) -> CopiedSpawner | None:
+def _copy(zygote: ZygoteSpawner | None, core: int | None) -> CopiedSpawner | None:
     """Return a copy for one grading process. Without one, it starts a zygote of its own."""
     try:
-        return None if zygote is None else zygote.copy()
+        return None if zygote is None else zygote.copy(core)
     except JailError:
         return None
 
@@ -75,10 +80,13 @@ def _leave(own: socket.socket, zygote: ZygoteSpawner | None) -> None:
         zygote.disconnect()
 
 
-def _next(orders: socket.socket) -> socket.socket | None:
-    """Return the channel of the next process; None if no more are wanted."""
-    message, descriptors, _, _ = socket.recv_fds(orders, 1, 1)
-    return socket.socket(fileno=descriptors[0]) if message else None
+def _next(orders: socket.socket) -> tuple[socket.socket, int | None] | None:
+    """Return the channel of the next process, and its core; None if no more are wanted."""
+    message, descriptors, _, _ = socket.recv_fds(orders, ORDER.size, 1)
+    if not message:
+        return None
+    (core,) = ORDER.unpack(message)
+    return socket.socket(fileno=descriptors[0]), None if core == ANY_CORE else core
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -73,6 +74,12 @@ def no_new_privileges() -> None:
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent dies. A later change of user or namespace undoes this."""
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def stay_on(core: int) -> None:
+    """Run on one core, with all that this process starts from now on. A core that it may not use changes nothing."""
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, {core})
 
 
 def drop_capabilities() -> None:

@@ -189,13 +189,13 @@ class ZygoteSpawner(Closing):
     def again(self) -> ZygoteSpawner:
         return ZygoteSpawner(self.plan)
 
-    def copy(self) -> CopiedSpawner:
+    def copy(self, core: int | None = None) -> CopiedSpawner:
         """Return a spawner with a copy of this zygote, which has nothing to import. JailError if the zygote is gone.
 
-        The copy ends with this zygote, in whatever process it is used.
+        The copy ends with this zygote, in whatever process it is used. With a core, it and its workers stay there.
         """
         try:
-            return CopiedSpawner(self.plan, self._connection("copy"))
+            return CopiedSpawner(self.plan, self._connection("copy", *([] if core is None else [core])))
         except OSError as error:
             raise JailError(f"the zygote is gone: {error}") from None
 
@@ -210,12 +210,12 @@ class ZygoteSpawner(Closing):
         except OSError as error:
             raise WorkerLostError(f"the zygote is gone: {error}") from None
 
-    def _connection(self, word: str) -> socket.socket:
-        """Send a word with one end of a new connection, and return the other end. OSError if the zygote is gone."""
+    def _connection(self, *words: object) -> socket.socket:
+        """Send words with one end of a new connection, and return the other end. OSError if the zygote is gone."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                socket.send_fds(self._control, [pack(word)], [theirs.fileno()])
+                socket.send_fds(self._control, [pack(*words)], [theirs.fileno()])
         except OSError:
             ours.close()
             raise

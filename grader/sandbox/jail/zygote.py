@@ -5,7 +5,8 @@ It never reads a submission. Control messages are words, padded to a fixed size:
 - `spawn` comes with the worker's end of a channel. The answer is the child's pid as the zygote sees it. If other
   processes see another pid, a pidfd comes with the answer.
 - `kill PID` ends a child. `where PID` makes it write into its channel which line it is in.
-- `copy` comes with one end of another control socket. A copy of the zygote serves it, and sends `ready` there.
+- `copy` comes with one end of another control socket. A copy of the zygote serves it, and sends `ready` there. With a
+  number, the copy and its workers stay on that core.
 - When a child ends, the zygote sends `PID EXITCODE CPU_SECONDS ADDED_BYTES`. The last is its memory in addition to the
   zygote's own.
 When the control socket closes, every child is killed.
@@ -163,8 +164,8 @@ class _Zygote:
         match message.decode().split():
             case ["spawn"]:
                 self.spawn(fds[0])
-            case ["copy"]:
-                self.copy(fds[0])
+            case ["copy", *core]:
+                self.copy(fds[0], *map(int, core))
             case ["kill", pid] if int(pid) in self.children:
                 # Only this process reaps children, so a pid in the set cannot belong to another process.
                 _end(int(pid))
@@ -187,7 +188,7 @@ class _Zygote:
         socket.send_fds(self.control, [pack(pid)], [descriptor])
         os.close(descriptor)
 
-    def copy(self, control: int) -> None:
+    def copy(self, control: int, core: int | None = None) -> None:
         """Fork a zygote like this one for another control socket. What is imported already is there at once."""
         _require_one_thread()
         pid = os.fork()
@@ -199,6 +200,10 @@ class _Zygote:
         try:
             signal.set_wakeup_fd(-1)
             self.stay()
+            if core is not None:
+                from grader.sandbox.jail.kernel import stay_on
+
+                stay_on(core)
             self.control.close()
             self.control = socket.socket(fileno=control)
             self.children, self.copies = set(), set()

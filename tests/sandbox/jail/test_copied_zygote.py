@@ -52,6 +52,16 @@ def test_a_copy_ends_with_its_own_workers_only(zygote: ZygoteSpawner, opened: Ex
     assert workers[0].is_running()
 
 
+def test_a_copy_stays_on_its_core_with_its_workers(zygote: ZygoteSpawner, opened: ExitStack) -> None:
+    cores = psutil.Process().cpu_affinity()
+    for core in cores:
+        copy = opened.enter_context(zygote.copy(core))
+        assert worker(copy, opened).cpu_affinity() == [core]
+    gone = opened.enter_context(zygote.copy(10_000))
+    assert worker(gone, opened).cpu_affinity() == cores
+    assert worker(zygote, opened).cpu_affinity() == cores
+
+
 def test_a_copy_ends_with_the_first_zygote(zygote: ZygoteSpawner, opened: ExitStack) -> None:
     copy = opened.enter_context(zygote.copy())
     process = worker(copy, opened)
