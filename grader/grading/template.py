@@ -1,8 +1,8 @@
 """The template: a process that imports what grading needs once, and is forked for each grading process.
 
-A descriptor on its control socket orders a grading process, which answers there. The core that this process stays on, if
-any, comes with it. The template starts a zygote before it imports anything large, so both import at the same time. Each
-grading process gets a copy of that zygote, too.
+A descriptor on its control socket orders a grading process, which answers there. With it comes the core where this
+process stays, if any. The template starts a zygote before it imports anything large, so both import at the same time.
+Each grading process gets a copy of that zygote, too.
 """
 
 from __future__ import annotations
