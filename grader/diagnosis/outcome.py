@@ -162,13 +162,17 @@ def _numbers(found: Any, known: Any) -> Likeness:
     if (mine == other).all():
         return Likeness.SAME
     with np.errstate(invalid="ignore", over="ignore"):
-        off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)))
-        guarded = off & np.isnan(other) & (mine == 0)  # code that guards against 0/0 returns 0 there
-        if guarded.any() and not (off & ~guarded).any():
-            return Likeness.NEAR
-        gap, size = np.abs(mine[off] - other[off]), np.abs(other[off])
+        gap, size = np.abs(mine - other), np.abs(other)
+        if not np.isfinite(gap).all():
+            off = ~((mine == other) | (np.isnan(mine) & np.isnan(other)))
+            guarded = off & np.isnan(other) & (mine == 0)  # code that guards against 0/0 returns 0 there
+            if guarded.any() and not (off & ~guarded).any():
+                return Likeness.NEAR
+            gap, size = gap[off], size[off]
+            if not np.isfinite(size).all():
+                return Likeness.FAR
     for level, tolerance in ((Likeness.SAME, _tolerance(known)), (Likeness.NEAR, _NEAR)):
-        if (gap <= tolerance.absolute + tolerance.relative * size).all() and np.isfinite(size).all():
+        if (gap <= tolerance.absolute + tolerance.relative * size).all():
             return level
     return Likeness.FAR
 
