@@ -18,7 +18,6 @@ from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
-from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.review import Undecided
 from grader.core.safe_text import plain_name
@@ -53,7 +52,7 @@ class BatchResult:
     counts: ClassCounts
     marks: Sequence[Mark]
     shared: tuple[MisconceptionCount, ...]
-    changes: tuple[GradeChange, ...]
+    changes: Sequence[GradeChange]
     remarked: tuple[tuple[Mark, Mark], ...] = ()  # before and after, where only the lateness changed
 
 
@@ -127,18 +126,15 @@ class Batch:
     def _settle(self) -> BatchResult:
         self.results.remarked.clear()
         summaries = DiskList(form_of(Summary), self._counting())
-        changes = self.results.changes(map(_key_of, summaries))
+        changes = DiskList(form_of(GradeChange), self.results.changes(map(_key_of, summaries)))
         whole_class = chain(summaries, self._from_other_runs())
         marks = self._class_list()
-        tables = {
-            "misconceptions": [one.as_json() for one in count_misconceptions(self.course, whole_class)],
-            "changes": [to_json(change) for change in changes],
-        }
+        misconceptions = [one.as_json() for one in count_misconceptions(self.course, whole_class)]
         written = (key for key in map(_key_of, summaries) if key not in self.unwritten)
-        self.results.finish(marks, written, **tables)
+        self.results.finish(marks, written, misconceptions, changes)
         shared = count_misconceptions(self.course, summaries)
         remarked = tuple(self.results.remarked)
-        return BatchResult(summaries, count_class(summaries), marks, tuple(shared), tuple(changes), remarked)
+        return BatchResult(summaries, count_class(summaries), marks, tuple(shared), changes, remarked)
 
     def _counting(self) -> Iterator[Summary]:
         """Save the marks, and yield the summary of the attempt that counts, for each student and module."""
@@ -195,14 +191,14 @@ class Batch:
 def count_class(summaries: Iterable[Summary]) -> ClassCounts:
     """Count the submissions of a class."""
     counts: Counter[str] = Counter()
-    sandboxes: dict[str, None] = {}
+    sandboxes: set[str] = set()
     for one in summaries:
-        sandboxes[one.sandbox] = None
+        sandboxes.add(one.sandbox)
         counts["submissions"] += 1
         counts["full"] += one.is_full
         counts["not_graded"] += one.score is None
         counts["provisional"] += bool(one.undecided_points)
-    return ClassCounts(**counts, sandboxes=tuple(sandboxes))
+    return ClassCounts(**counts, sandboxes=tuple(sorted(sandboxes)))
 
 
 def _key(handed_in: SubmissionRef) -> ReportKey:

@@ -36,7 +36,7 @@ def count_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[M
     known = {module.name: read_golden(module).misconceptions for module in _modules(course, {one for one, _ in found})}
     # A report may be older than the course. A misconception that the course no longer has is still counted.
     entries = [
-        MisconceptionCount(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(who))
+        MisconceptionCount(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(sorted(who)))
         for (module, name), who in found.items()
     ]
     return sorted(entries, key=lambda one: (-len(one.submissions), one.module, one.misconception))

@@ -17,7 +17,7 @@ from grader.classroom.overrides import Overrides
 from grader.classroom.provenance import Provenance
 from grader.classroom.rules import Rules, rules_text
 from grader.classroom.store.errors import ResultsError
-from grader.classroom.store.store import GRADES, GRADES_CSV, RULES, ResultsStore, T
+from grader.classroom.store.store import CHANGES, GRADES, GRADES_CSV, MISCONCEPTIONS, RULES, ResultsStore, T
 from grader.core.json_record import json_list_parts, json_text
 from grader.core.report import Report, report_from, report_text
 from grader.core.review import Undecided
@@ -165,10 +165,9 @@ class Results:
         """Return the reports that the class list leaves out, because the run that wrote them has not finished."""
         return self._writer.unmarked()
 
-    def changes(self, keys: Iterable[ReportKey]) -> list[GradeChange]:
-        """Return the reports that this round of grading changed."""
+    def changes(self, keys: Iterable[ReportKey]) -> Iterator[GradeChange]:
+        """Yield the reports that this round of grading changed."""
         self._writer.begin()
-        found = []
         for key in keys:
             earlier = self._writer.earlier(key)
             entry, data = self._writer.find(key) if earlier is not None else (None, None)
@@ -177,17 +176,21 @@ class Results:
             before, after = _parse(earlier), _parse(data or b"")
             if before is not None and after is not None:
                 replaced = entry.replaced or ReplacedReport(None, by_hand=False)
-                change = change_between(before, after, replaced.provenance, entry.provenance, by_hand=replaced.by_hand)
-                found.append(change)
-        return found
+                yield change_between(before, after, replaced.provenance, entry.provenance, by_hand=replaced.by_hand)
 
-    def finish(self, marks: Sequence[Mark], keys: Iterable[ReportKey], **tables: Any) -> None:
+    def finish(
+        self,
+        marks: Sequence[Mark],
+        keys: Iterable[ReportKey],
+        misconceptions: Sequence[dict[str, Any]],
+        changes: Iterable[GradeChange],
+    ) -> None:
         """Write the tables, the class list last; ResultsError if the journal or a report is missing by now."""
         missing = self._writer.missing(keys)
         if missing is not None:
             raise ResultsError(f"{missing} was removed while the class was graded. Run it again with --resume")
-        for name, table in tables.items():
-            self._put(f"{name}.json", table)
+        self._writer.put_document(MISCONCEPTIONS, [json_text(misconceptions) + "\n"])
+        self._writer.put_document(CHANGES, chain(json_list_parts(changes), "\n"))
         self.write_class_list(marks)
 
     def write_class_list(self, marks: Sequence[Mark]) -> None:
@@ -196,9 +199,6 @@ class Results:
         overrides.check(marks)
         self._writer.put_document(GRADES, chain(json_list_parts(map(overrides.applied_to, marks)), "\n"))
         self._writer.put_document(GRADES_CSV, marks_lines(map(overrides.applied_to, marks)))
-
-    def _put(self, name: str, table: Any) -> None:
-        self._writer.put_document(name, [json_text(table) + "\n"])
 
     def _entry(self, key: ReportKey) -> JournalEntry:
         entry = self._writer.entry(key)

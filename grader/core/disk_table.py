@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import sqlite3
+import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ Key = tuple[str, ...]
 
 _CACHE = 512  # kB of a table that stay in memory
 _PAGE = 100  # values that are read at once
+_PUT = "insert into entry values (?, ?) on conflict (key) do update set value = excluded.value"  # the row stays
 _JSON = json.JSONEncoder(separators=(",", ":"))  # ASCII: a file name may have half of a pair of surrogates
 
 
@@ -43,7 +45,7 @@ class DiskTable(Generic[T]):
         self._file = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._file.execute("pragma journal_mode = off")
         self._file.execute(f"pragma cache_size = -{_CACHE}")
-        self._file.execute("create table entry (key blob primary key, value text) without rowid")
+        self._file.execute("create table entry (key blob primary key, value text)")
         weakref.finalize(self, self._file.close)  # Python 3.13 warns if nobody does
         self._form = form
 
@@ -51,9 +53,9 @@ class DiskTable(Generic[T]):
         """Put a value in place of the one that is there; OSError if the disk for temporary files is full."""
         row = _column(key), _JSON.encode(self._form.to_data(value))
         try:
-            self._file.execute("insert or replace into entry values (?, ?)", row)
+            self._file.execute(_PUT, row)
         except sqlite3.OperationalError as error:
-            raise OSError(errno.ENOSPC, f"a temporary file cannot be written ({error})") from None
+            raise OSError(errno.ENOSPC, str(error), "a temporary file (in TMPDIR, or else /var/tmp)") from None
 
     def __contains__(self, key: Key) -> bool:
         """Whether there is a value whose key begins with these texts."""
@@ -78,10 +80,15 @@ class DiskTable(Generic[T]):
 
     def starting_with(self, key: Key) -> Iterator[T]:
         """Yield the values whose keys begin with these texts."""
-        after, end = _between(key)
-        while rows := self._file.execute(
-            f"select key, value from entry where key > ? and key < ? order by key limit {_PAGE}", [after, end]
-        ).fetchall():
+        yield from self._pages("key", *_between(key))
+
+    def as_put(self) -> Iterator[T]:
+        """Yield the values in the order in which their keys were first put."""
+        yield from self._pages("rowid", 0, sys.maxsize)
+
+    def _pages(self, column: str, after: object, end: object) -> Iterator[T]:
+        query = f"select {column}, value from entry where {column} > ? and {column} < ? order by {column} limit {_PAGE}"
+        while rows := self._file.execute(query, [after, end]).fetchall():
             after = rows[-1][0]
             for _, value in rows:
                 yield self._read(value)

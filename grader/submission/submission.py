@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -107,7 +107,7 @@ class SubmissionRef:
     """A submission that is not read yet: the work of a class is never in memory as a whole."""
 
     piece: SubmittedFile
-    beside: tuple[SubmittedFile, ...]  # the student's other modules
+    beside: Sequence[SubmittedFile]  # the student's other modules
     attempts: int = 1  # the student's attempts at this module
     attempt: str = ""  # its label, if several attempts are graded
 

@@ -19,6 +19,7 @@ CLASS = 400  # enough that the start of Dask, four seconds of CPU time, does not
 FEW, MANY = 1000, 20_000
 OVERHEAD, LINEAR = 1.15, 1.1
 CONSTANT = 1.15  # of the memory of the command: what grows with the class is on disk
+FOUND = 3000  # bytes for each file until all files are found
 UNIVERSITY, CORES = 100_000, 200
 
 
@@ -34,7 +35,10 @@ def cluster() -> Iterator[Row]:
         )
         yield costs(PART, "on the clock", dask.seconds / CLASS, ("local pool", local.seconds / CLASS))
         few, many = (_unreadable(course.root, root, count) for count in (FEW, MANY))
+        found = [_found(course.root, root, count) for count in (FEW, MANY)]
     yield from _growth(few, many)
+    each = (found[1] - found[0]) / (MANY - FEW)
+    yield Row(PART, "memory to find each further file", each, "allowed", FOUND, each / FOUND, "B", Limit(most=1))
     yield from _university(dask, few, many)
 
 
@@ -77,9 +81,18 @@ def _grade(course: Path, group: Path, to: Path, *, dask: bool = False) -> CpuTim
 
 def _unreadable(course: Path, root: Path, count: int) -> CpuTime:
     """Grade files that are not text."""
-    group = root / f"unreadable{count}"
+    group = _folder(root, count)
     for number in range(count):
         file = group / f"s{number:05d}" / NAME / f"{SLUG}.py"
         file.parent.mkdir(parents=True)
         file.write_bytes(b"\xff\xfe\n")
     return _grade(course, group, root / f"to{count}", dask=True)
+
+
+def _found(course: Path, root: Path, count: int) -> int:
+    """Return the memory of the command that finds the same files and grades nothing."""
+    return cpu_time([ATTN, "grade", str(_folder(root, count)), "--dry-run"], course).memory
+
+
+def _folder(root: Path, count: int) -> Path:
+    return root / f"unreadable{count}"

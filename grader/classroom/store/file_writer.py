@@ -65,7 +65,7 @@ class FileWriter:
                 self.damaged += 1
             else:
                 self._entries[entry.key.texts] = entry.settled() if self._settled else entry
-        write_parts_atomically(self.folder / JOURNAL, (entry.line() for entry in self._entries))
+        write_parts_atomically(self.folder / JOURNAL, (entry.line() for entry in self._entries.as_put()))
 
     def close(self) -> None:
         """Release the lock."""

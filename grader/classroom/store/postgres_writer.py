@@ -19,7 +19,6 @@ from grader.classroom.store.rows import (
     entry_of,
     from_column,
     key_columns,
-    key_of,
     overrides_of,
     record_columns,
 )
@@ -31,6 +30,16 @@ from grader.classroom.store.url import StoreUrl
 GRADING, WRITE = 0x61747401, 0x61747402
 _PAGE = 500  # rows that are read at once
 _KEY = "class = %s and module = %s and student = %s and attempt = %s"
+# A count for each, so that the primary key finds it: without statistics, a join would read the complete class.
+_MISSING = """
+with one as (select %s::integer as class)
+select wanted.module, wanted.student
+from one, unnest(%s::text[], %s::text[], %s::text[]) as wanted (module, student, attempt)
+where (
+    select count(*) from report where report.class = one.class and report.module = wanted.module
+    and report.student = wanted.student and report.attempt = wanted.attempt
+) = 0
+"""
 
 
 class PostgresWriter:
@@ -133,8 +142,8 @@ class PostgresWriter:
 
     def counted(self) -> Iterator[JournalEntry]:
         """Yield the rows of students, from all runs and graders, some at a time."""
-        order = 'module collate "C", student collate "C"'
-        where = f"class = %s and attempt = '' and ({order}) > (%s, %s) order by {order} limit {_PAGE}"
+        # In the order of the primary key, whatever the database's alphabet: any other would be sorted for each page.
+        where = f"class = %s and attempt = '' and (module, student) > (%s, %s) order by module, student limit {_PAGE}"
         last = "", ""
         while rows := self._rows(f"select {ENTRY} from report where {where}", *last):
             yield from map(entry_of, rows)
@@ -148,12 +157,10 @@ class PostgresWriter:
     def missing(self, keys: Iterable[ReportKey]) -> str | None:
         """Return the first report that another program removed."""
         left = iter(keys)
-        query = "select module, student, attempt from report where class = %s and student = any(%s)"
         while some := list(islice(left, _PAGE)):
-            there = {key_of(row) for row in self._rows(query, [column(key.student) for key in some])}
-            for key in some:
-                if key not in there:
-                    return f"the report of {key.student} for {key.module}"
+            wanted = [list(one) for one in zip(*map(key_columns, some), strict=True)]
+            for module, student in self._rows(_MISSING, *wanted):
+                return f"the report of {from_column(student)} for {module}"
         return None
 
     def earlier(self, key: ReportKey) -> bytes | None:

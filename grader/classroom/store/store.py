@@ -17,8 +17,9 @@ from grader.classroom.overrides import Overrides
 from grader.core.report import Report, report_from
 
 GRADES, GRADES_CSV, CHANGES, RULES = "grades.json", "grades.csv", "changes.json", "rules.json"
+MISCONCEPTIONS = "misconceptions.json"
 LISTS = (GRADES_CSV, GRADES)  # a run writes them last: without them, the grading is unfinished
-DERIVED = (*LISTS, "misconceptions.json", CHANGES)  # the tables of one round of grading
+DERIVED = (*LISTS, MISCONCEPTIONS, CHANGES)  # the tables of one round of grading
 EARLIER = "earlier"  # what the last round of grading replaced
 
 T = TypeVar("T")

@@ -64,5 +64,4 @@ def settle(results: Results, keys: list[ReportKey], scores: dict[str, float]) ->
     """End a run: marks, changes and the class list."""
     for key in keys:
         results.mark(key, mark(key.student, scores[key.student]))
-    changes = [{"submission": one.submission, "before": one.before} for one in results.changes(keys)]
-    results.finish(sorted(results.marks(), key=lambda one: one.id), keys, changes=changes, misconceptions=[])
+    results.finish(sorted(results.marks(), key=lambda one: one.id), keys, [], list(results.changes(keys)))

@@ -174,7 +174,7 @@ def test_the_best_attempt_counts(store: ResultsStore) -> None:
             results.write(key, report("ana", score), provenance(key.attempt))
             results.mark(key, mark("ana", score, key.attempt))
         results.count(tries[0])
-        results.finish(list(results.marks()), [ANA], changes=[], misconceptions=[])
+        results.finish(list(results.marks()), [ANA], [], [])
     assert [(one.final, one.attempt) for one in read_marks(store)] == [(9.0, "1.zip")]
     assert len(store.journal()) == 3
     assert [one.report().score for one in store.stored(MODULE)] == [9.0]
