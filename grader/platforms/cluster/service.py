@@ -19,6 +19,7 @@ import dask
 from distributed import Scheduler, Security, Worker, WorkerPlugin
 
 from grader.core.atomic_file import write_atomically
+from grader.grading.pool import cores_of
 from grader.platforms.cluster import task
 from grader.platforms.cluster.certificates import security_of
 from grader.platforms.cluster.errors import ClusterError
@@ -82,6 +83,7 @@ async def _worker(
 ) -> None:
     dask.config.set(SETTINGS)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    task.use_cores(cores_of(cores))
     with tempfile.TemporaryDirectory(prefix="attn-worker-", ignore_cleanup_errors=True) as scratch:
 
         def stop() -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Iterator, Sequence
+from itertools import cycle, repeat
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,13 @@ from grader.submission.submission import Submission
 _RUNNING_CODE = grader_hash()  # the code of this process, even if the files change later
 _mine = threading.local()
 _round = 0  # a worker that loses its scheduler begins a new round
+_cores: Iterator[int | None] = repeat(None)  # for each new thread
+
+
+def use_cores(cores: Sequence[int | None]) -> None:
+    """Let the threads stay on these cores, one on each, with the processes that they start."""
+    global _cores
+    _cores = cycle(cores)
 
 
 def abandon() -> None:
@@ -118,11 +127,22 @@ class _ChunkGrader:
 def _grader(job: Job) -> _ChunkGrader:
     """Return the grader of this thread, a new one if the last was for something else."""
     known: _ChunkGrader | None = getattr(_mine, "grader", None)
+    if known is None:
+        _stay_on_own_core()
     if known is None or known.made_for != _needs(job):
         if known is not None:
             known.close()
         known = _mine.grader = _ChunkGrader(job)
     return known
+
+
+def _stay_on_own_core() -> None:
+    """Keep this thread on the next core. What it starts stays there, too: see `cores_of`."""
+    core = next(_cores)
+    if core is not None:
+        from grader.sandbox.jail.kernel import stay_on  # only Linux has it
+
+        stay_on(core)
 
 
 def _needs(job: Job) -> tuple[object, ...]:

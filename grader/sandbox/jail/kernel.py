@@ -77,7 +77,7 @@ def die_with_parent() -> None:
 
 
 def stay_on(core: int) -> None:
-    """Run on one core, with all that this process starts from now on. A core that it may not use changes nothing."""
+    """Keep this thread, and all that it starts, on one core. A core that it may not use changes nothing."""
     with contextlib.suppress(OSError):
         os.sched_setaffinity(0, {core})
 

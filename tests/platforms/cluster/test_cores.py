@@ -1,0 +1,32 @@
+"""The threads of a worker share its cores, if it has one thread for each."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from grader.platforms.cluster import task
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux keeps threads on a core")
+def test_each_thread_stays_on_a_core_of_its_own() -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    together = threading.Barrier(len(cores))
+
+    def settle(_: int) -> set[int]:
+        task._stay_on_own_core()
+        together.wait()  # or one thread could do the work of two
+        return os.sched_getaffinity(0)
+
+    try:
+        task.use_cores(cores)
+        with ThreadPoolExecutor(len(cores)) as threads:
+            assert sorted(threads.map(settle, cores), key=min) == [{core} for core in cores]
+        task.use_cores([None])
+        with ThreadPoolExecutor(1) as threads:
+            assert threads.submit(lambda: (task._stay_on_own_core(), os.sched_getaffinity(0))).result()[1] == set(cores)
+    finally:
+        task.use_cores([None])
