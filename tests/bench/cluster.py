@@ -15,7 +15,7 @@ from tests.bench.peers.pupils import class_of
 from tests.bench.row import Limit, Row, costs
 
 PART = "many machines: Dask on this one"
-CLASS = 400  # enough that the start of Dask, four seconds of CPU time, does not decide
+CLASS = 1000  # enough that the start of Dask, about four seconds of CPU time, does not decide
 FEW, MANY = 1000, 20_000
 OVERHEAD, LINEAR = 1.15, 1.1
 CONSTANT = 1.15  # of the memory of the command: what grows with the class is on disk
