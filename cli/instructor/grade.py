@@ -44,6 +44,7 @@ from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.class_archive import is_tar
 from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.found_on_disk import on_disk
 from grader.submission.identity import Identity
 from grader.submission.name_map import MapError, read_map
 
@@ -196,17 +197,19 @@ def grade(
         marking = rules.marking(course)
         with tempfile.TemporaryDirectory(prefix="attn-") as scratch:
             name_lines = read_map(course, Path(rules.map)) if rules.map else None
-            found = find_submissions(
-                course,
-                paths,
-                module,
-                rules.policy,
-                Path(scratch),
-                student=student,
-                class_zip=class_zip,
-                file_times=rules.file_times,
-                name_map=name_lines,
-                resolve=lambda who: person.id if (person := marking.person(who)) else None,
+            found = on_disk(
+                find_submissions(
+                    course,
+                    paths,
+                    module,
+                    rules.policy,
+                    Path(scratch),
+                    student=student,
+                    class_zip=class_zip,
+                    file_times=rules.file_times,
+                    name_map=name_lines,
+                    resolve=lambda who: person.id if (person := marking.person(who)) else None,
+                )
             )
             accounting = account(found, marking, [module.name] if module else [])
             if hidden:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.core.disk_table import DiskList, form_of
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.submission import attempts
@@ -17,7 +16,6 @@ from grader.submission.identity import Identity, KeyKind
 from grader.submission.module_names import ModuleNames
 from grader.submission.name_map import NameMap
 from grader.submission.paths import add_path
-from grader.submission.ref_form import ref_form
 from grader.submission.search import Search
 from grader.submission.submission import Submission, SubmissionRef, SubmittedFile
 
@@ -112,8 +110,7 @@ def _settled(
     helped = {who.label for line in lines if line.fate == "graded" for who in line.who}
     lines += [_helper_line(helper, helped, resolve) for helper in collector.helpers]
     found.sort(key=lambda one: (one.module, one.student, one.piece.handed_in or 0.0, one.attempt))
-    told = DiskList(form_of(FileLine), one_each(lines))
-    return FoundSubmissions(DiskList(ref_form(), found), told, tuple(collector.notes))
+    return FoundSubmissions(found, one_each(lines), tuple(collector.notes))
 
 
 def _two_people(work: _FilesByModule) -> str:

@@ -15,6 +15,8 @@ import numpy as np  # noqa: F401
 def main() -> None:
     """Answer until the input ends."""
     sys.platform = "emscripten"
+    for name in ("_sqlite3", "_ssl", "_lzma"):  # what Python in the page does not have
+        sys.modules[name] = None  # type: ignore[assignment]
     from cli.web import engine
 
     shown: list[str] = []
