@@ -17,9 +17,9 @@ def test_each_thread_stays_on_a_core_of_its_own() -> None:
     together = threading.Barrier(len(cores))
 
     def settle(_: int) -> set[int]:
-        task._stay_on_own_core()
+        own = settled()
         together.wait()  # or one thread could do the work of two
-        return os.sched_getaffinity(0)
+        return own
 
     try:
         task.use_cores(cores)
@@ -27,6 +27,12 @@ def test_each_thread_stays_on_a_core_of_its_own() -> None:
             assert sorted(threads.map(settle, cores), key=min) == [{core} for core in cores]
         task.use_cores([None])
         with ThreadPoolExecutor(1) as threads:
-            assert threads.submit(lambda: (task._stay_on_own_core(), os.sched_getaffinity(0))).result()[1] == set(cores)
+            assert threads.submit(settled).result() == set(cores)
     finally:
         task.use_cores([None])
+
+
+def settled() -> set[int]:
+    """Return the cores of this thread after it has settled."""
+    task._stay_on_own_core()
+    return os.sched_getaffinity(0)
