@@ -152,6 +152,14 @@ def test_a_round_that_was_cut_off_goes_on(store: ResultsStore) -> None:
     assert changed_scores(store) == {"ana": (8.0, 6.0)}
 
 
+def test_reports_keep_the_order_in_which_they_came(store: ResultsStore) -> None:
+    students = ["try9", "try10", "try11"]  # in another order by name
+    for _ in range(2):
+        with Results(store) as results:
+            grade(results, dict.fromkeys(students, 8.0))
+    assert [key.student for key in store.journal()] == students
+
+
 def test_decisions_and_points_by_hand_are_kept(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})
