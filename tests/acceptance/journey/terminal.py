@@ -22,11 +22,18 @@ class Terminal:
     """A program in a pseudo-terminal of its own."""
 
     def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None) -> None:
+        # Until the program has begun, the child is a copy of the tests: a Ctrl-C there must end it and nothing else.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # the process that runs the tests may ignore it
-            os.chdir(cwd)
-            os.execvpe(command[0], list(command), {**os.environ, "TERM": "xterm", "COLUMNS": "80", **(env or {})})
+            try:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)  # the process that runs the tests may ignore it
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+                os.chdir(cwd)
+                os.execvpe(command[0], list(command), {**os.environ, "TERM": "xterm", "COLUMNS": "80", **(env or {})})
+            finally:
+                os._exit(127)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         self.raw = ""
         self.mark = 0
 
