@@ -73,7 +73,9 @@ def pairs(Q, K):
 @pytest.mark.parametrize("written", ["[(K @ q).tolist() for q in Q]", "Q @ K.T"])
 def test_a_table_that_is_kept_only_at_huge_sizes_needs_a_review(spawners: dict[Backend, Spawner], written: str) -> None:
     found = measured(spawners, TABLE.replace("WRITTEN", written))
-    assert {cost.message for cost in found.costs} == {MEMORY}
+    # On a slow machine the table takes more CPU time than is allowed: that asks for a review, too.
+    slow = "it does not get through a large size: an instructor must check"
+    assert {cost.message for cost in found.costs} in ({MEMORY}, {slow})
     assert {cost.verdict for cost in found.costs} == {"inconclusive"}
 
 
