@@ -308,7 +308,7 @@ def _tell(found: FoundSubmissions, accounting: Accounting, marking: Marking, unu
 
 
 def _tell_of_times(found: FoundSubmissions, marking: Marking) -> None:
-    """Print whose time is for nobody, and how many times are unknown."""
+    """Print which times belong to no student, and how many times are unknown."""
     deadlines = marking.deadlines
     if deadlines.extensions or deadlines.handed_in:
         known_names = {normalize_name(handed_in.student) for handed_in in found.handed_in}

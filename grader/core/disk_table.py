@@ -46,7 +46,7 @@ class DiskTable(Generic[T]):
         self._file.execute("pragma journal_mode = off")
         self._file.execute(f"pragma cache_size = -{_CACHE}")
         self._file.execute("create table entry (key blob primary key, value text)")
-        weakref.finalize(self, self._file.close)  # Python 3.13 warns if nobody does
+        weakref.finalize(self, self._file.close)  # Python 3.13 warns if it stays open
         self._form = form
 
     def __setitem__(self, key: Key, value: T) -> None:
