@@ -84,8 +84,8 @@ docs: $(READY)
 	$(BIN)/python -m cli.author.command_reference > docs/commands.md
 	$(BIN)/python -m cli.author.syllabus > docs/syllabus.md
 	$(BIN)/python -m cli.author.reference_tables
-	$(BIN)/python -m tests.figures
-	$(BIN)/python -m tests.figures.terminal
+	$(BIN)/python -m docs.figures
+	$(BIN)/python -m docs.figures.terminal
 
 # Lessons and guides as static pages, for any web server or none.
 site: $(READY)
@@ -93,7 +93,7 @@ site: $(READY)
 
 # PARTS="loop growth" measures only those. The peers are installed into .bench, once. CLONE=DIR: see docs/verdicts.md.
 bench: $(READY)
-	$(BIN)/python -m tests.bench $(PARTS) $(if $(CLONE),--clone $(CLONE))
+	$(BIN)/python -m docs.bench $(PARTS) $(if $(CLONE),--clone $(CLONE))
 
 # On a machine with a GPU: compare the simulated GPU with the real one, and run the suite of 07 on the real one.
 gpu: $(READY)

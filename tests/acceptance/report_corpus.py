@@ -15,6 +15,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -95,16 +96,13 @@ def grade_all(corpus: Path, folder: Path, jobs: int) -> int:
     of_module = {name: [one for one in items if one["module"] == name] for name in modules}
     batches = [batch[at : at + BATCH] for batch in of_module.values() for at in range(0, len(batch), BATCH)]
     folder.mkdir(parents=True, exist_ok=True)
-    failed, running = 0, list[subprocess.Popen[str]]()
-    while batches or running:
-        while batches and len(running) < jobs:
-            words = [sys.executable, "-m", "tests.acceptance.report_corpus", "batch", str(folder)]
-            process = subprocess.Popen(words, stdin=subprocess.PIPE, text=True)
-            assert process.stdin is not None
-            process.stdin.write(json.dumps(batches.pop(0)))
-            process.stdin.close()
-            running.append(process)
-        failed += running.pop(0).wait() != 0
+
+    def run(batch: list[dict[str, Any]]) -> bool:
+        words = [sys.executable, "-m", "tests.acceptance.report_corpus", "batch", str(folder)]
+        return subprocess.run(words, input=json.dumps(batch), text=True, check=False).returncode != 0
+
+    with ThreadPoolExecutor(jobs) as pool:
+        failed = sum(pool.map(run, batches))
     return failed
 
 
@@ -113,15 +111,17 @@ def compare(before: Path, after: Path) -> int:
     names = sorted({path.name for folder in (before, after) for path in folder.glob("*.json")})
     different = 0
     for name in names:
-        texts = [
-            path.read_text(encoding="utf-8") if (path := folder / name).exists() else "" for folder in (before, after)
-        ]
-        if texts[0] != texts[1]:
+        old, new = (_text(folder / name).splitlines(keepends=True) for folder in (before, after))
+        if old != new:
             different += 1
             print(f"=== {name}")
-            sys.stdout.writelines(list(difflib.unified_diff(*(text.splitlines(True) for text in texts), n=0))[2:20])
+            sys.stdout.writelines(list(difflib.unified_diff(old, new, n=0))[2:20])
     print(f"{len(names)} reports compared, {different} different")
     return different
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def main() -> int:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from docs.figures.all_figures import FIGURES
 from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
 from grader.authoring.bundle_texts import readme, tasks
 from grader.course.course import Course, read_course
 from tests.conftest import ROOT
-from tests.figures.all_figures import FIGURES
 
 
 @pytest.fixture(scope="module")

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from docs.bench.peers.agreement import right_questions
+from docs.bench.peers.assignment import QUESTIONS, read_assignment
+from docs.bench.peers.course import NAME, SLUG, hand_in, make_course, script_of
+from docs.bench.peers.nbgrader import TESTS, source_cells
+from docs.bench.peers.otter import test_file as otter_file
+from docs.bench.peers.pupils import Pupil, class_of, ways
 from grader.authoring.soundness import check_module
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.submission.submission import Source, Submission
-from tests.bench.peers.agreement import right_questions
-from tests.bench.peers.assignment import QUESTIONS, read_assignment
-from tests.bench.peers.course import NAME, SLUG, hand_in, make_course, script_of
-from tests.bench.peers.nbgrader import TESTS, source_cells
-from tests.bench.peers.otter import test_file as otter_file
-from tests.bench.peers.pupils import Pupil, class_of, ways
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.bench.row import ANY, Limit, Row, Unit, costs, figure
-from tests.bench.table import as_json, as_text
+from docs.bench.row import ANY, Limit, Row, Unit, costs, figure
+from docs.bench.table import as_json, as_text
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from docs.figures.all_figures import all_figures
+from docs.figures.charts import short
+from docs.figures.drawing import DARK, LIGHT, Drawing
+from docs.figures.terminal import PICTURE, SCREEN, terminal_picture
 from grader.course.course import Course
 from tests.conftest import ROOT
-from tests.figures.all_figures import all_figures
-from tests.figures.charts import short
-from tests.figures.drawing import DARK, LIGHT, Drawing
-from tests.figures.terminal import PICTURE, SCREEN, terminal_picture
 
 SHAPES = {"svg", "title", "style", "defs", "marker", "path", "rect", "circle", "polyline", "text", "tspan"}
 _IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
@@ -32,11 +32,11 @@ def images(page: Path) -> dict[str, str]:
 def test_no_figure_is_stale(figures: dict[str, str]) -> None:
     drawn = {str(path.relative_to(ROOT)): path.read_text() for path in ROOT.glob("modules/*/*.svg")}
     stale = sorted(path for path in drawn.keys() | figures.keys() if drawn.get(path) != figures.get(path))
-    assert not stale, f"run `python -m tests.figures`: {stale}"
+    assert not stale, f"run `python -m docs.figures`: {stale}"
 
 
 def test_the_picture_of_a_screen_is_that_of_the_journey() -> None:
-    assert PICTURE.read_text() == terminal_picture(SCREEN.read_text()), "run `python -m tests.figures.terminal`"
+    assert PICTURE.read_text() == terminal_picture(SCREEN.read_text()), "run `python -m docs.figures.terminal`"
 
 
 def test_every_lesson_shows_its_figures(course: Course) -> None:

@@ -1,0 +1,68 @@
+"""Figures of the lesson of 05_torch_attention."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from docs.figures.charts import Axes, box, plot
+from docs.figures.drawing import Drawing
+
+
+def backward() -> str:
+    """The computation graph: forward from left to right, gradients from right to left."""
+    d = Drawing(800, 300, "Forward along the grey arrows, gradients back along the orange ones")
+    boxes = {
+        "Q": (20, 40, ["Q"]),
+        "K": (20, 120, ["K"]),
+        "V": (20, 220, ["V"]),
+        "S": (190, 80, ["S", "scaled scores"]),
+        "W": (400, 80, ["W", "weights"]),
+        "O": (590, 140, ["O", "output"]),
+        "L": (590, 240, ["loss"]),
+    }
+    for x, y, words in boxes.values():
+        box(d, x, y, words, width=70 if len(words) == 1 else 130)
+    forward = [
+        [(90, 50), (188, 92)],
+        [(90, 132), (188, 114)],
+        [(320, 96), (398, 96)],
+        [(530, 96), (620, 138)],
+        [(90, 230), (588, 160)],
+        [(630, 187), (630, 238)],
+    ]
+    back = [
+        ([(188, 102), (92, 62)], "dQ", (140, 96)),
+        ([(188, 122), (92, 144)], "dK", (150, 152)),
+        ([(398, 114), (322, 114)], "dS", (360, 132)),
+        ([(600, 138), (532, 112)], "dW", (556, 140)),
+        ([(588, 174), (92, 244)], "dV", (340, 228)),
+        ([(644, 238), (644, 189)], "dO", (664, 218)),
+    ]
+    for points in forward:
+        d.line(points, arrow=True)
+    for points, name, place in back:
+        d.line(points, "line-b", arrow=True)
+        d.text(*place, name, size=13)
+    return d.svg()
+
+
+def saturation() -> str:
+    """The weight of the first of two keys, and how much it still changes."""
+    d = Drawing(680, 300, "A softmax that is sure hardly changes any more")
+    gap = np.linspace(0, 16, 65)
+    weight = 1 / (1 + np.exp(-gap))
+    curves = {"weight": (gap, weight), "slope, 4 times": (gap, 4 * weight * (1 - weight))}
+    plot(
+        d,
+        Axes((60, 40, 520, 240), (0, 16), (0, 1)),
+        curves,
+        ticks_x={0: "0", 4: "4", 8: "8", 12: "12", 16: "16"},
+        ticks_y={0: "0", 0.5: ".5", 1: "1"},
+        label_x="difference of the two scores",
+        label_y="weight of the first key",
+        styles=("line-a thick", "line-b thick"),
+    )
+    return d.svg()
+
+
+FIGURES = {"backward": backward, "saturation": saturation}
