@@ -65,9 +65,10 @@ def _of_module(course: Course, name: str) -> Iterator[dict[str, Any]]:
         if text.startswith(f"# module: {name}\n"):
             yield item("cheat", f"{path.parent.name} {path.stem}", text)
     for path in sorted((ROOT / "examples" / "class").rglob(f"{module.slug}.*")):
-        notebook = path.suffix == ".ipynb"
-        cells = read_cells(path.read_bytes()) if notebook else (path.read_text(encoding="utf-8"),)
-        yield item("example", path.parent.name, *cells, notebook=notebook)
+        if path.suffix == ".ipynb":
+            yield item("example", path.parent.name, *read_cells(path.read_bytes()), notebook=True)
+        else:
+            yield item("example", path.parent.name, path.read_text(encoding="utf-8"))
 
 
 def grade_batch(course: Course, items: list[dict[str, Any]], folder: Path) -> None:
@@ -102,8 +103,7 @@ def grade_all(corpus: Path, folder: Path, jobs: int) -> int:
         return subprocess.run(words, input=json.dumps(batch), text=True, check=False).returncode != 0
 
     with ThreadPoolExecutor(jobs) as pool:
-        failed = sum(pool.map(run, batches))
-    return failed
+        return sum(pool.map(run, batches))
 
 
 def compare(before: Path, after: Path) -> int:
