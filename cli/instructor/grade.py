@@ -32,7 +32,7 @@ from grader.classroom.rules import Rules, RulesError
 from grader.classroom.store.errors import ResultsError, StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import ResultsStore
-from grader.core.review import Undecided
+from grader.core.report import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.course.module import Module

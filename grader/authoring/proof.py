@@ -17,8 +17,8 @@ from grader.authoring.gpu_trials import try_on_gpu
 from grader.authoring.soundness_rules import RULES, Problem
 from grader.authoring.trials import Tell
 from grader.core.atomic_file import write_atomically
+from grader.core.machine import environment
 from grader.core.report import Report
-from grader.core.versions import environment
 from grader.course.course import Course
 from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt

@@ -18,8 +18,7 @@ from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
-from grader.core.report import Report
-from grader.core.review import Undecided
+from grader.core.report import Report, Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course

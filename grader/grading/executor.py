@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from grader.core.disk_table import DiskList
-from grader.core.versions import gpu_name
+from grader.core.machine import gpu_name
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.pool import Graded, grade_in_pool

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from grader.core.machine import Tier, environment
 from grader.core.report import Report
 from grader.core.safe_text import plain_name, printable
-from grader.core.tier import Tier
-from grader.core.versions import environment
 from grader.course.module import Module
 from grader.submission.submission import Submission
 

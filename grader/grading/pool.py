@@ -8,8 +8,8 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.core.machine import Tier
 from grader.core.report import Report
-from grader.core.tier import Tier
 from grader.course.course import Course
 from grader.grading.failure import NoProcessError
 from grader.grading.not_graded import not_graded

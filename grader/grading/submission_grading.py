@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING
 
 from grader.complexity.gpu_speed import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
-from grader.core.excerpt import excerpt_of
-from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
-from grader.core.review import ReviewItem
+from grader.core.machine import environment, gpu_name
+from grader.core.report import (
+    CheckResult,
+    CostResult,
+    Diagnosis,
+    EndingRecord,
+    ForbiddenCall,
+    Report,
+    ReviewItem,
+    Status,
+    excerpt_of,
+)
 from grader.core.safe_text import one_line, plain_name, printable
-from grader.core.versions import environment, gpu_name
 from grader.course.api import Api
 from grader.course.module import Module
 from grader.course.seeds import seed_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from grader.core.machine import Tier
 from grader.core.report import Report
-from grader.core.tier import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner

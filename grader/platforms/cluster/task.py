@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.provenance import Provenance, ProvenanceReader, grader_hash
+from grader.core.machine import Tier, gpu_name
 from grader.core.report import Report
-from grader.core.tier import Tier
-from grader.core.versions import gpu_name
 from grader.course.course import read_course
 from grader.course.module import CourseError
 from grader.grading.failure import NoProcessError, failure_of
