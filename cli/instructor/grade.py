@@ -37,8 +37,8 @@ from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.course.module import Module
 from grader.grading.executor import Executor
-from grader.grading.failure import NoProcessError
 from grader.grading.pool import usable_cores
+from grader.grading.process_handle import NoProcessError
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices

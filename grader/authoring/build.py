@@ -11,7 +11,7 @@ from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
-from grader.course.module import CourseError, Module
+from grader.course.module import CourseError, Module, course_error_from
 
 
 @dataclass
@@ -38,8 +38,7 @@ def build_modules(course: Course, modules: Sequence[Module], tell: TellModule = 
     for module in sound:
         one, proof = built[module.name], proofs[module.name]
         if proof.error is not None:
-            file, key, problem, fix, usage = proof.error
-            one.error = CourseError(Path(file), key, problem, fix, usage=usage)
+            one.error = course_error_from(proof.error)
         else:
             one.written += _write_golden(module, proof)
     return built

@@ -12,12 +12,32 @@ from typing import Any, Literal
 
 Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
-FORBIDDEN = ("products", "exec", "attention", "ready_made", "torch")
+FORBIDDEN_KINDS = ("products", "exec", "attention", "ready_made", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 LONGEST_CPU = 120  # seconds for one call: a class must be graded in a night
 FALLBACK = re.compile(r"fallback\w*\.py")
 FIGURE = re.compile(r"[a-z0-9-]+\.svg")
 INTRODUCTION = "before-you-start.md"
+LONGEST_UNLOCKS = 45  # characters: one line of `attn`, beside the title
+# The keys of a `module.toml`, each with an example for the message about a mistake in it.
+KEYS = {
+    "title": 'title = "Softmax"',
+    "order": "order = 1",
+    "minutes": "minutes = 60",
+    "requires": 'requires = ["01_softmax"]',
+    "backend": 'backend = "numpy"',
+    "points": "points = 20",
+}
+OPTIONAL = {
+    "complexity": "[complexity.softmax]",
+    "gpu": "[gpu.fused_attention]",
+    "unchanged": "unchanged = {softmax = 1}",
+    "limits": "limits = {cpu_s = 30}",
+    "fallback": 'fallback = {softmax = "fallback.py"}',
+    "needs": 'needs = "cuda"',
+    "forbidden": 'forbidden = {products = "write the loop yourself"}',
+    "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
+}
 
 
 class CourseError(Exception):
@@ -26,11 +46,20 @@ class CourseError(Exception):
     def __init__(self, file: Path, key: str, problem: str, fix: str, *, usage: bool = False) -> None:
         where = f"{file}: {key}" if key else f"{file}"
         super().__init__(f"{where}: {problem}. {fix}")
-        self.parts = (str(file), key, problem, fix, usage)
         self.file = file
         self.key = key
+        self.problem = problem
         self.fix = fix
         self.usage = usage  # the course is fine; the user asked for something it does not have
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the error as plain data, for another process."""
+        return {**vars(self), "file": str(self.file)}
+
+
+def course_error_from(data: Mapping[str, Any]) -> CourseError:
+    """Return the error that plain data describes."""
+    return CourseError(Path(data["file"]), data["key"], data["problem"], data["fix"], usage=data["usage"])
 
 
 def read_text(path: Path) -> str:
@@ -179,29 +208,6 @@ def read_module(folder: Path) -> Module:
     )
 
 
-KEYS = {
-    "title": 'title = "Softmax"',
-    "order": "order = 1",
-    "minutes": "minutes = 60",
-    "requires": 'requires = ["01_softmax"]',
-    "backend": 'backend = "numpy"',
-    "points": "points = 20",
-}
-
-
-OPTIONAL = {
-    "complexity": "[complexity.softmax]",
-    "gpu": "[gpu.fused_attention]",
-    "unchanged": "unchanged = {softmax = 1}",
-    "limits": "limits = {cpu_s = 30}",
-    "fallback": 'fallback = {softmax = "fallback.py"}',
-    "needs": 'needs = "cuda"',
-    "forbidden": 'forbidden = {products = "write the loop yourself"}',
-    "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
-}
-LONGEST_UNLOCKS = 45  # characters: one line of `attn`, beside the title
-
-
 def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
     for key in table:
         if key not in KEYS and key not in OPTIONAL:
@@ -317,13 +323,12 @@ def _milestone(folder: Path, table: Mapping[str, Any]) -> Milestone | None:
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:
-    fix = (
-        f"Write it like {OPTIONAL['forbidden']}, or with why = ... and functions = [...]. Kinds: {', '.join(FORBIDDEN)}"
-    )
+    kinds = ", ".join(FORBIDDEN_KINDS)
+    fix = f"Write it like {OPTIONAL['forbidden']}, or with why = ... and functions = [...]. Kinds: {kinds}"
     rules: dict[str, ForbiddenRule] = {}
     for kind, entry in _table(folder, table, "forbidden").items():
         rule = {"why": entry, "functions": []} if type(entry) is str else entry
-        if kind not in FORBIDDEN:
+        if kind not in FORBIDDEN_KINDS:
             raise module_error(folder, f"forbidden.{kind}", "is not something that can be forbidden", fix)
         if type(rule) is not dict or rule.keys() != {"why", "functions"} or type(rule["why"]) is not str:
             raise module_error(folder, f"forbidden.{kind}", "must say why, as text", fix)

@@ -29,11 +29,10 @@ from grader.course.module import Module
 from grader.course.seeds import seed_of
 from grader.diagnosis.diagnose import Diagnoser, Explained
 from grader.grading.check_outcome import FAULT, CheckResults, result_of
-from grader.grading.checks import Check
+from grader.grading.checks import Check, TellSlowCheck
 from grader.grading.load_student import load, program_of
 from grader.grading.review_items import review_items, source_texts
 from grader.grading.suite import Judge
-from grader.grading.tell import Tell
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
@@ -65,7 +64,7 @@ class GradingContext:
     diagnoser: Diagnoser | None
     workers: Workers
     limits: Limits
-    tell: Tell = lambda *_: None
+    tell: TellSlowCheck = lambda *_: None
 
     @property
     def max_score(self) -> float:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.core.report import SuiteName
     from grader.course.api import Api
 
+Result = TypeVar("Result")
 T = TypeVar("T", Check, CheckResult)
 _NO_CASE = "Run it without --case to see the names of the checks"
 
@@ -62,21 +63,6 @@ class Suite:
 
         return gpu_measurer(self.module, self.salt, self.reference)
 
-    def wants(self, check: Check) -> bool:
-        """Whether a check is to be run."""
-        return self.case.casefold() in f"{check.name} {check.property}".casefold()
-
-    def require_points(self, checks: list[Check]) -> None:
-        """Raise a CourseError unless the checks and costs of a complete suite add up to the points of the module."""
-        if self.hidden is None:
-            return
-        measurer = replace(self, measured=True).cost_measurer()
-        total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
-        total += self.gpu_measurer().points if self.module.needs_gpu else 0.0  # there, they are not extra
-        if abs(total - self.module.points) > 1e-9:
-            problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
-            raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
-
 
 class Judge(Protocol):
     """Runs the checks of a suite against a student: all of them, or only some."""
@@ -85,15 +71,20 @@ class Judge(Protocol):
 
 
 # Gets the list of checks and a judge, and runs submissions through the judge.
-Body = Callable[[tuple[Check, ...], Judge], None]
+Body = Callable[[tuple[Check, ...], Judge], Result]
 
 
-def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) -> None:
-    """Read the checks that the tests of a suite declare, and call `body` with them and their judge."""
+def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body[Result]) -> Result:
+    """Read the checks that the tests of a suite declare, and return what `body` makes of them and their judge."""
     checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
     own = () if suite.hidden is None else argument_checks(suite.module, suite.api, checks)
-    suite.require_points([*checks, *own])
-    pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
+    _require_points(suite, [*checks, *own])
+    case = suite.case.casefold()
+    pairs = [
+        (run, check)
+        for (_, run), check in zip(tests, checks, strict=True)
+        if case in f"{check.name} {check.property}".casefold()
+    ]
     if not pairs:
         raise CourseError(suite.visible, suite.case, "matches no check", _NO_CASE, usage=True)
 
@@ -104,7 +95,20 @@ def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) 
         more = judge_arguments(own, calls, found.checks, checks, suite.api, left_out.values())
         return replace(found, checks=_in_order((*found.checks, *more)))
 
-    body(_in_order((*(check for _, check in pairs), *own)), judge_student)
+    return body(_in_order((*(check for _, check in pairs), *own)), judge_student)
+
+
+def _require_points(suite: Suite, checks: list[Check]) -> None:
+    """Raise a CourseError unless the checks and costs of a complete suite add up to the points of the module."""
+    module = suite.module
+    if suite.hidden is None:
+        return
+    measurer = replace(suite, measured=True).cost_measurer()
+    total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
+    total += suite.gpu_measurer().points if module.needs_gpu else 0.0  # there, they are not extra
+    if abs(total - module.points) > 1e-9:
+        problem = f"is {module.points:g}, but the checks and costs are worth {total:g}"
+        raise CourseError(module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
 
 
 def _in_order(found: Sequence[T]) -> tuple[T, ...]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from grader.core.report import Report
 from grader.course.course import Course, read_course
-from grader.course.load_solution import load_reference
+from grader.course.loading import load_reference
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, grade, run_grading
 from grader.grading.run_suite import run_suite

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.course.percent import split_cells
+from grader.course.notebook import split_cells
 from tests.bench.peers.assignment import FOLDER, QUESTIONS, functions_of, read_assignment
 
 _CELL = re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE)
