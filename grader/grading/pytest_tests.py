@@ -22,7 +22,7 @@ from grader.grading.checks import Test, check_name
 from grader.grading.judge import raised_by
 from grader.grading.pytest_plugin import MARK
 from grader.grading.shown_shapes import ShownShapes
-from grader.grading.suite import Body, Result, Suite, run_tests, visible_rng
+from grader.grading.suite import Body, Result, Suite, files_of, run_tests, visible_rng
 from grader.sandbox.student import Student
 
 # No terminal, no cache, no conftest, no plugin but ours: a suite runs the same in every folder.
@@ -52,7 +52,7 @@ _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 def run_with_pytest(suite: Suite, body: Body[Result]) -> Result:
     """Have pytest collect a suite, run `body` in its session, and return what it returns."""
     plugin = _SuitePlugin(suite, body)
-    files = [str(path) for path in suite.files()]
+    files = [str(path) for path in files_of(suite)]
     root = suite.module.folder.parent.parent
     with _untouched_process(files):
         code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])

@@ -44,11 +44,6 @@ class Suite:
     gpu: Path | None = None  # checks that need a GPU; their points are extra, and count only on a machine with a GPU
     case: str = ""  # only checks whose name or property contains this
 
-    def files(self) -> dict[Path, SuiteName]:
-        """Return the suite's files, visible checks first."""
-        visible: dict[Path, SuiteName] = {self.visible: "visible"}
-        return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
-
     def cost_measurer(self) -> CostMeasurer | None:
         """Return the measurer of costs. A student's own checks have none, to stay quick: `attn profile` measures."""
         if self.hidden is None or not self.measured:
@@ -64,6 +59,12 @@ class Suite:
         return gpu_measurer(self.module, self.salt, self.reference)
 
 
+def files_of(suite: Suite) -> dict[Path, SuiteName]:
+    """Return the files of a suite, visible checks first."""
+    files: dict[Path, SuiteName] = {suite.visible: "visible"}
+    return files | ({suite.hidden: "hidden"} if suite.hidden else {}) | ({suite.gpu: "gpu"} if suite.gpu else {})
+
+
 class Judge(Protocol):
     """Runs the checks of a suite against a student: all of them, or only some."""
 
@@ -76,7 +77,7 @@ Body = Callable[[tuple[Check, ...], Judge], Result]
 
 def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body[Result]) -> Result:
     """Read the checks that the tests of a suite declare, and return what `body` makes of them and their judge."""
-    checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
+    checks = read_checks([test for test, _ in tests], files_of(suite), suite.api.targets)
     own = () if suite.hidden is None else argument_checks(suite.module, suite.api, checks)
     _require_points(suite, [*checks, *own])
     case = suite.case.casefold()
