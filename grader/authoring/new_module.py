@@ -6,6 +6,7 @@ import json
 import keyword
 import re
 from pathlib import Path
+from typing import NoReturn
 
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
@@ -19,19 +20,11 @@ _WORD = re.compile(r"\{(name|slug|number|order|title|twice|quoted)\}")
 def new_module(course: Course, slug: str, title: str) -> list[Path]:
     """Create the files of a new module after the last one, and return their paths."""
     if course.is_bundle and course.modules:
-        raise CourseError(
-            course.root, "", "is a student's bundle", "Write modules in a clone of the course", usage=True
-        )
+        _refuse(course.root, "", "is a student's bundle", "Write modules in a clone of the course")
     if not _SLUG.fullmatch(slug) or keyword.iskeyword(slug):
-        raise CourseError(
-            course.root / "modules",
-            slug,
-            "is not a valid module name",
-            "Use lowercase letters, as in `rope`",
-            usage=True,
-        )
+        _refuse(course.root / "modules", slug, "is not a valid module name", "Use lowercase letters, as in `rope`")
     if any(module.slug == slug for module in course.all_modules):
-        raise CourseError(course.root / "modules", slug, "already exists", "Choose another name", usage=True)
+        _refuse(course.root / "modules", slug, "already exists", "Choose another name")
     order = max((module.order for module in course.all_modules), default=0) + 1
     number = f"{order:02d}"
     name = f"{number}_{slug}"
@@ -53,6 +46,10 @@ def new_module(course: Course, slug: str, title: str) -> list[Path]:
         text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
         write_atomically(course.root / path, _fill(text, words))
     return [course.root / path for path in files]
+
+
+def _refuse(path: Path, key: str, problem: str, fix: str) -> NoReturn:
+    raise CourseError(path, key, problem, fix, usage=True)
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

@@ -22,9 +22,9 @@ from grader.core.report import Report, Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
-from grader.grading.checks import TellSlowCheck
 from grader.grading.executor import Executor
 from grader.grading.pool import Graded
+from grader.grading.workers import TellSlowCheck
 from grader.submission.ref_form import ref_form
 from grader.submission.submission import SubmissionRef
 

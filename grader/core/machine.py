@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import sys
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,9 @@ Tier = Literal["strict", "contained", "none"]  # of isolation for student code
 @cache
 def environment() -> dict[str, str | None]:
     """Return the versions that a grade depends on."""
+    import importlib.metadata  # slow to import, and most who import this file never ask
+    import platform
+
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for package in ("numpy", "torch"):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -10,9 +10,6 @@ from types import CodeType, FunctionType
 from grader.core.report import SuiteName
 from grader.course.module import CourseError, cpu_problem
 from grader.testing.worth import Worth
-
-TellSlowCheck = Callable[[str, str], None]  # a student, and the property that the check is about
-
 
 ORACLES = ("reference", "oracle", "shown")
 

@@ -10,8 +10,8 @@ from grader.core.disk_table import DiskList
 from grader.core.machine import gpu_name
 from grader.course.course import Course
 from grader.course.module import Module
-from grader.grading.checks import TellSlowCheck
 from grader.grading.pool import Graded, grade_in_pool
+from grader.grading.workers import TellSlowCheck
 from grader.submission.ref_form import ref_form
 from grader.submission.submission import SubmissionRef
 

@@ -12,14 +12,14 @@ from grader.course.loading import load_reference
 from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt
 from grader.diagnosis.diagnose import Diagnoser
-from grader.grading.checks import Check, TellSlowCheck
+from grader.grading.checks import Check
 from grader.grading.load_student import require_backend
 from grader.grading.own_words import explained
 from grader.grading.run_suite import run_suite
 from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
-from grader.grading.workers import MODULE_NEEDS_GPU, NoGpuError, Workers, open_workers
+from grader.grading.workers import MODULE_NEEDS_GPU, NoGpuError, TellSlowCheck, Workers, open_workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, view_for

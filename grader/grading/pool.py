@@ -12,7 +12,6 @@ from grader.core.machine import Tier, environment
 from grader.core.report import Report
 from grader.core.safe_text import plain_name, printable
 from grader.course.course import Course
-from grader.grading.checks import TellSlowCheck
 from grader.grading.process_handle import (
     ALLOW_UNJAILED,
     CAN_FORK,
@@ -23,6 +22,7 @@ from grader.grading.process_handle import (
     StartedProcess,
     Template,
 )
+from grader.grading.workers import TellSlowCheck
 from grader.submission.submission import Submission, SubmissionRef
 from grader.submission.submission_hash import submission_hash
 

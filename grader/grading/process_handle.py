@@ -18,8 +18,7 @@ import grader
 from grader.core.json_record import to_json
 from grader.core.report import Report, report_from
 from grader.course.module import Backend, CourseError, course_error_from
-from grader.grading.checks import TellSlowCheck
-from grader.grading.workers import NoGpuError, NoJailError
+from grader.grading.workers import NoGpuError, NoJailError, TellSlowCheck
 from grader.sandbox.jail.environment import ONE_THREAD
 from grader.submission.submission import Submission
 

@@ -29,11 +29,11 @@ from grader.course.module import Module
 from grader.course.seeds import seed_of
 from grader.diagnosis.diagnose import Diagnoser, Explained
 from grader.grading.check_outcome import FAULT, CheckResults, result_of
-from grader.grading.checks import Check, TellSlowCheck
+from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
 from grader.grading.review_items import review_items, source_texts
 from grader.grading.suite import Judge
-from grader.grading.workers import Workers
+from grader.grading.workers import TellSlowCheck, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
@@ -172,8 +172,9 @@ class SubmissionGrading:
         score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
         explained = self._diagnose(session, results, measured)
         reviews = review_items(self.submission, results.checks, all_costs)
-        parts = (results.checks, results.endings, costs, forbidden, explained, reviews)
-        return _Result("graded", score, "", *parts, times)
+        return _Result(
+            "graded", score, "", results.checks, results.endings, costs, forbidden, explained, reviews, times
+        )
 
     def _prepare(self, session: Session) -> None:
         """Tell the session what the checks of a full grading need: an audit, and a record where calls are forbidden."""

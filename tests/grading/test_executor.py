@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.course.course import Course
-from grader.grading.checks import TellSlowCheck
 from grader.grading.executor import Executor, LocalPool, SplitPool
 from grader.grading.pool import Graded
+from grader.grading.workers import TellSlowCheck
 from grader.submission.identity import Identity
 from grader.submission.submission import SubmissionRef, SubmittedFile
 

@@ -19,9 +19,9 @@ from distributed import Security
 from grader.classroom.provenance import ProvenanceReader
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.grading.checks import TellSlowCheck
 from grader.grading.pool import Graded, machine_failed
 from grader.grading.process_handle import ALLOW_UNJAILED, FAULT, GPU, NO_JAIL, raise_failure
+from grader.grading.workers import TellSlowCheck
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
 from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
