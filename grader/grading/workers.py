@@ -12,9 +12,7 @@ from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, Zyg
 from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
 
 MODULE_NEEDS_GPU = "not run: this module needs an NVIDIA GPU and --device cuda"
-TellSlowCheck = Callable[
-    [str, str], None
-]  # gets each slow check that begins: a student, and the property that the check is about
+TellSlowCheck = Callable[[str, str], None]  # called when one begins: a student, and the property that it is about
 
 
 class NoJailError(Exception):
