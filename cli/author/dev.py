@@ -11,8 +11,7 @@ import click
 from cli.ui.arguments import chosen
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
-from grader.authoring.build import build_module, build_modules
-from grader.authoring.new_module import new_module
+from grader.authoring.build import build_module, build_modules, new_module
 from grader.authoring.soundness import NO_RUFF, check_modules, has_ruff, is_linted
 from grader.course.course import find_course, read_course
 
