@@ -28,7 +28,7 @@ from grader.course.api import Api
 from grader.course.module import Module
 from grader.course.seeds import seed_of
 from grader.diagnosis.diagnose import Diagnoser, Explained
-from grader.grading.check_outcome import FAULT, CheckResults, result_of
+from grader.grading.check_outcome import GRADERS_FAULT, CheckResults, result_of
 from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
 from grader.grading.review_items import review_items, source_texts
@@ -156,7 +156,7 @@ class SubmissionGrading:
         self._prepare(session)
         results = self.context.judge(Student(session, self.context.api))
         if any(check.earned is None for check in results.checks):
-            return _Result("grader_fault", None, FAULT, results.checks, results.endings)
+            return _Result("grader_fault", None, GRADERS_FAULT, results.checks, results.endings)
         measured = self._measure(session, results)
         on_gpu, times = self._measure_on_gpu(session, results)
         if self.context.module.needs_gpu:
@@ -259,7 +259,7 @@ class SubmissionGrading:
     def _fault(self, error: Exception) -> _Result:
         detail = "".join(traceback.format_exception(error))
         checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.context.not_run(detail))
-        return _Result("grader_fault", None, FAULT, checks, ())
+        return _Result("grader_fault", None, GRADERS_FAULT, checks, ())
 
     def _report(self, result: _Result, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(
