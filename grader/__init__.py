@@ -1,7 +1,3 @@
 """AttnLab's grader: the engine behind the `attn` command."""
 
-from grader.core.old_names import accept_old_names
-
 __version__ = "0.1.0"
-
-accept_old_names()

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.build import build_module
-from grader.authoring.new_module import new_module
+from grader.authoring.build import build_module, new_module
 from grader.authoring.soundness import check_module, check_modules
+from grader.core.machine import Tier
 from grader.core.report import Report
-from grader.core.tier import Tier
 from grader.course.api import read_api
 from grader.course.course import Course, read_course
 from grader.course.module import Backend

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,93 @@ def test_every_file_says_what_it_is_and_stays_small() -> None:
             first = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
             assert first, f"{path} has no docstring"
             assert len(path.read_text().splitlines()) <= 400, path
+
+
+LONGEST_FUNCTION = 60  # lines
+MOST_ATTRIBUTES = 12  # public ones of a class: fields, properties and methods, without those it inherits
+_TODO = "todo"
+# What may be longer or wider, each with its reason.
+EXCEPTIONS = {
+    "grader/core/report.py: Report": "one field for each key of the published schema",
+    "grader/core/summary.py: Summary": "a row of a table: one field for each fact that a class needs of a report",
+    "grader/course/module.py: Module": "one field for each key of module.toml, one path for each file of a module",
+    "cli/instructor/grade.py: grade": _TODO,
+    "cli/instructor/release.py: release": _TODO,
+    "cli/student/keeper.py: _Keeper": _TODO,
+    "cli/student/watch.py: _Watching": _TODO,
+    "grader/classroom/marks.py: Mark": _TODO,
+    "grader/classroom/results.py: Results": _TODO,
+    "grader/classroom/review.py: Reviewed": _TODO,
+    "grader/classroom/rules.py: Rules": _TODO,
+    "grader/classroom/store/file_writer.py: FileWriter": _TODO,
+    "grader/classroom/store/files.py: FileStore": _TODO,
+    "grader/classroom/store/postgres.py: PostgresStore": _TODO,
+    "grader/classroom/store/postgres_writer.py: PostgresWriter": _TODO,
+    "grader/classroom/store/store.py: ResultsStore": _TODO,
+    "grader/classroom/store/store.py: StoreWriter": _TODO,
+    "grader/complexity/audit.py: _Auditor": _TODO,
+    "grader/complexity/contract.py: Contract": _TODO,
+    "grader/diagnosis/probe.py: Probe": _TODO,
+    "grader/pages/cost_plot.py: CostPlot": _TODO,
+    "grader/pages/dashboard_page.py: DashboardPage": _TODO,
+    "grader/pages/explorer_page.py: ExplorerPage": _TODO,
+    "grader/pages/report_page.py: ReportPage": _TODO,
+    "grader/platforms/cluster/plan.py: Plan": _TODO,
+    "grader/sandbox/jail/plan.py: Plan": _TODO,
+    "grader/sandbox/jail/zygote.py: _Zygote": _TODO,
+    "grader/sandbox/protocol/decoder.py: _Decoder": _TODO,
+    "grader/sandbox/protocol/training_run.py: TrainingRun": _TODO,
+    "grader/sandbox/session.py: Session": _TODO,
+    "grader/sandbox/student.py: Handle": _TODO,
+    "grader/sandbox/worker/gpu/simulated.py: SimulatedGpu": _TODO,
+    "grader/sandbox/worker/meters/counts.py: Counts": _TODO,
+    "grader/sandbox/worker/meters/meter.py: Meter": _TODO,
+    "grader/sandbox/worker/meters/price_list.py: _numpy_prices": _TODO,
+    "grader/sandbox/worker/meters/rewrite.py: _Rewriter": _TODO,
+    "grader/sandbox/worker/training/trainer.py: Trainer": _TODO,
+    "grader/submission/submission.py: SubmittedFile": _TODO,
+}
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def public_attributes(node: ast.ClassDef) -> set[str]:
+    """Return the names that a class defines for others: in its body, and on `self` in its methods."""
+    names = {item.name for item in node.body if isinstance(item, _Function)}
+    for item in node.body:
+        targets = item.targets if isinstance(item, ast.Assign) else []
+        targets = [item.target] if isinstance(item, ast.AnnAssign) else targets
+        names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            names |= {inner.attr} if isinstance(inner.value, ast.Name) and inner.value.id == "self" else set()
+    return {name for name in names if not name.startswith("_")}
+
+
+def too_large(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield every function and class of a file that is too large, and its size in words."""
+    for node in ast.walk(tree):
+        if isinstance(node, _Function) and (lines := (node.end_lineno or 0) - node.lineno + 1) > LONGEST_FUNCTION:
+            yield f"{path}: {node.name}", f"{lines} lines"
+        if isinstance(node, ast.ClassDef) and len(names := public_attributes(node)) > MOST_ATTRIBUTES:
+            yield f"{path}: {node.name}", f"{len(names)} public attributes: {', '.join(sorted(names))}"
+
+
+def test_functions_and_classes_stay_small() -> None:
+    files = [path for package in ("cli", "grader") for path in (ROOT / package).rglob("*.py")]
+    found = dict(
+        one for path in files for one in too_large(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text()))
+    )
+    over = [f"{name} has {size}" for name, size in sorted(found.items()) if name not in EXCEPTIONS]
+    assert not over, "\n".join(["too large:", *over])
+    stale = sorted(EXCEPTIONS.keys() - found.keys())
+    assert not stale, "\n".join(["small enough by now, so no exception:", *stale])
+
+
+def test_what_is_too_large_is_found() -> None:
+    long = "def long():\n" + "    pass\n" * LONGEST_FUNCTION
+    fields = "".join(f"    f{number}: int\n" for number in range(10))
+    wide = f"class Wide:\n{fields}    def go(self):\n        self.a = self._b = 1\n        self.c: int = 1\n"
+    assert [name for name, _ in too_large("x.py", ast.parse(long + wide))] == ["x.py: long", "x.py: Wide"]
+    assert (
+        list(too_large("x.py", ast.parse(long.replace("    pass\n", "", 1) + wide.replace("self.c", "self._c")))) == []
+    )

@@ -11,10 +11,8 @@ import click
 from cli.ui.arguments import chosen
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
-from grader.authoring.build import build_module, build_modules
-from grader.authoring.lint import MISSING, has_ruff, is_linted
-from grader.authoring.new_module import new_module
-from grader.authoring.soundness import check_modules
+from grader.authoring.build import build_module, build_modules, new_module
+from grader.authoring.soundness import NO_RUFF, check_modules, has_ruff, is_linted
 from grader.course.course import find_course, read_course
 
 
@@ -85,7 +83,7 @@ def check(modules: tuple[str, ...], as_json: bool) -> None:
     course = find_course(Path.cwd())
     lint = is_linted(course) and has_ruff()
     if is_linted(course) and not lint:
-        click.echo(f"attn: {MISSING}", err=True)
+        click.echo(f"attn: {NO_RUFF}", err=True)
     with ProofLine() as line:
         wanted = chosen(course, modules) + (() if modules else course.optional)
         results = check_modules(course, wanted, line.tell, lint=lint)

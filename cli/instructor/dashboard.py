@@ -18,7 +18,7 @@ from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.course.golden import read_golden
-from grader.course.lesson_parts import lesson_parts
+from grader.course.lesson import lesson_parts
 from grader.pages.dashboard_page import About, MisconceptionText, dashboard
 
 

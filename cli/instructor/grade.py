@@ -32,13 +32,13 @@ from grader.classroom.rules import Rules, RulesError
 from grader.classroom.store.errors import ResultsError, StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import ResultsStore
-from grader.core.review import Undecided
+from grader.core.report import Undecided
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 from grader.course.module import Module
 from grader.grading.executor import Executor
-from grader.grading.failure import NoProcessError
 from grader.grading.pool import usable_cores
+from grader.grading.process_handle import NoProcessError
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices

@@ -12,8 +12,7 @@ import click
 from cli.ui.arguments import chosen, modules_here
 from cli.ui.progress_line import ProofLine
 from cli.ui.report_screens import soundness_lines
-from grader.authoring.bundle import BundleError, make_bundle
-from grader.authoring.publish import publish_solutions
+from grader.authoring.bundle import BundleError, make_bundle, publish_solutions
 from grader.core.times import TimeError, read_time
 from grader.course.course import Course, find_course
 from grader.course.module import Module

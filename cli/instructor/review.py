@@ -19,7 +19,7 @@ from grader.classroom.review import RESUME, Reviewed, ReviewError, decide, read_
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import to_json
-from grader.core.review import ReviewItem, Verdict
+from grader.core.report import ReviewItem, Verdict
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
 

@@ -17,9 +17,9 @@ from cli.ui.arguments import modules_here
 from cli.ui.colour import paint
 from cli.ui.progress_screens import milestone_lines
 from cli.ui.report_screens import own_screen, wrapped
-from grader.core.browser import IN_BROWSER
-from grader.core.cost_words import cost_word
 from grader.core.json_record import json_text
+from grader.core.machine import IN_BROWSER
+from grader.core.report import cost_word
 from grader.course.course import Course, find_course
 from grader.course.module import Module
 from grader.workspace.completion import Completion

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.ui.progress_line import Pace
-from grader.core.browser import IN_BROWSER
+from grader.core.machine import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.sandbox.jail.tiers import begin_spawner

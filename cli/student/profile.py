@@ -14,8 +14,8 @@ from grader.complexity.plot import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
 from grader.core.json_record import json_text
+from grader.core.machine import environment, gpu_name
 from grader.core.safe_text import printable
-from grader.core.versions import environment, gpu_name
 from grader.course.course import Course, find_course
 from grader.course.module import Module
 from grader.grading.workers import NoGpuError

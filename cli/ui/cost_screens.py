@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.complexity.curves import Row, curve, doubling, fixed_sizes, growing, table
 from grader.complexity.plot import Curve, text_plot
-from grader.core.cost_words import cost_word, without_word
+from grader.core.report import cost_word, without_word
 from grader.core.safe_text import visible
 
 if TYPE_CHECKING:

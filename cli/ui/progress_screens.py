@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 
-from grader.core.browser import IN_BROWSER
+from grader.core.machine import IN_BROWSER
 from grader.course.course import Course
 from grader.course.module import INTRODUCTION, Module
 from grader.submission.own_file import own_file

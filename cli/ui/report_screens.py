@@ -6,7 +6,7 @@ import textwrap
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from grader.core.cost_words import cost_word, without_word
+from grader.core.report import cost_word, without_word
 from grader.core.safe_text import one_line, visible
 from grader.core.times import show_length
 

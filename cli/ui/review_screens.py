@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from cli.ui.report_screens import wrapped
 from grader.classroom.review import RESUME, Reviewed, ScoreChange
-from grader.core.report import Report
-from grader.core.review import ReviewItem, Undecided
+from grader.core.report import Report, ReviewItem, Undecided
 from grader.core.safe_text import one_line
 
 NOT_WRITTEN = "The report does not have your last decision, or the last --undecided, yet"

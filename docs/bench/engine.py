@@ -13,7 +13,7 @@ from docs.bench.command import timed
 from docs.bench.row import Row, costs
 from grader.core.report import Report
 from grader.course.course import Course, read_course
-from grader.course.load_solution import load_reference
+from grader.course.loading import load_reference
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, grade, run_grading
 from grader.grading.run_suite import run_suite

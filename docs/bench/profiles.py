@@ -8,7 +8,7 @@ from pathlib import Path
 from docs.bench.row import Row, costs
 from grader.complexity.measurer import cost_measurer
 from grader.course.course import Course, read_course
-from grader.course.load_solution import load_reference
+from grader.course.loading import load_reference
 from grader.course.module import Module
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.tiers import open_spawner

@@ -1,17 +1,65 @@
-"""Building modules: the files that are generated from their solutions and suites."""
+"""The files of a module that are made: new ones from templates, the others from its solution and suites."""
 
 from __future__ import annotations
 
+import json
+import keyword
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from grader.authoring.golden_file import golden_text, is_fresh
 from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
-from grader.course.module import CourseError, Module
+from grader.course.module import CourseError, Module, course_error_from
+
+_SLUG = re.compile(r"[a-z][a-z0-9_]*")
+_TEMPLATES = Path(__file__).with_name("templates")
+_WORD = re.compile(r"\{(name|slug|number|order|title|twice|quoted)\}")
+
+
+def new_module(course: Course, slug: str, title: str) -> list[Path]:
+    """Create the files of a new module after the last one, and return their paths."""
+    if course.is_bundle and course.modules:
+        _refuse(course.root, "", "is a student's bundle", "Write modules in a clone of the course")
+    if not _SLUG.fullmatch(slug) or keyword.iskeyword(slug):
+        _refuse(course.root / "modules", slug, "is not a valid module name", "Use lowercase letters, as in `rope`")
+    if any(module.slug == slug for module in course.all_modules):
+        _refuse(course.root / "modules", slug, "already exists", "Choose another name")
+    order = max((module.order for module in course.all_modules), default=0) + 1
+    number = f"{order:02d}"
+    name = f"{number}_{slug}"
+    files = {
+        f"modules/{name}/module.toml": "module.toml",
+        f"modules/{name}/README.md": "README.md",
+        f"modules/{name}/checks.py": "checks.py",
+        f"modules/{name}/probes.py": "probes.py",
+        f"modules/{name}/hints.toml": "hints.toml",
+        f"solutions/{name}/{slug}.py": "solution.py",
+        f"solutions/{name}/misconceptions.py": "misconceptions.py",
+        f"tests/hidden/test_{name}.py": "hidden_suite.py",
+    }
+    words = {"name": name, "slug": slug, "number": number, "order": str(order), "title": title}
+    # Students have the templates, so a complete line of the solution in one of them would be a leak.
+    words["twice"] = "2 * np.asarray(x)"
+    words["quoted"] = json.dumps(title)  # a JSON string is a TOML string
+    for path, template in files.items():
+        text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+        write_atomically(course.root / path, _fill(text, words))
+    return [course.root / path for path in files]
+
+
+def _refuse(path: Path, key: str, problem: str, fix: str) -> NoReturn:
+    raise CourseError(path, key, problem, fix, usage=True)
+
+
+def _fill(text: str, words: dict[str, str]) -> str:
+    """Replace {name} and the like with words; other braces stay."""
+    return _WORD.sub(lambda match: words[match[1]], text)
 
 
 @dataclass
@@ -38,8 +86,7 @@ def build_modules(course: Course, modules: Sequence[Module], tell: TellModule = 
     for module in sound:
         one, proof = built[module.name], proofs[module.name]
         if proof.error is not None:
-            file, key, problem, fix, usage = proof.error
-            one.error = CourseError(Path(file), key, problem, fix, usage=usage)
+            one.error = course_error_from(proof.error)
         else:
             one.written += _write_golden(module, proof)
     return built

@@ -16,10 +16,11 @@ from pathlib import Path
 from grader import __version__
 from grader.authoring.bundle_texts import AGENTS, readme, tasks
 from grader.authoring.leak_search import LeakSearch, lines_of
+from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import raw_cells, source_of
-from grader.course.reference import PUBLISHED
+from grader.course.reference import PUBLISHED, published_name, reference_code
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
 PACKAGES = ("cli", "grader")
@@ -154,3 +155,16 @@ def build_wheel(root: Path, to: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or not (to / WHEEL).is_file():
         raise BundleError(f"the wheel could not be built:\n{done.stderr.strip()[-2000:]}")
+
+
+def publish_solutions(course: Course, modules: Iterable[Module], to: Path) -> list[Path]:
+    """Write the references of some modules into a new folder, in the form that `attn update` takes."""
+    if course.is_bundle:
+        raise BundleError("this is a bundle: it has no solutions to publish")
+    files = []
+    for module in modules:
+        path = to / published_name(module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, reference_code(read_text(course.solution(module))))
+        files.append(path)
+    return files

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from grader.authoring.evidence import Evidence
+from grader.authoring.evidence import ModuleEvidence
 from grader.course.api import read_api
 from grader.course.golden import SCHEMA
 from grader.course.module import Module
@@ -15,7 +15,7 @@ from grader.course.module import Module
 _ROUNDING = 1e-4  # between two machines, in float32 and through several layers
 
 
-def golden_data(module: Module, evidence: Evidence, stub: str) -> dict[str, Any]:
+def golden_data(module: Module, evidence: ModuleEvidence, stub: str) -> dict[str, Any]:
     """Return the content of the golden file."""
     api = read_api(stub)
     targets = {target: {"visible": 0.0, "hidden": 0.0, "costs": 0.0} for target in api.targets}

@@ -9,19 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.authoring.authors_submission import authors_submission
-from grader.authoring.misconceptions import Misconception, as_submission, read_misconceptions
+from grader.authoring.misconceptions import Misconception, as_submission, authors_submission, read_misconceptions
 from grader.authoring.soundness_rules import Problem
-from grader.authoring.trials import Tell
+from grader.authoring.trials import TellStep
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.golden import SCHEMA
 from grader.course.hints import read_hints
 from grader.course.module import Module, read_text
 from grader.grading.checks import Check
-from grader.grading.grade import full_suite, run_grading
+from grader.grading.grade import authors_reports, full_suite
 from grader.grading.run_suite import run_suite
-from grader.grading.workers import NEEDS_GPU
+from grader.grading.workers import MODULE_NEEDS_GPU
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.submission import Submission
 
@@ -37,22 +36,20 @@ class GpuTrials:
     not_run: str
 
 
-def try_on_gpu(course: Course, module: Module, tell: Tell = lambda _: None) -> GpuTrials:
+def try_on_gpu(course: Course, module: Module, tell: TellStep = lambda _: None) -> GpuTrials:
     """Grade what has a known verdict, if this machine has a GPU. Read the files in any case."""
     wrong_ways = read_misconceptions(course, module)
     read_hints(module)
-    checks = _checks(course, module)
+    checks = run_suite(full_suite(course, module), lambda checks, _: checks)
     there = bool(gpu_devices())
     problems = tuple(_problems(course, module, wrong_ways, tell)) if there else ()
     golden = _golden(course, module, checks)
-    return GpuTrials(problems, golden, len(checks), len(wrong_ways), "" if there else NEEDS_GPU)
+    return GpuTrials(problems, golden, len(checks), len(wrong_ways), "" if there else MODULE_NEEDS_GPU)
 
 
 def graded_on_gpu(course: Course, module: Module, submissions: Sequence[Submission]) -> list[Report]:
     """Return the reports of the author's own submissions, graded on the GPU of this machine."""
-    reports: list[Report] = []
-    run_grading(full_suite(course, module), submissions, reports.append, allow_unjailed=True, gpu=True)
-    return reports
+    return authors_reports(full_suite(course, module), submissions, gpu=True)
 
 
 def known_verdicts(course: Course, module: Module) -> list[Submission]:
@@ -75,17 +72,11 @@ def verdict_problem(report: Report) -> Problem | None:
     return Problem(f"the misconception {name} gets full marks", "Write a check that it fails") if full else None
 
 
-def _problems(course: Course, module: Module, wrong: Sequence[Misconception], tell: Tell) -> Iterator[Problem]:
+def _problems(course: Course, module: Module, wrong: Sequence[Misconception], tell: TellStep) -> Iterator[Problem]:
     tell(f"{2 + len(wrong)} submissions on the GPU")
     for report in graded_on_gpu(course, module, known_verdicts(course, module)):
         if (problem := verdict_problem(report)) is not None:
             yield problem
-
-
-def _checks(course: Course, module: Module) -> tuple[Check, ...]:
-    found: list[Check] = []
-    run_suite(full_suite(course, module), lambda checks, _: found.extend(checks))
-    return tuple(found)
 
 
 def _golden(course: Course, module: Module, checks: Sequence[Check]) -> dict[str, Any]:

@@ -13,13 +13,13 @@ import ast
 import re
 from dataclasses import dataclass
 
-from grader.authoring.authors_submission import authors_submission
 from grader.authoring.patch import PatchError, patched_code
 from grader.core.syntax import parse
 from grader.course.course import Course
+from grader.course.loading import earlier_solutions
 from grader.course.module import CourseError, Module, read_text
-from grader.course.percent import split_cells
-from grader.submission.submission import Submission
+from grader.course.notebook import split_cells
+from grader.submission.submission import Source, Submission
 
 _CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -128,3 +128,10 @@ def _patch(given: object) -> dict[str, str]:
 
 def _text(given: object) -> str | None:
     return given if isinstance(given, str) else None
+
+
+def authors_submission(course: Course, module: Module, name: str, text: str) -> Submission:
+    """Return a submission of this text, with the solutions of the earlier modules that it imports."""
+    texts = {**earlier_solutions(course, module, text), module.slug: text}
+    sources = {slug: Source(f"{slug}.py", (one,), notebook=False) for slug, one in texts.items()}
+    return Submission(name, module.name, f"{module.slug}.py", sources)

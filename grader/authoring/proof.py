@@ -15,10 +15,10 @@ from grader.authoring.evidence import gather
 from grader.authoring.golden_file import golden_data
 from grader.authoring.gpu_trials import try_on_gpu
 from grader.authoring.soundness_rules import RULES, Problem
-from grader.authoring.trials import Tell
+from grader.authoring.trials import TellStep
 from grader.core.atomic_file import write_atomically
+from grader.core.machine import environment
 from grader.core.report import Report
-from grader.core.versions import environment
 from grader.course.course import Course
 from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt
@@ -40,7 +40,7 @@ class Proof:
     golden: dict[str, Any] | None
     checks: int = 0
     misconceptions: int = 0
-    error: tuple[Any, ...] | None = None  # the parts of a CourseError
+    error: dict[str, Any] | None = None  # a CourseError
     not_run: str = ""  # why nothing was run, if nothing was
     not_passed: dict[str, dict[str, str]] = field(default_factory=dict)  # by misconception and check: its outcome
 
@@ -53,13 +53,12 @@ def proof_from(data: dict[str, Any]) -> Proof:
     """Return the proof that plain data describes; ValueError if it is not a proof."""
     try:
         problems = tuple(Problem(**problem) for problem in data["problems"])
-        error = None if data["error"] is None else tuple(data["error"])
-        return Proof(**{**data, "problems": problems, "error": error})
+        return Proof(**{**data, "problems": problems})
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a proof: {error!r}") from None
 
 
-def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = lambda _: None) -> Proof:
+def prove_module(course: Course, module: Module, workers: Workers, tell: TellStep = lambda _: None) -> Proof:
     """Gather the evidence for a module and apply every rule to it."""
     key = proof_key(course, module)
     try:
@@ -73,7 +72,7 @@ def prove_module(course: Course, module: Module, workers: Workers, tell: Tell = 
         golden = golden_data(module, evidence, course.stub_text(module))
         problems = tuple(problem for rule in RULES for problem in rule(evidence))
     except CourseError as error:
-        return Proof(module.name, key, (Problem(str(error), ""),), None, error=tuple(error.parts))
+        return Proof(module.name, key, (Problem(str(error), ""),), None, error=error.as_data())
     return Proof(
         module.name,
         key,

@@ -1,4 +1,8 @@
-"""The prover: returns the proofs of many modules. Missing proofs are made by one process for each core."""
+"""The prover: returns the proofs of many modules. Missing proofs are made by one process for each core.
+
+Such a process is this file as a program. It reads names of modules, and answers with progress and proofs, one line of
+JSON each.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import queue
 import subprocess
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,14 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import grader
 from grader.authoring.misconceptions import read_misconceptions
 from grader.authoring.proof import Proof, keep_proof, proof_from, prove_module, read_proof
-from grader.course.course import Course
+from grader.course.course import Course, read_course
 from grader.course.module import Backend, CourseError, Module
 from grader.grading.pool import usable_cores
-from grader.grading.workers import Workers
-from grader.sandbox.jail.environment import ONE_THREAD
+from grader.grading.process import private_output
+from grader.grading.process_handle import start_python
+from grader.grading.workers import Workers, open_workers
 
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
 TORCH_FACTOR = 2  # a misconception in torch takes about twice as long
@@ -54,7 +59,7 @@ def open_zygotes() -> Iterator[Callable[[Backend], Workers]]:
 
         def workers_of(backend: Backend) -> Workers:
             if backend not in opened:
-                opened[backend] = stack.enter_context(Workers(backend, allow_unjailed=True))
+                opened[backend] = stack.enter_context(open_workers(backend, allow_unjailed=True))
             return opened[backend]
 
         yield workers_of
@@ -70,7 +75,7 @@ def _prove_in_processes(course: Course, modules: Sequence[Module], jobs: int, te
     """Yield proofs as they are done. The longest begin first, so that no core is left alone with one at the end."""
     waiting = deque(sorted(modules, key=partial(_weight, course), reverse=True))
     answers: queue.SimpleQueue[dict[str, Any] | Exception | None] = queue.SimpleQueue()
-    processes = [_start_process(course.root) for _ in range(jobs)]
+    processes = [start_python("grader.authoring.prover", str(course.root), pipes=True) for _ in range(jobs)]
     threads = [threading.Thread(target=_drive, args=(one, waiting, answers), daemon=True) for one in processes]
     for thread in threads:
         thread.start()
@@ -110,18 +115,6 @@ def _weight(course: Course, module: Module) -> int:
     return count * (TORCH_FACTOR if module.backend == "torch" else 1)
 
 
-def _start_process(root: Path) -> subprocess.Popen[bytes]:
-    # Our own folder comes first: the process must run this code, not that of an installed package.
-    path = os.pathsep.join(filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]))
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "grader.authoring.prover_process", str(root)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
-        start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
-    )
-
-
 def _drive(
     process: subprocess.Popen[bytes],
     waiting: deque[Module],
@@ -151,3 +144,35 @@ def _drive(
         answers.put(error)
     finally:
         answers.put(None)
+
+
+def main() -> None:
+    """Prove the modules named on standard input, one after another."""
+    if sys.platform == "linux":
+        from grader.sandbox.jail.kernel import die_with_parent
+
+        die_with_parent()
+    course = read_course(Path(sys.argv[1]))
+    with private_output() as answers, open_zygotes() as workers_of:
+
+        def answer(data: dict[str, Any]) -> None:
+            answers.write(json.dumps(data).encode() + b"\n")
+            answers.flush()
+
+        try:
+            for line in sys.stdin:
+                module = course.module(line.strip())
+
+                def tell(text: str, name: str = module.name) -> None:
+                    answer({"tell": [name, text]})
+
+                answer({"proof": prove_module(course, module, workers_of(module.backend), tell).as_json()})
+        except BrokenPipeError:  # the command has ended
+            pass
+        except Exception:  # noqa: BLE001 - raised again by the command
+            answer({"fault": traceback.format_exc()})
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # skip the slow end of the interpreter

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from grader.authoring.build import is_current
 from grader.authoring.bundle import leaks
 from grader.authoring.golden_file import is_fresh
-from grader.authoring.lint import lint_problems
 from grader.authoring.proof import Proof
 from grader.authoring.prover import TellModule, prove
 from grader.authoring.soundness_rules import Problem
 from grader.course.course import Course
 from grader.course.module import CourseError, Module, read_text
 
+NO_RUFF = "ruff is not installed, so the style of the files was not checked: python -m pip install ruff"
 REBUILD = "Run `attn dev build`"
 
 
@@ -59,3 +65,37 @@ def _problems_with_files(course: Course, module: Module, proof: Proof) -> Iterat
         yield Problem("golden.json is stale", REBUILD)
     if proof.golden is not None:
         yield from (Problem(leak, "Remove it from the files for students") for leak in leaks(course, module))
+
+
+def is_linted(course: Course) -> bool:
+    """Whether the course has settings for ruff."""
+    try:
+        settings = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return "ruff" in settings.get("tool", {})
+
+
+def has_ruff() -> bool:
+    """Whether ruff can run here."""
+    return importlib.util.find_spec("ruff") is not None
+
+
+def lint_problems(course: Course, module: Module) -> Iterator[Problem]:
+    """Yield what ruff finds in the Python files of a module that an author wrote."""
+    folders = (module.folder, course.solution(module).parent)
+    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    suites = (course.hidden_suite(module), course.gpu_suite(module))
+    files += [path for path in suites if path is not None and path.is_file()]
+    names = [path.relative_to(course.root).as_posix() for path in files]
+    for one in json.loads(_ruff(course.root, "check", "--output-format=json", *names).stdout or "[]"):
+        place = f"{Path(one['filename']).relative_to(course.root.resolve()).as_posix()}, line {one['location']['row']}"
+        yield Problem(f"{place}: {one['message']} ({one['code'] or 'syntax'})", "Fix that line")
+    for name in names:  # one by one: what ruff prints differs between its versions
+        if _ruff(course.root, "format", "--check", name).returncode == 1:
+            yield Problem(f"{name} is not formatted", f"Run: ruff format {name}")
+
+
+def _ruff(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ruff", *arguments, "--force-exclude", "--no-cache"]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)

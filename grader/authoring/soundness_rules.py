@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.authoring.evidence import Evidence
+from grader.authoring.evidence import ModuleEvidence
 from grader.authoring.misconceptions import Misconception
 from grader.core.compare import shape_of
 from grader.core.report import CheckResult, EndingRecord, Report
@@ -29,7 +29,7 @@ class Problem:
     fix: str
 
 
-def stub_scores_nothing(evidence: Evidence) -> Iterator[Problem]:
+def stub_scores_nothing(evidence: ModuleEvidence) -> Iterator[Problem]:
     """The untouched stub passes no check."""
     for check in evidence.stub.checks:
         if check.outcome == "passed":
@@ -41,7 +41,7 @@ def stub_scores_nothing(evidence: Evidence) -> Iterator[Problem]:
             yield Problem(f"the untouched stub earns points for the {cost.meter} of {cost.function}", fix)
 
 
-def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
+def reference_scores_everything(evidence: ModuleEvidence) -> Iterator[Problem]:
     """The solution passes every check."""
     if evidence.reference.message:
         yield Problem(f"the solution: {evidence.reference.message}", "Fix the solution")
@@ -58,7 +58,7 @@ def reference_scores_everything(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(f"the solution calls {call.call}, which is forbidden", "Fix the solution or the rule")
 
 
-def misconceptions_are_caught(evidence: Evidence) -> Iterator[Problem]:
+def misconceptions_are_caught(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Every known wrong way fails two checks, one of them a property; if its values are right, one check."""
     if not evidence.misconceptions:
         yield Problem("there are no misconceptions", "Add at least one known wrong way")
@@ -66,7 +66,7 @@ def misconceptions_are_caught(evidence: Evidence) -> Iterator[Problem]:
         yield from _caught(evidence, wrong, report)
 
 
-def _caught(evidence: Evidence, wrong: Misconception, report: Report) -> Iterator[Problem]:
+def _caught(evidence: ModuleEvidence, wrong: Misconception, report: Report) -> Iterator[Problem]:
     oracles = {check.name for check in evidence.checks if check.oracle}
     failed = [
         check for check in report.checks if check.outcome == "failed"
@@ -100,7 +100,7 @@ def _too_expensive(wrong: Misconception, report: Report) -> Iterator[Problem]:
         yield Problem(f"{name} says COSTLY, but breaks no contract", "Fix its code, or lower the limit")
 
 
-def every_misconception_is_named(evidence: Evidence) -> Iterator[Problem]:
+def every_misconception_is_named(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Every known wrong way is diagnosed as itself, and as nothing else."""
     prints = evidence.fingerprints.prints
     for way in prints.ways:
@@ -110,7 +110,7 @@ def every_misconception_is_named(evidence: Evidence) -> Iterator[Problem]:
             yield Problem(f"the misconception {way.name} {verdict}", "Add a probe that tells it apart from the others")
 
 
-def every_function_has_hints(evidence: Evidence) -> Iterator[Problem]:
+def every_function_has_hints(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Every function and method has hints."""
     methods = {f"{name}.{method}" for name, found in evidence.api.classes.items() for method in found}
     wanted = {*evidence.api.functions, *methods}
@@ -120,7 +120,7 @@ def every_function_has_hints(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(f"hints.toml has hints for {name}, which is not asked for", "Remove them")
 
 
-def every_limit_can_fail(evidence: Evidence) -> Iterator[Problem]:
+def every_limit_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Every limit has a known way to break it, or its contract says why there is none."""
     broken = {
         (function, cost.meter)
@@ -146,7 +146,7 @@ def every_limit_can_fail(evidence: Evidence) -> Iterator[Problem]:
                 yield Problem(what, f"Remove {meter} from unguarded")
 
 
-def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
+def every_check_can_fail(evidence: ModuleEvidence) -> Iterator[Problem]:
     """An assertion of every check fails for a wrong way. Code that raises does not count: it fails any check."""
     failing = {check.name for _, report in evidence.misconceptions for check in report.checks if check.asserted}
     for check in evidence.checks:
@@ -155,7 +155,7 @@ def every_check_can_fail(evidence: Evidence) -> Iterator[Problem]:
             yield Problem(f"{check.name} fails for no misconception", fix)
 
 
-def everything_is_examined(evidence: Evidence) -> Iterator[Problem]:
+def everything_is_examined(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Every function and class has hidden points, and every constant a known wrong answer."""
     hidden = {check.target for check in evidence.checks if check.suite == "hidden"}
     for target in evidence.api.targets:
@@ -167,7 +167,7 @@ def everything_is_examined(evidence: Evidence) -> Iterator[Problem]:
             yield Problem(f"no misconception gives a wrong answer for {name}", "Add one that a student could give")
 
 
-def changes_cost_points(evidence: Evidence) -> Iterator[Problem]:
+def changes_cost_points(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Every function that gets something it could change has points for leaving it as it was."""
     watched = {
         check.target for check in evidence.checks if check.name == argument_check(check.target, 0, "hidden").name
@@ -182,7 +182,7 @@ def _can_change(probe: Probe) -> bool:
     return any(type(arg) in (list, dict) or shape_of(arg) is not None for arg in probe.given)
 
 
-def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
+def random_inputs_do_not_matter(evidence: ModuleEvidence) -> Iterator[Problem]:
     """The solution passes with any random inputs."""
     for report in evidence.reference_again:
         for check in _not_passed(report):
@@ -191,7 +191,7 @@ def random_inputs_do_not_matter(evidence: Evidence) -> Iterator[Problem]:
             yield _too_slow(report, check) or Problem(what, fix)
 
 
-def no_check_crashes(evidence: Evidence) -> Iterator[Problem]:
+def no_check_crashes(evidence: ModuleEvidence) -> Iterator[Problem]:
     """No strange result makes a check raise anything but an AssertionError."""
     reports = [evidence.stub, evidence.reference, *evidence.liars, *(report for _, report in evidence.misconceptions)]
     seen: set[str] = set()
@@ -203,14 +203,14 @@ def no_check_crashes(evidence: Evidence) -> Iterator[Problem]:
                 yield Problem(f"{check.name} crashes for {report.submission}: {_first_line(check)}", fix)
 
 
-def strange_results_score_low(evidence: Evidence) -> Iterator[Problem]:
+def strange_results_score_low(evidence: ModuleEvidence) -> Iterator[Problem]:
     """A student who returns one strange value for everything gets at most half the points."""
     for report in evidence.liars:
         if report.score is not None and report.score > report.max_score / 2:
             yield Problem(f"{report.submission} gets {report.score:g} points", "Make the checks look at the result")
 
 
-def points_are_divided_fairly(evidence: Evidence) -> Iterator[Problem]:
+def points_are_divided_fairly(evidence: ModuleEvidence) -> Iterator[Problem]:
     """Costs, visible checks, reflection and dtype checks are worth no more than their share."""
     costs = sum(cost.points for cost in evidence.reference.costs)
     total = sum(check.points for check in evidence.checks) + costs
@@ -226,7 +226,7 @@ def points_are_divided_fairly(evidence: Evidence) -> Iterator[Problem]:
             yield from _at_most(check.name, check.points, DTYPE_SHARE, by_target[check.target])
 
 
-def fallbacks_stand_in(evidence: Evidence) -> Iterator[Problem]:
+def fallbacks_stand_in(evidence: ModuleEvidence) -> Iterator[Problem]:
     """A fallback is right, the solution loses nothing on it, and it does not give the earlier module away."""
     for one in evidence.fallbacks:
         failed = [check for check in _not_passed(one.own) if check.target != REFLECT]

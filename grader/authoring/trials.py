@@ -21,7 +21,7 @@ from grader.grading.check_outcome import CheckResults
 from grader.grading.checks import Check
 from grader.grading.run_suite import run_suite
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
-from grader.grading.suite import Judge, Suite
+from grader.grading.suite import Judge, Result, Suite
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
@@ -30,7 +30,7 @@ from grader.sandbox.student import Student
 from grader.submission.submission import Submission
 
 NOTHING_SKIPPED = Skipped({}, ())
-Tell = Callable[[str], None]  # called with what is tried next
+TellStep = Callable[[str], None]  # called with what is tried next
 
 
 @dataclass(frozen=True)
@@ -109,17 +109,17 @@ class TrialRoom:
         return self._workers.run_with_retry(grading.run, grading.not_graded)
 
 
-def in_trial_room(suite: Suite, workers: Workers, reach: Reach, work: Callable[[TrialRoom], None]) -> None:
-    """Collect a suite once, and do some work in a room where submissions are graded by it."""
+def in_trial_room(suite: Suite, workers: Workers, reach: Reach, work: Callable[[TrialRoom], Result]) -> Result:
+    """Collect a suite once, and return the result of some work in a room where submissions are graded by it."""
 
-    def body(checks: tuple[Check, ...], judge: Judge) -> None:
+    def body(checks: tuple[Check, ...], judge: Judge) -> Result:
         room = TrialRoom(suite, workers, checks, judge, reach)
         try:
-            work(room)
+            return work(room)
         finally:
             room.close()
 
-    run_suite(suite, body)
+    return run_suite(suite, body)
 
 
 def _completed(judge: Judge, skipped: Skipped, known: Sequence[CheckResult]) -> Judge:

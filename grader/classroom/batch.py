@@ -18,14 +18,13 @@ from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
-from grader.core.report import Report
-from grader.core.review import Undecided
+from grader.core.report import Report, Undecided
 from grader.core.safe_text import plain_name
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
 from grader.grading.executor import Executor
 from grader.grading.pool import Graded
-from grader.grading.tell import Tell
+from grader.grading.workers import TellSlowCheck
 from grader.submission.ref_form import ref_form
 from grader.submission.submission import SubmissionRef
 
@@ -95,7 +94,7 @@ class Batch:
                 self._note(key, handed_in, now)
         return len(self._noted)
 
-    def grade(self, executor: Executor, tell: Tell = lambda *_: None) -> Generator[Graded]:
+    def grade(self, executor: Executor, tell: TellSlowCheck = lambda *_: None) -> Generator[Graded]:
         """Grade the submissions that have no report yet; write each report and yield it."""
         todo = self.work
         if self._noted:

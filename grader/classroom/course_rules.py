@@ -12,7 +12,7 @@ from typing import Any, get_args
 from grader.classroom.lateness import LateError, read_penalty
 from grader.classroom.roster import normalize_name
 from grader.classroom.rules import Extension, Rules
-from grader.core.review import Undecided
+from grader.core.report import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
 from grader.course.module import CourseError

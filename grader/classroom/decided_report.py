@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from grader.core.report import CheckResult, CostResult, Report
-from grader.core.review import Decision, ReviewItem, Undecided
+from grader.core.report import CheckResult, CostResult, Decision, Report, ReviewItem, Undecided
 
 Decide = Callable[[ReviewItem], tuple[Decision, str]]  # the decision about an item, and the comment
 

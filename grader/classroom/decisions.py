@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import from_json, to_json
-from grader.core.review import Decision, ReviewItem, ReviewKind, Verdict
+from grader.core.report import Decision, ReviewItem, ReviewKind, Verdict
 
 FILE = "decisions.json"
 SCHEMA = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grader
-from grader.core.versions import environment
+from grader.core.machine import environment
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.seeds import secret_salt

@@ -19,8 +19,7 @@ from grader.classroom.rules import Rules, rules_text
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import CHANGES, GRADES, GRADES_CSV, MISCONCEPTIONS, RULES, ResultsStore, T
 from grader.core.json_record import json_list_parts, json_text
-from grader.core.report import Report, report_from, report_text
-from grader.core.review import Undecided
+from grader.core.report import Report, Undecided, report_from, report_text
 from grader.course.golden import sha256
 
 

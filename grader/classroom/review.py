@@ -16,8 +16,7 @@ from grader.classroom.results import Results
 from grader.classroom.rules import Rules, RulesError, read_rules
 from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.classroom.store.store import RULES, ResultsStore
-from grader.core.report import Report, report_from
-from grader.core.review import ReviewItem, Undecided, Verdict
+from grader.core.report import Report, ReviewItem, Undecided, Verdict, report_from
 
 RESUME = "Run the same `attn grade` again with --resume"
 

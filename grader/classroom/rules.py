@@ -13,7 +13,7 @@ from grader.classroom.marks import Marking
 from grader.classroom.roster import RosterError, normalize_name, read_roster
 from grader.classroom.store.store import RULES, ResultsStore
 from grader.core.json_record import from_json, to_json
-from grader.core.review import Undecided
+from grader.core.report import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
 from grader.submission.attempts import Policy

@@ -6,7 +6,7 @@ import ast
 
 from grader.complexity.audit_names import is_name
 from grader.core import syntax
-from grader.core.ipython_lines import without_magic
+from grader.core.syntax import without_magic
 
 MOST_MAGIC = 200  # IPython lines in a cell
 

@@ -1,8 +1,10 @@
-"""Atomic file writes: a file is complete or it does not exist."""
+"""Files: written in one step, so that each is complete or does not exist, under names that no student can choose."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,3 +62,19 @@ def _write_beside(path: Path, parts: Iterable[bytes], mode: int, *, durable: boo
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+# Windows reserves these names for devices, with any extension.
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+
+def file_name(name: str) -> str:
+    """Return a name as one safe path component. Different names give different components."""
+    escaped = re.sub(r"[^A-Za-z0-9_@+. -]|^[. ]|[. ]$", _percent, name) or "%"
+    if len(escaped) <= 200 and not _RESERVED.fullmatch(escaped):
+        return escaped
+    return f"{escaped[:150]}%{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8", "surrogatepass"))

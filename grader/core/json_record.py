@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from textwrap import indent
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from grader.core.safe_text import visible
 
@@ -109,16 +109,26 @@ def _keys(cls: type) -> tuple[tuple[str, str, bool], ...]:
     return tuple((field.name, key, field.metadata.get(_OMITTED, False)) for field, key in fields if key is not None)
 
 
+class _Field(NamedTuple):
+    """How a field of a record is read."""
+
+    name: str
+    key: str  # in the JSON
+    simple: frozenset[type]  # values of these types are taken as they are
+    read: _Reader  # for all others
+    required: bool
+
+
 @cache
-def _readers(cls: type) -> tuple[tuple[str, str, frozenset[type], _Reader, bool], ...]:
-    """Return for each field its name, its key, the types to take as they are, a reader, and whether it is required."""
+def _readers(cls: type) -> tuple[_Field, ...]:
+    """Return how each field of a class is read."""
     hints = get_type_hints(cls)
     required = {
         field.name
         for field in dataclasses.fields(cls)
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     }
-    return tuple((name, key, *_reader(hints[name]), name in required) for name, key, _ in _keys(cls))
+    return tuple(_Field(name, key, *_reader(hints[name]), name in required) for name, key, _ in _keys(cls))
 
 
 @cache

@@ -2,21 +2,92 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from grader.core.errors import EndingKind
-from grader.core.excerpt import Excerpt
 from grader.core.json_record import OMITTED_IF_NONE, from_json, json_key, json_text, to_json
-from grader.core.review import ReviewItem
-from grader.core.value_gap import ValueGap
+from grader.core.machine import Tier
+from grader.core.safe_text import plain_name, visible_line
 
 SCHEMA = 1
 Status = Literal["graded", "not_importable", "not_graded", "grader_fault"]
 CheckOutcome = Literal["passed", "failed", "held_back", "not_run", "grader_fault"]
 SuiteName = Literal["visible", "hidden", "gpu"]
+ReviewKind = Literal["cost", "code", "check"]
+Verdict = Literal["accepted", "rejected"]
+Decision = Literal["open", "accepted", "rejected"]
+Undecided = Literal["count", "withhold"]  # whether undecided points count until a person has decided
+Rows = tuple[tuple[str, ...], ...]
+AROUND, WIDEST = 2, 160  # lines around the one of an excerpt, and characters of a line
+_LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Some lines of a file, by the number of the first, and the number of the line to look at."""
+
+    file: str
+    first: int
+    marked: int
+    lines: tuple[str, ...]
+
+
+def excerpt_of(file: str, text: str, number: int | None) -> Excerpt | None:
+    """Return the lines around a line of a text; None if it has no such line."""
+    lines = _LINE_END.split(text)
+    if number is None or not 0 < number <= len(lines):
+        return None
+    first = max(1, number - AROUND)
+    return Excerpt(plain_name(file), first, number, tuple(map(_shown, lines[first - 1 : number + AROUND])))
+
+
+def _shown(line: str) -> str:
+    line = line[: WIDEST + 1].expandtabs(4).rstrip()
+    return visible_line(line[:WIDEST]) + ("…" if len(line) > WIDEST else "")
+
+
+@dataclass(frozen=True)
+class ValueGap:
+    """Both results of one public call as rows of numbers, of the same shape, each with at most four digits.
+
+    `part` says which part of the results it is, if it is not everything.
+    """
+
+    call: str
+    part: str
+    yours: Rows
+    expected: Rows
+
+
+@dataclass(frozen=True)
+class ReviewItem:
+    """One thing that a person must decide. `target` is a function or class, or empty for the complete submission.
+
+    `parts` names the checks and costs whose points depend on it, and `points` is their sum. A cost is named like
+    `softmax work`. `code` is the text of the line.
+    """
+
+    target: str
+    what: ReviewKind
+    file: str
+    line: int | None
+    reason: str
+    points: float
+    decision: Decision = "open"
+    comment: str = ""
+    parts: tuple[str, ...] = ()
+    code: str = ""
+
+    def __post_init__(self) -> None:
+        if self.points and not self.parts:  # a decision about it could neither give nor take its points
+            raise ValueError(f"a review item of {self.points:g} points must name the checks or costs that have them")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not decided yet."""
+        return self.decision == "open"
 
 
 @dataclass(frozen=True)
@@ -147,7 +218,7 @@ class Report:
     forbidden: tuple[ForbiddenCall, ...]
     endings: tuple[EndingRecord, ...]
     diagnoses: tuple[Diagnosis, ...]
-    sandbox: Literal["strict", "contained", "none"]
+    sandbox: Tier
     environment: dict[str, str | None]
     timing: dict[str, float | None]
     reviews: tuple[ReviewItem, ...] = ()  # in the JSON after `forbidden`
@@ -198,10 +269,6 @@ class Report:
         return round(sum(item.points for item in self.reviews if item.is_open), 6)
 
 
-# Windows reserves these names for devices, with any extension.
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-
-
 def report_from(data: Any) -> Report:
     """Return the report that plain data describes; ValueError if it does not fit the schema."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
@@ -214,13 +281,14 @@ def report_text(report: Report) -> str:
     return json_text(report.as_json(), allow_nan=False) + "\n"
 
 
-def file_name(name: str) -> str:
-    """Return a name as one safe path component. Different names give different components."""
-    escaped = re.sub(r"[^A-Za-z0-9_@+. -]|^[. ]|[. ]$", _percent, name) or "%"
-    if len(escaped) <= 200 and not _RESERVED.fullmatch(escaped):
-        return escaped
-    return f"{escaped[:150]}%{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+def cost_word(verdict: str, measured: str, message: str, *, too_little: bool = False) -> str:
+    """Return the word for the verdict on one cost. Code that raised was not measured, whatever it did before."""
+    if verdict == "fail":
+        unmeasured = not measured or message.startswith(("NOT MEASURED", "the results are wrong"))
+        return "NOT MEASURED" if unmeasured else "TOO LITTLE" if too_little else "TOO MUCH"
+    return {"pass": "OK", "inconclusive": "not decided"}[verdict]
 
 
-def _percent(match: re.Match[str]) -> str:
-    return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8", "surrogatepass"))
+def without_word(message: str) -> str:
+    """Return the message of a cost without a leading "NOT MEASURED", which the reader already sees."""
+    return re.sub(r"^(not measured( at large sizes)?|it could not be measured): ", "", message, flags=re.IGNORECASE)

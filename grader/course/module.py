@@ -5,19 +5,41 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 Backend = Literal["numpy", "torch"]
 BACKENDS = ("numpy", "torch")
-FORBIDDEN = ("products", "exec", "attention", "ready_made", "torch")
+FORBIDDEN_KINDS = ("products", "exec", "attention", "ready_made", "torch")
 FOLDER = re.compile(r"(\d\d)_([a-z][a-z0-9_]*)")
 LONGEST_CPU = 120  # seconds for one call: a class must be graded in a night
+COUNT = "a whole number above 0"
 FALLBACK = re.compile(r"fallback\w*\.py")
 FIGURE = re.compile(r"[a-z0-9-]+\.svg")
 INTRODUCTION = "before-you-start.md"
+LONGEST_UNLOCKS = 45  # characters: one line of `attn`, beside the title
+# The keys of a `module.toml`, each with an example for the message about a mistake in it.
+KEYS = {
+    "title": 'title = "Softmax"',
+    "order": "order = 1",
+    "minutes": "minutes = 60",
+    "requires": 'requires = ["01_softmax"]',
+    "backend": 'backend = "numpy"',
+    "points": "points = 20",
+}
+OPTIONAL = {
+    "complexity": "[complexity.softmax]",
+    "gpu": "[gpu.fused_attention]",
+    "unchanged": "unchanged = {softmax = 1}",
+    "limits": "limits = {cpu_s = 30}",
+    "fallback": 'fallback = {softmax = "fallback.py"}',
+    "needs": 'needs = "cuda"',
+    "forbidden": 'forbidden = {products = "write the loop yourself"}',
+    "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
+}
 
 
 class CourseError(Exception):
@@ -26,11 +48,20 @@ class CourseError(Exception):
     def __init__(self, file: Path, key: str, problem: str, fix: str, *, usage: bool = False) -> None:
         where = f"{file}: {key}" if key else f"{file}"
         super().__init__(f"{where}: {problem}. {fix}")
-        self.parts = (str(file), key, problem, fix, usage)
         self.file = file
         self.key = key
+        self.problem = problem
         self.fix = fix
         self.usage = usage  # the course is fine; the user asked for something it does not have
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the error as plain data, for another process."""
+        return {**vars(self), "file": str(self.file)}
+
+
+def course_error_from(data: Mapping[str, Any]) -> CourseError:
+    """Return the error that plain data describes."""
+    return CourseError(Path(data["file"]), data["key"], data["problem"], data["fix"], usage=data["usage"])
 
 
 def read_text(path: Path) -> str:
@@ -155,18 +186,19 @@ def read_module(folder: Path) -> Module:
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(file, "", f"cannot be read: {error}", "Save it as UTF-8 text") from None
     _check_keys(folder, table)
-    order = _integer(folder, table, "order")
+    value = partial(_value, folder, table)
+    order = value("order", COUNT, _is_count)
     if order != int(matched[1]):
         fix = f"Write order = {int(matched[1])}, or rename the folder"
         raise module_error(folder, "order", f"is {order}, but the folder is called {folder.name}", fix)
     return Module(
         name=folder.name,
-        title=_text(folder, table, "title"),
+        title=value("title", "text", _is_text),
         order=order,
-        minutes=_integer(folder, table, "minutes"),
-        requires=_names(folder, table, "requires"),
+        minutes=value("minutes", COUNT, _is_count),
+        requires=tuple(value("requires", "a list of modules", _is_list_of_texts)),
         backend=_backend(folder, table),
-        points=_number(folder, table, "points"),
+        points=float(value("points", "a number above 0", _is_positive)),
         folder=folder,
         complexity=_table(folder, table, "complexity"),
         forbidden=_rules(folder, table),
@@ -177,29 +209,6 @@ def read_module(folder: Path) -> Module:
         milestone=_milestone(folder, table),
         needs_gpu=_needs_gpu(folder, table),
     )
-
-
-KEYS = {
-    "title": 'title = "Softmax"',
-    "order": "order = 1",
-    "minutes": "minutes = 60",
-    "requires": 'requires = ["01_softmax"]',
-    "backend": 'backend = "numpy"',
-    "points": "points = 20",
-}
-
-
-OPTIONAL = {
-    "complexity": "[complexity.softmax]",
-    "gpu": "[gpu.fused_attention]",
-    "unchanged": "unchanged = {softmax = 1}",
-    "limits": "limits = {cpu_s = 30}",
-    "fallback": 'fallback = {softmax = "fallback.py"}',
-    "needs": 'needs = "cuda"',
-    "forbidden": 'forbidden = {products = "write the loop yourself"}',
-    "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
-}
-LONGEST_UNLOCKS = 45  # characters: one line of `attn`, beside the title
 
 
 def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
@@ -213,32 +222,28 @@ def _check_keys(folder: Path, table: Mapping[str, Any]) -> None:
             raise module_error(folder, key, "is missing", f"Add a line like {example}")
 
 
-def _integer(folder: Path, table: Mapping[str, Any], key: str) -> int:
+def _value(folder: Path, table: Mapping[str, Any], key: str, kind: str, fits: Callable[[Any], bool]) -> Any:
+    """Return the value of a key that every module has, if it fits."""
     value = table[key]
-    if type(value) is not int or value < 1:
-        raise module_error(folder, key, f"must be a whole number above 0, not {value!r}", f"Write it like {KEYS[key]}")
+    if not fits(value):
+        raise module_error(folder, key, f"must be {kind}, not {value!r}", f"Write it like {KEYS[key]}")
     return value
 
 
-def _number(folder: Path, table: Mapping[str, Any], key: str) -> float:
-    value = table[key]
-    if type(value) not in (int, float) or not 0 < value < 1e6:
-        raise module_error(folder, key, f"must be a number above 0, not {value!r}", f"Write it like {KEYS[key]}")
-    return float(value)
+def _is_positive(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < 1e6
 
 
-def _text(folder: Path, table: Mapping[str, Any], key: str) -> str:
-    value = table[key]
-    if type(value) is not str or not value.strip():
-        raise module_error(folder, key, f"must be text, not {value!r}", f"Write it like {KEYS[key]}")
-    return value
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 1
 
 
-def _names(folder: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = table[key]
-    if type(value) is not list or not all(type(name) is str for name in value):
-        raise module_error(folder, key, f"must be a list of modules, not {value!r}", f"Write it like {KEYS[key]}")
-    return tuple(value)
+def _is_text(value: Any) -> bool:
+    return type(value) is str and bool(value.strip())
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return type(value) is list and all(type(one) is str for one in value)
 
 
 def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -251,7 +256,7 @@ def _table(folder: Path, table: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _points(folder: Path, table: Mapping[str, Any]) -> dict[str, float]:
     points = _table(folder, table, "unchanged")
     for target, value in points.items():
-        if type(value) not in (int, float) or not 0 < value < 1e6:
+        if not _is_positive(value):
             fix = f"Write it like {OPTIONAL['unchanged']}"
             raise module_error(folder, f"unchanged.{target}", f"must be a number above 0, not {value!r}", fix)
     return {target: float(value) for target, value in points.items()}
@@ -302,7 +307,7 @@ def _milestone(folder: Path, table: Mapping[str, Any]) -> Milestone | None:
     if not entry:
         return None
     fix = f"Write it like {OPTIONAL['milestone']}"
-    if entry.keys() != {"unlocks", "try"} or not all(type(text) is str and text.strip() for text in entry.values()):
+    if entry.keys() != {"unlocks", "try"} or not all(map(_is_text, entry.values())):
         raise module_error(folder, "milestone", "must have unlocks and try, both text", fix)
     if len(entry["unlocks"]) > LONGEST_UNLOCKS:
         problem = f"has {len(entry['unlocks'])} characters"
@@ -317,17 +322,16 @@ def _milestone(folder: Path, table: Mapping[str, Any]) -> Milestone | None:
 
 
 def _rules(folder: Path, table: Mapping[str, Any]) -> dict[str, ForbiddenRule]:
-    fix = (
-        f"Write it like {OPTIONAL['forbidden']}, or with why = ... and functions = [...]. Kinds: {', '.join(FORBIDDEN)}"
-    )
+    kinds = ", ".join(FORBIDDEN_KINDS)
+    fix = f"Write it like {OPTIONAL['forbidden']}, or with why = ... and functions = [...]. Kinds: {kinds}"
     rules: dict[str, ForbiddenRule] = {}
     for kind, entry in _table(folder, table, "forbidden").items():
         rule = {"why": entry, "functions": []} if type(entry) is str else entry
-        if kind not in FORBIDDEN:
+        if kind not in FORBIDDEN_KINDS:
             raise module_error(folder, f"forbidden.{kind}", "is not something that can be forbidden", fix)
         if type(rule) is not dict or rule.keys() != {"why", "functions"} or type(rule["why"]) is not str:
             raise module_error(folder, f"forbidden.{kind}", "must say why, as text", fix)
-        if type(rule["functions"]) is not list or not all(type(name) is str for name in rule["functions"]):
+        if not _is_list_of_texts(rule["functions"]):
             raise module_error(folder, f"forbidden.{kind}", "must list names of functions", fix)
         rules[kind] = ForbiddenRule(rule["why"], tuple(rule["functions"]))
     return rules

@@ -1,4 +1,7 @@
-"""Notebooks, written from a percent-format script and read as code cells."""
+"""Notebooks, written from a percent-format script and read as code cells.
+
+The percent format is a script of cells, each starting with a line `# %%`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-
-from grader.course.percent import split_cells
 
 MAX_CELLS = 1_000
 _CELL = re.compile(r"^# %%(?P<kind> \[markdown\])?[^\n]*\n?", re.MULTILINE)
@@ -108,3 +109,11 @@ def _cell(kind: str, source: str, metadata: Mapping[str, Any], identifier: str) 
         "source": source.splitlines(keepends=True),
     }
     return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+
+
+def split_cells(pattern: re.Pattern[str], text: str) -> tuple[str, list[tuple[re.Match[str], str]]]:
+    """Return the text before the first cell, and the first line and body of each cell."""
+    marks = list(pattern.finditer(text))
+    starts = [*(mark.start() for mark in marks), len(text)]
+    cells = [(mark, text[mark.end() : end]) for mark, end in zip(marks, starts[1:], strict=True)]
+    return text[: starts[0]], cells

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.core.excerpt import Excerpt, excerpt_of
-from grader.core.report import CheckResult, Diagnosis, StatedProperties
+from grader.core.report import CheckResult, Diagnosis, Excerpt, StatedProperties, excerpt_of
 from grader.core.safe_text import printable
 from grader.course.api import REFLECT
 from grader.course.golden import read_golden

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from grader.core.compare import as_float64
+from grader.core.report import Rows, ValueGap
 from grader.core.safe_text import printable
-from grader.core.value_gap import Rows, ValueGap
 from grader.diagnosis.findings import Finding
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.observe import Observed

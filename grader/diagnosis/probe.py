@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.core.compare import shape_of
 from grader.course.api import Api
-from grader.course.load_python import load_python
+from grader.course.loading import load_python
 from grader.course.module import CourseError, Module
 from grader.sandbox.protocol.recipe import NOTHING, Recipe
 from grader.sandbox.protocol.script_object import objects_in

@@ -14,7 +14,7 @@ from grader.core.safe_text import printable
 from grader.grading.checks import Check
 from grader.sandbox.protocol.device_findings import DeviceCall
 
-FAULT = "a fault of the grader, not of your code"
+GRADERS_FAULT = "a fault of the grader, not of your code"
 FAULT_LINES = 8
 MAX_LISTED = 5
 _EXPRESSION = re.compile(r"(?<=.)\nassert .*", re.DOTALL)
@@ -55,7 +55,7 @@ def judge_check(check: Check, problem: BaseException | None, device_calls: Seque
         return replace(result, asserted=not isinstance(problem, StudentError))
     where = "".join(traceback.format_exception(problem)[-FAULT_LINES:])
     fault = f"the check itself failed with {type(problem).__name__}: {problem}\n{where}"
-    result = result_of(check, "grader_fault", FAULT, fault)
+    result = result_of(check, "grader_fault", GRADERS_FAULT, fault)
     return replace(result, earned=None)
 
 

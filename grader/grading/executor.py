@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from grader.core.disk_table import DiskList
-from grader.core.versions import gpu_name
+from grader.core.machine import gpu_name
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.pool import Graded, grade_in_pool
-from grader.grading.tell import Tell
+from grader.grading.workers import TellSlowCheck
 from grader.submission.ref_form import ref_form
 from grader.submission.submission import SubmissionRef
 
@@ -23,7 +23,7 @@ class Executor(Protocol):
     def gpu_name(self) -> str | None:
         """The GPU that graded code may use, by the driver's name; None if there is none."""
 
-    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
+    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: TellSlowCheck) -> Generator[Graded]:
         """Yield each submission with its report when it is done, in any order, each exactly once.
 
         The work comes module by module, because another module costs a process a new start. Closing the iterator stops
@@ -43,7 +43,7 @@ class SplitPool:
         """The GPU of the modules that use one."""
         return self.gpu.gpu_name
 
-    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
+    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: TellSlowCheck) -> Generator[Graded]:
         """Grade what needs no GPU first, then the rest."""
         for executor, wanted in ((self.plain, False), (self.gpu, True)):
             fitting = (one for one in work if uses_gpu(course, course.module(one.module)) == wanted)
@@ -70,7 +70,7 @@ class LocalPool:
         """The GPU of this machine, if it is used."""
         return (gpu_name() or "unknown") if self.gpu else None
 
-    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
+    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: TellSlowCheck) -> Generator[Graded]:
         """Grade with this machine's cores."""
         jobs = 1 if self.gpu else self.jobs
         return grade_in_pool(course, work, jobs, allow_unjailed=self.allow_unjailed, gpu=self.gpu, tell=tell)

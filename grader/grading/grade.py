@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.load_solution import load_reference
+from grader.course.loading import load_reference
 from grader.course.module import CourseError, Module
 from grader.course.seeds import secret_salt
 from grader.diagnosis.diagnose import Diagnoser
@@ -19,8 +19,7 @@ from grader.grading.run_suite import run_suite
 from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge, Suite
-from grader.grading.tell import Tell
-from grader.grading.workers import NEEDS_GPU, NoGpuError, Workers
+from grader.grading.workers import MODULE_NEEDS_GPU, NoGpuError, TellSlowCheck, Workers, open_workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
 from grader.sandbox.jail.view import gpu_devices, view_for
@@ -37,7 +36,7 @@ def grade(
     allow_unjailed: bool = False,
     begun: ZygoteSpawner | None = None,
     gpu: bool = False,
-    tell: Tell = lambda *_: None,
+    tell: TellSlowCheck = lambda *_: None,
 ) -> None:
     """Grade submissions by a module's visible and hidden checks; `on_report` gets each report when it is done.
 
@@ -76,7 +75,7 @@ def check_own_file(
     module: Module,
     begun: ZygoteSpawner | None = None,
     case: str = "",
-    told: Tell = lambda *_: None,
+    told: TellSlowCheck = lambda *_: None,
 ) -> Report:
     """Run the visible checks on the student's own file. Their other modules can be imported."""
     reports: list[Report] = []
@@ -92,7 +91,7 @@ def check_own_files(
     on_report: Callable[[Report], None],
     begun: ZygoteSpawner | None = None,
     case: str = "",
-    told: Tell = lambda *_: None,
+    told: TellSlowCheck = lambda *_: None,
 ) -> None:
     """Run the visible checks on one version of the student's file after another."""
     suite = Suite(module, course.api(module), module.checks, case=case)
@@ -121,48 +120,63 @@ def run_grading(
     workers: Workers | None = None,
     gpu: bool = False,
     course: Course | None = None,
-    tell: Tell = lambda *_: None,
+    tell: TellSlowCheck = lambda *_: None,
 ) -> None:
     """Grade submissions by the checks of any suite; without a jail only with `allow_unjailed`, for one's own code.
 
     With `course`, the fallbacks of the module stand in for earlier modules that are missing or at fault.
     """
-    alone = suite.module.needs_gpu  # every call of such a module is made on the GPU
+    module = suite.module
+    alone = module.needs_gpu  # every call of such a module is made on the GPU
     if alone and not (gpu and gpu_devices()):
-        raise NoGpuError(NEEDS_GPU)
-    require_backend(suite.module)
+        raise NoGpuError(MODULE_NEEDS_GPU)
+    require_backend(module)
     cost_measurer = suite.cost_measurer()
-    is_measured = gpu and suite.hidden is not None and suite.measured and suite.module.gpu
+    is_measured = gpu and suite.hidden is not None and suite.measured and module.gpu
     gpu_measurer = suite.gpu_measurer() if is_measured else None
     gpu = alone or (gpu and (gpu_measurer is not None or suite.gpu is not None))  # otherwise it has nothing to do
-    diagnoser = Diagnoser(suite.module) if suite.diagnosed and not alone else None
+    diagnoser = Diagnoser(module) if suite.diagnosed and not alone else None
+    allowed = (limits or (GPU_LIMITS if alone else Limits())).with_cpu(module.cpu_s)
+    opened = open_workers(module.backend, begun, allow_unjailed=allow_unjailed, gpu=gpu, alone=alone)
+    with contextlib.nullcontext(workers) if workers else opened as used:
+        stand_in = _stand_in(suite, course, limits, used)
 
-    allowed = (limits or (GPU_LIMITS if alone else Limits())).with_cpu(suite.module.cpu_s)
+        def body(checks: tuple[Check, ...], judge: Judge) -> None:
+            measurers = (cost_measurer, gpu_measurer)
+            context = GradingContext(module, suite.api, checks, judge, *measurers, diagnoser, used, allowed, tell)
 
-    def body(checks: tuple[Check, ...], judge: Judge) -> None:
-        measurers = (cost_measurer, gpu_measurer)
-        context = GradingContext(suite.module, suite.api, checks, judge, *measurers, diagnoser, found, allowed, tell)
+            def graded(submission: Submission) -> Report:
+                grading = SubmissionGrading(context, submission)
+                return used.run_with_retry(grading.run, grading.not_graded)
 
-        def graded(submission: Submission) -> Report:
-            grading = SubmissionGrading(context, submission)
-            return found.run_with_retry(grading.run, grading.not_graded)
+            for submission in submissions:
+                on_report(graded(submission) if stand_in is None else stand_in.graded(submission, graded))
 
-        for submission in submissions:
-            on_report(graded(submission) if stand_in is None else stand_in.graded(submission, graded))
+        run_suite(suite, body)  # the zygote imports its libraries while pytest collects
+
+
+def authors_reports(
+    suite: Suite, submissions: Iterable[Submission], workers: Workers | None = None, *, gpu: bool = False
+) -> list[Report]:
+    """Return the reports of submissions by the author, which need no jail."""
+    reports: list[Report] = []
+    run_grading(suite, submissions, reports.append, allow_unjailed=True, workers=workers, gpu=gpu)
+    return reports
+
+
+def _stand_in(suite: Suite, course: Course | None, limits: Limits | None, workers: Workers) -> StandIn | None:
+    """Return what decides which fallbacks stand in; None for a module without any."""
+    if course is None or not suite.module.fallback:
+        return None
 
     def grade_earlier(module: Module, submission: Submission) -> Report:
-        assert course is not None
-        earlier = Suite(module, course.api(module), module.checks)
-        earlier = earlier if suite.hidden is None else full_suite(course, module)
+        visible = Suite(module, course.api(module), module.checks)
+        earlier = visible if suite.hidden is None else full_suite(course, module)
         reports: list[Report] = []
-        run_grading(replace(earlier, diagnosed=False), [submission], reports.append, limits, workers=found)
+        run_grading(replace(earlier, diagnosed=False), [submission], reports.append, limits, workers=workers)
         return reports[0]
 
-    stand_in = StandIn(course, suite.module, grade_earlier) if course and suite.module.fallback else None
-    opened = workers is None
-    found = workers or Workers(suite.module.backend, begun, allow_unjailed=allow_unjailed, gpu=gpu, alone=alone)
-    with found if opened else contextlib.nullcontext():
-        run_suite(suite, body)  # the zygote imports its libraries while pytest collects
+    return StandIn(course, suite.module, grade_earlier)
 
 
 def require_hidden(course: Course, module: Module) -> None:

@@ -15,7 +15,7 @@ from grader.sandbox.jail.spawner import WorkerLostError
 from grader.sandbox.session import Session
 from grader.sandbox.student import Student
 
-NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
+CHECK_NEEDS_GPU = "not run: needs a GPU (attn grade --device cuda)"
 DISAGREES = "it failed after other functions had run, and passed in a new process: an instructor must check"
 RunCheck = Callable[[Student], BaseException | None]  # runs a check once and returns what it raised
 
@@ -32,7 +32,7 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             continue
         session = student._session.gpu if check.suite == "gpu" else student._session
         if session is None:
-            results[check.name] = result_of(check, "not_run", NEEDS_GPU, NEEDS_GPU)
+            results[check.name] = result_of(check, "not_run", CHECK_NEEDS_GPU, CHECK_NEEDS_GPU)
             continue
         disagrees = False
         with _time_of(check, session):

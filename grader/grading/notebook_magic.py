@@ -6,7 +6,7 @@ encoded and decoded, so that a check sees exactly what it sees in grading.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +15,8 @@ from grader.core.report import CheckResult
 from grader.course.api import Api
 from grader.grading.argument_checks import judge_arguments
 from grader.grading.checks import read_checks
-from grader.grading.direct_tests import DirectTest, tests_among
 from grader.grading.judge import judge
-from grader.grading.suite import visible_rng
+from grader.grading.run_suite import directly, tests_among
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.protocol.decoder import decode
 from grader.sandbox.protocol.encoder import encode
@@ -71,12 +70,11 @@ def check(line: str, cell: str, names: Mapping[str, Any]) -> str:
     """Run the checks that a cell defines on some names, and return what to show; ChecksFailedError if one fails."""
     module, target = line.split()
     space: dict[str, Any] = {"__name__": f"checks of {target}"}
-    exec(
-        compile(cell, f"<checks of {target}>", "exec"), space
-    )  # in a separate namespace: the notebook's names do not change
+    # In a separate namespace: the notebook's names do not change.
+    exec(compile(cell, f"<checks of {target}>", "exec"), space)
     tests = tests_among(space, _CELL) or []
-    checks = read_checks([one.test for one in tests], {_CELL: "visible"}, (target,))
-    pairs = [(_run(one, module), check) for one, check in zip(tests, checks, strict=True)]
+    checks = read_checks(tests, {_CELL: "visible"}, (target,))
+    pairs = [(directly(one, module), check) for one, check in zip(tests, checks, strict=True)]
     session, api = _InProcess(names), _api(names)
     found = judge(Student(session, api), pairs).checks
     found += tuple(judge_arguments((), session.calls, found, checks, api))
@@ -92,10 +90,6 @@ def load_ipython_extension(shell: Any) -> None:
         shell.display_pub.publish({"text/plain": check(line, cell, shell.user_ns)})
 
     shell.register_magic_function(magic, "cell", "check")
-
-
-def _run(one: DirectTest, module: str) -> Callable[[Student], BaseException | None]:
-    return lambda student: one.run(student, visible_rng(module, one.test.name))
 
 
 def _api(names: Mapping[str, Any]) -> Api:

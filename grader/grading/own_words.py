@@ -75,19 +75,18 @@ def _message(check: CheckResult, defined: list[_Definition], api: Api, loop: str
 
 def _loop_words(ending: EndingRecord, cells: Iterable[_Cell], limits: Limits) -> str:
     limit = limits.for_import.cpu_s if ending.during == IMPORT else limits.cpu_s
-    return _stopped_words(
-        ending.file, ending.line, next((one for one in cells if one.file == ending.file), None), limit
-    )
+    return _stopped_words(ending.file, ending.line, (one for one in cells if one.file == ending.file), limit)
 
 
 def stopped_words(file: str, line: int, text: str, seconds: float) -> str:
     """Say where a script was when its time was over."""
-    return _stopped_words(file, line, next(_cells(Source(file, (text,), notebook=False)), None), seconds)
+    return _stopped_words(file, line, _cells(Source(file, (text,), notebook=False)), seconds)
 
 
-def _stopped_words(file: str, line: int, cell: _Cell | None, limit: float) -> str:
-    """Say where a call was when its time was over, and that it is a loop if it was in one."""
+def _stopped_words(file: str, line: int, cells: Iterator[_Cell], limit: float) -> str:
+    """Say where a call was when its time was over, and that it is a loop if the first of some cells has one there."""
     words = f"stopped after {limit:g} s of computing, in line {line} of {file}"
+    cell = next(cells, None)
     loop = None if cell is None else _innermost_loop(cell.tree, line)
     if cell is None or loop is None:
         return f"{words}. It takes too long, or it never ends."

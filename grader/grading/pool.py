@@ -8,21 +8,21 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.core.machine import Tier, environment
 from grader.core.report import Report
-from grader.core.tier import Tier
+from grader.core.safe_text import plain_name, printable
 from grader.course.course import Course
-from grader.grading.failure import NoProcessError
-from grader.grading.not_graded import not_graded
 from grader.grading.process_handle import (
     ALLOW_UNJAILED,
     CAN_FORK,
     GPU,
     GradingProcess,
+    NoProcessError,
     ProcessLostError,
     StartedProcess,
     Template,
 )
-from grader.grading.tell import Tell
+from grader.grading.workers import TellSlowCheck
 from grader.submission.submission import Submission, SubmissionRef
 from grader.submission.submission_hash import submission_hash
 
@@ -66,7 +66,7 @@ def grade_in_pool(
     *,
     allow_unjailed: bool = False,
     gpu: bool = False,
-    tell: Tell = lambda *_: None,
+    tell: TellSlowCheck = lambda *_: None,
 ) -> Generator[Graded]:
     """Yield each submission with its report when it is done; closing the iterator stops everything at once.
 
@@ -116,7 +116,7 @@ class _Pool:
         self._answered = False
         self._lost = 0
 
-    def results(self, drivers: int, tell: Tell) -> Iterator[Graded]:
+    def results(self, drivers: int, tell: TellSlowCheck) -> Iterator[Graded]:
         """Yield the results of the drivers until the last one has ended; pass on what they say about slow checks."""
         while drivers:
             try:
@@ -157,7 +157,7 @@ class _Pool:
                 report = None
                 if not submission.lost:
                     process, report = self._graded(process, submission, core)
-                report = report or self._not_graded(submission)
+                report = report or machine_failed(self.course, submission, submission.lost or LOST, self._tier)
                 self._put(Graded(handed_in, submission_hash(submission), report))
         except Exception as error:  # noqa: BLE001 - raised where the results are read
             self._put(error)
@@ -198,20 +198,14 @@ class _Pool:
             raise NoProcessError(f"{why}, and so did all processes before it") from None
         return None, None
 
-    def _not_graded(self, submission: Submission) -> Report:
-        """Return a report without a score: the machine failed, not the submission."""
-        return machine_failed(self.course, submission, submission.lost or LOST, self._tier)
-
     def _started(self, core: int | None, *, forked: bool) -> GradingProcess:
         with self._lock:
             if self._stopped:
                 raise ProcessLostError("stopped")
-            process = (self._forked(core) if forked else None) or StartedProcess(self.course.root, self.flags)
+            copy = self._template.fork(core) if forked and self._template is not None else None
+            process = copy or StartedProcess(self.course.root, self.flags)
             self._processes.add(process)
             return process
-
-    def _forked(self, core: int | None) -> GradingProcess | None:
-        return self._template.fork(core) if self._template is not None else None
 
     def _close(self, process: GradingProcess) -> None:
         with self._lock:
@@ -220,5 +214,22 @@ class _Pool:
 
 
 def machine_failed(course: Course, submission: Submission, why: str, tier: Tier) -> Report:
-    """Return a report without a score: the machine failed, not the submission."""
-    return not_graded(course.module(submission.module), submission, f"not graded yet: {why}; it is not your code", tier)
+    """Return a report without a score and without checks: the machine failed, not the submission."""
+    module = course.module(submission.module)
+    return Report(
+        module=module.name,
+        submission=plain_name(submission.student),
+        file=plain_name(submission.file),
+        status="not_graded",
+        score=None,
+        max_score=module.points,
+        message=printable(f"not graded yet: {why}; it is not your code"),
+        checks=(),
+        costs=(),
+        forbidden=(),
+        endings=(),
+        diagnoses=(),
+        sandbox=tier,
+        environment=environment(),
+        timing={"wall_s": None, "cpu_s": None},
+    )

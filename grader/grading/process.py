@@ -19,9 +19,8 @@ from typing import IO, Any
 from grader.core.json_record import from_json
 from grader.core.report import Report
 from grader.course.course import read_course
-from grader.grading.failure import failure_of
 from grader.grading.grade import grade
-from grader.grading.process_handle import ALLOW_UNJAILED, GPU
+from grader.grading.process_handle import ALLOW_UNJAILED, GPU, failure_of
 from grader.sandbox.jail.spawner import ZygoteSpawner
 from grader.submission.submission import Submission
 

@@ -9,16 +9,16 @@ import socket
 import struct
 import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NoReturn
 
 import grader
 from grader.core.json_record import to_json
 from grader.core.report import Report, report_from
-from grader.course.module import Backend
-from grader.grading.failure import raise_failure
-from grader.grading.tell import Tell
+from grader.course.module import Backend, CourseError, course_error_from
+from grader.grading.workers import NoGpuError, NoJailError, TellSlowCheck
 from grader.sandbox.jail.environment import ONE_THREAD
 from grader.submission.submission import Submission
 
@@ -26,6 +26,12 @@ ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process
 ORDER, ANY_CORE = struct.Struct("!i"), -1  # of a template: the core that a new process stays on
 CLOSE_SECONDS = 10.0
 CAN_FORK = sys.platform == "linux"  # elsewhere a process with NumPy cannot be forked, or does not end with its parent
+# Why nothing can be graded, in the answer of a grading process.
+NO_JAIL, NO_GPU, COURSE, NO_PROCESS, FAULT = "no_jail", "no_gpu", "course", "no_process", "fault"
+
+
+class NoProcessError(Exception):
+    """Grading processes end before they answer anything, so the submissions are not the cause."""
 
 
 class ProcessLostError(Exception):
@@ -39,7 +45,7 @@ class GradingProcess:
         self._requests = requests
         self._answers = answers
 
-    def ask(self, submission: Submission, tell: Tell) -> Report:
+    def ask(self, submission: Submission, tell: TellSlowCheck) -> Report:
         """Send one submission and return its report; `tell` gets every slow check that begins."""
         try:
             self._requests.write(json.dumps(to_json(submission)).encode() + b"\n")
@@ -69,7 +75,7 @@ class StartedProcess(GradingProcess):
     """A grading process that was started from scratch."""
 
     def __init__(self, root: Path, flags: Sequence[str]) -> None:
-        self._process = _start("grader.grading.process", str(root), *flags, pipes=True)
+        self._process = start_python("grader.grading.process", str(root), *flags, pipes=True)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         super().__init__(self._process.stdin, self._process.stdout)
@@ -117,7 +123,7 @@ class Template:
     def __init__(self, root: Path, flags: Sequence[str], backend: Backend) -> None:
         self._control, theirs = socket.socketpair()
         with theirs:
-            self._process = _start(
+            self._process = start_python(
                 "grader.grading.template", str(theirs.fileno()), backend, str(root), *flags, passed=theirs.fileno()
             )
 
@@ -142,7 +148,10 @@ class Template:
         _wait_or_kill(self._process)
 
 
-def _start(module: str, *arguments: str, pipes: bool = False, passed: int | None = None) -> subprocess.Popen[bytes]:
+def start_python(
+    module: str, *arguments: str, pipes: bool = False, passed: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a module of ours as a program of its own, with pipes or without."""
     # The process must run this code, not that of an installed package.
     path = os.pathsep.join(filter(None, [str(Path(grader.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]))
     standard = subprocess.PIPE if pipes else subprocess.DEVNULL
@@ -162,3 +171,29 @@ def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def failure_of(error: Exception) -> dict[str, Any]:
+    """Return the reason why nothing can be graded as data: a grading process answers with it instead of a report."""
+    if isinstance(error, NoJailError):
+        return {"error": NO_JAIL}
+    if isinstance(error, NoGpuError):
+        return {"error": NO_GPU, "why": str(error)}
+    if isinstance(error, CourseError):
+        return {"error": COURSE, "why": error.as_data()}
+    if isinstance(error, NoProcessError):
+        return {"error": NO_PROCESS, "why": str(error)}
+    return {"error": FAULT, "why": "".join(traceback.format_exception(error))}
+
+
+def raise_failure(answer: dict[str, Any]) -> NoReturn:
+    """Raise the exception that the data describes."""
+    if answer["error"] == NO_JAIL:
+        raise NoJailError
+    if answer["error"] == NO_GPU:
+        raise NoGpuError(answer["why"])
+    if answer["error"] == COURSE:
+        raise course_error_from(answer["why"])
+    if answer["error"] == NO_PROCESS:
+        raise NoProcessError(answer["why"])
+    raise RuntimeError("a grading process failed:\n" + answer["why"])

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import pytest
@@ -20,9 +20,9 @@ from grader.course.seeds import seed_of
 from grader.diagnosis.probe import Probe, read_probes
 from grader.grading.checks import Test, check_name
 from grader.grading.judge import raised_by
-from grader.grading.mark import MARK
+from grader.grading.pytest_plugin import MARK
 from grader.grading.shown_shapes import ShownShapes
-from grader.grading.suite import Body, Suite, run_tests, visible_rng
+from grader.grading.suite import Body, Result, Suite, files_of, run_tests, visible_rng
 from grader.sandbox.student import Student
 
 # No terminal, no cache, no conftest, no plugin but ours: a suite runs the same in every folder.
@@ -49,10 +49,10 @@ _ARGUMENTS = (
 _VARIABLES = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 
 
-def run_with_pytest(suite: Suite, body: Body) -> None:
-    """Have pytest collect a suite, and run `body` in its session."""
+def run_with_pytest(suite: Suite, body: Body[Result]) -> Result:
+    """Have pytest collect a suite, run `body` in its session, and return what it returns."""
     plugin = _SuitePlugin(suite, body)
-    files = [str(path) for path in suite.files()]
+    files = [str(path) for path in files_of(suite)]
     root = suite.module.folder.parent.parent
     with _untouched_process(files):
         code = pytest.main([*_ARGUMENTS, f"--rootdir={root}", *files], [plugin])
@@ -62,6 +62,8 @@ def run_with_pytest(suite: Suite, body: Body) -> None:
         raise KeyboardInterrupt
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {code!r} before it ran the suite of {suite.module.name}")
+    (result,) = plugin.results
+    return result
 
 
 @contextlib.contextmanager
@@ -85,13 +87,16 @@ class SuiteFaultError(Exception):
     """A check that failed outside its own body: in a fixture, or in pytest itself."""
 
 
-class _SuitePlugin:
-    def __init__(self, suite: Suite, body: Body) -> None:
-        self.suite = suite
-        self.body = body
+class _SuitePlugin(Generic[Result]):
+    """What pytest calls: the public methods are its hooks and the fixtures of checks."""
+
+    def __init__(self, suite: Suite, body: Body[Result]) -> None:
+        self._suite = suite
+        self._body = body
         self.error: BaseException | None = None
-        self.current: Student | None = None
-        self.shapes: dict[str, ShownShapes] = {}  # by check
+        self.results: list[Result] = []  # one, unless there is an error
+        self._current: Student | None = None
+        self._shapes: dict[str, ShownShapes] = {}  # by check
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", MARK)
@@ -103,15 +108,15 @@ class _SuitePlugin:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed and self.error is None:
-            path = report.fspath or str(self.suite.module.folder)
+            path = report.fspath or str(self._suite.module.folder)
             self.error = CourseError(Path(path), *_collection_fault(report.longreprtext, Path(path)), "Fix the suite")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         try:
             if self.error is None:
                 items = [item for item in session.items if isinstance(item, pytest.Function)]
-                runs = [(_test(item), partial(self.call if _is_plain(item) else self.run, item)) for item in items]
-                run_tests(self.suite, runs, self.body)
+                runs = [(_test(item), partial(self._call if _is_plain(item) else self._run, item)) for item in items]
+                self.results.append(run_tests(self._suite, runs, self._body))
         except BaseException as error:  # noqa: BLE001 - pytest would print it; the caller must see it
             self.error = error
         return True
@@ -119,65 +124,65 @@ class _SuitePlugin:
     @pytest.fixture
     def student(self) -> Student | None:
         """The student's module."""
-        return self.current
+        return self._current
 
     @pytest.fixture
     def reference(self) -> Any:
         """The reference solution, in the trusted process."""
-        return self.own_reference()
+        return self._own_reference()
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
         """Random numbers for this check, the same for every student."""
-        return self.own_rng(request.path, request.node.name)
+        return self._own_rng(request.path, request.node.name)
 
     @pytest.fixture
     def shown(self, request: pytest.FixtureRequest) -> ShownShapes:
         """The calls that students can see, with other numbers."""
-        return self.own_shown(request.path, request.node.name)
+        return self._own_shown(request.path, request.node.name)
 
-    def own_reference(self) -> Any:
+    def _own_reference(self) -> Any:
         """Return the reference, for checks that may use it."""
-        if self.suite.reference is None:
+        if self._suite.reference is None:
             raise RuntimeError("there is no reference here: visible checks must not use it")
-        return self.suite.reference
+        return self._suite.reference
 
-    def own_rng(self, path: Path, test: str) -> np.random.Generator:
+    def _own_rng(self, path: Path, test: str) -> np.random.Generator:
         """Return a check's random numbers; those of a hidden check come from the course's secret salt."""
-        name = self.suite.module.name
-        if path not in (self.suite.hidden, self.suite.gpu):
+        name = self._suite.module.name
+        if path not in (self._suite.hidden, self._suite.gpu):
             return visible_rng(name, test)
-        return np.random.default_rng(seed_of(self.suite.salt, name, check_name(test)))
+        return np.random.default_rng(seed_of(self._suite.salt, name, check_name(test)))
 
-    def own_shown(self, path: Path, test: str) -> ShownShapes:
+    def _own_shown(self, path: Path, test: str) -> ShownShapes:
         """Return the calls that students can see, with the numbers of one check, the same for every student."""
-        if test not in self.shapes:
-            rng = partial(self.own_rng, path, f"{test} shown")
-            self.shapes[test] = ShownShapes(self.probes, self.own_reference(), rng)
-        return self.shapes[test]
+        if test not in self._shapes:
+            rng = partial(self._own_rng, path, f"{test} shown")
+            self._shapes[test] = ShownShapes(self._probes, self._own_reference(), rng)
+        return self._shapes[test]
 
     @cached_property
-    def probes(self) -> tuple[Probe, ...]:
-        return read_probes(self.suite.module, self.suite.api)
+    def _probes(self) -> tuple[Probe, ...]:
+        return read_probes(self._suite.module, self._suite.api)
 
-    def call(self, item: pytest.Function, student: Student) -> BaseException | None:
+    def _call(self, item: pytest.Function, student: Student) -> BaseException | None:
         """Call a check that does not need pytest, whose set-up and tear-down take longer than most checks."""
         give: dict[str, Callable[[], Any]] = {
             "student": lambda: student,
-            "reference": self.own_reference,
-            "rng": lambda: self.own_rng(item.path, item.name),
-            "shown": lambda: self.own_shown(item.path, item.name),
+            "reference": self._own_reference,
+            "rng": lambda: self._own_rng(item.path, item.name),
+            "shown": lambda: self._own_shown(item.path, item.name),
         }
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
             return raised_by(lambda: item.obj(**{name: give[name]() for name in item._fixtureinfo.argnames}))
 
-    def run(self, item: pytest.Function, student: Student) -> BaseException | None:
+    def _run(self, item: pytest.Function, student: Student) -> BaseException | None:
         """Run one check once with pytest and return what it raised.
 
         These are the three phases of pytest's protocol without its reports: formatting tracebacks that are never read
         would take longer than the check.
         """
-        self.current = student
+        self._current = student
         # The same item runs again for every student; this is how pytest's own rerun plugins reset it.
         item._initrequest()
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from grader.core.report import CheckResult, cost_name
-from grader.core.review import ReviewItem
+from grader.core.report import CheckResult, ReviewItem, cost_name
 from grader.core.safe_text import one_line, plain_name, printable
 from grader.submission.submission import Submission
 

@@ -11,22 +11,29 @@ from typing import TYPE_CHECKING
 
 from grader.complexity.gpu_speed import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
-from grader.core.excerpt import excerpt_of
-from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report, Status
-from grader.core.review import ReviewItem
+from grader.core.machine import environment, gpu_name
+from grader.core.report import (
+    CheckResult,
+    CostResult,
+    Diagnosis,
+    EndingRecord,
+    ForbiddenCall,
+    Report,
+    ReviewItem,
+    Status,
+    excerpt_of,
+)
 from grader.core.safe_text import one_line, plain_name, printable
-from grader.core.versions import environment, gpu_name
 from grader.course.api import Api
 from grader.course.module import Module
 from grader.course.seeds import seed_of
 from grader.diagnosis.diagnose import Diagnoser, Explained
-from grader.grading.check_outcome import FAULT, CheckResults, result_of
+from grader.grading.check_outcome import GRADERS_FAULT, CheckResults, result_of
 from grader.grading.checks import Check
 from grader.grading.load_student import load, program_of
 from grader.grading.review_items import review_items, source_texts
 from grader.grading.suite import Judge
-from grader.grading.tell import Tell
-from grader.grading.workers import Workers
+from grader.grading.workers import TellSlowCheck, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
@@ -57,7 +64,7 @@ class GradingContext:
     diagnoser: Diagnoser | None
     workers: Workers
     limits: Limits
-    tell: Tell = lambda *_: None
+    tell: TellSlowCheck = lambda *_: None
 
     @property
     def max_score(self) -> float:
@@ -149,7 +156,7 @@ class SubmissionGrading:
         self._prepare(session)
         results = self.context.judge(Student(session, self.context.api))
         if any(check.earned is None for check in results.checks):
-            return _Result("grader_fault", None, FAULT, results.checks, results.endings)
+            return _Result("grader_fault", None, GRADERS_FAULT, results.checks, results.endings)
         measured = self._measure(session, results)
         on_gpu, times = self._measure_on_gpu(session, results)
         if self.context.module.needs_gpu:
@@ -165,8 +172,9 @@ class SubmissionGrading:
         score = round(sum(check.earned or 0.0 for check in results.checks) + sum(cost.earned for cost in costs), 6)
         explained = self._diagnose(session, results, measured)
         reviews = review_items(self.submission, results.checks, all_costs)
-        parts = (results.checks, results.endings, costs, forbidden, explained, reviews)
-        return _Result("graded", score, "", *parts, times)
+        return _Result(
+            "graded", score, "", results.checks, results.endings, costs, forbidden, explained, reviews, times
+        )
 
     def _prepare(self, session: Session) -> None:
         """Tell the session what the checks of a full grading need: an audit, and a record where calls are forbidden."""
@@ -251,7 +259,7 @@ class SubmissionGrading:
     def _fault(self, error: Exception) -> _Result:
         detail = "".join(traceback.format_exception(error))
         checks = tuple(replace(one, outcome="grader_fault", earned=None) for one in self.context.not_run(detail))
-        return _Result("grader_fault", None, FAULT, checks, ())
+        return _Result("grader_fault", None, GRADERS_FAULT, checks, ())
 
     def _report(self, result: _Result, timing: dict[str, float | None], printed: str = "") -> Report:
         return Report(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.core.report import SuiteName
     from grader.course.api import Api
 
+Result = TypeVar("Result")
 T = TypeVar("T", Check, CheckResult)
 _NO_CASE = "Run it without --case to see the names of the checks"
 
@@ -43,11 +44,6 @@ class Suite:
     gpu: Path | None = None  # checks that need a GPU; their points are extra, and count only on a machine with a GPU
     case: str = ""  # only checks whose name or property contains this
 
-    def files(self) -> dict[Path, SuiteName]:
-        """Return the suite's files, visible checks first."""
-        visible: dict[Path, SuiteName] = {self.visible: "visible"}
-        return visible | ({self.hidden: "hidden"} if self.hidden else {}) | ({self.gpu: "gpu"} if self.gpu else {})
-
     def cost_measurer(self) -> CostMeasurer | None:
         """Return the measurer of costs. A student's own checks have none, to stay quick: `attn profile` measures."""
         if self.hidden is None or not self.measured:
@@ -62,20 +58,11 @@ class Suite:
 
         return gpu_measurer(self.module, self.salt, self.reference)
 
-    def wants(self, check: Check) -> bool:
-        """Whether a check is to be run."""
-        return self.case.casefold() in f"{check.name} {check.property}".casefold()
 
-    def require_points(self, checks: list[Check]) -> None:
-        """Raise a CourseError unless the checks and costs of a complete suite add up to the points of the module."""
-        if self.hidden is None:
-            return
-        measurer = replace(self, measured=True).cost_measurer()
-        total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
-        total += self.gpu_measurer().points if self.module.needs_gpu else 0.0  # there, they are not extra
-        if abs(total - self.module.points) > 1e-9:
-            problem = f"is {self.module.points:g}, but the checks and costs are worth {total:g}"
-            raise CourseError(self.module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
+def files_of(suite: Suite) -> dict[Path, SuiteName]:
+    """Return the files of a suite, visible checks first."""
+    files: dict[Path, SuiteName] = {suite.visible: "visible"}
+    return files | ({suite.hidden: "hidden"} if suite.hidden else {}) | ({suite.gpu: "gpu"} if suite.gpu else {})
 
 
 class Judge(Protocol):
@@ -85,15 +72,20 @@ class Judge(Protocol):
 
 
 # Gets the list of checks and a judge, and runs submissions through the judge.
-Body = Callable[[tuple[Check, ...], Judge], None]
+Body = Callable[[tuple[Check, ...], Judge], Result]
 
 
-def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) -> None:
-    """Read the checks that the tests of a suite declare, and call `body` with them and their judge."""
-    checks = read_checks([test for test, _ in tests], suite.files(), suite.api.targets)
+def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body[Result]) -> Result:
+    """Read the checks that the tests of a suite declare, and return what `body` makes of them and their judge."""
+    checks = read_checks([test for test, _ in tests], files_of(suite), suite.api.targets)
     own = () if suite.hidden is None else argument_checks(suite.module, suite.api, checks)
-    suite.require_points([*checks, *own])
-    pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
+    _require_points(suite, [*checks, *own])
+    case = suite.case.casefold()
+    pairs = [
+        (run, check)
+        for (_, run), check in zip(tests, checks, strict=True)
+        if case in f"{check.name} {check.property}".casefold()
+    ]
     if not pairs:
         raise CourseError(suite.visible, suite.case, "matches no check", _NO_CASE, usage=True)
 
@@ -104,7 +96,20 @@ def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body) 
         more = judge_arguments(own, calls, found.checks, checks, suite.api, left_out.values())
         return replace(found, checks=_in_order((*found.checks, *more)))
 
-    body(_in_order((*(check for _, check in pairs), *own)), judge_student)
+    return body(_in_order((*(check for _, check in pairs), *own)), judge_student)
+
+
+def _require_points(suite: Suite, checks: list[Check]) -> None:
+    """Raise a CourseError unless the checks and costs of a complete suite add up to the points of the module."""
+    module = suite.module
+    if suite.hidden is None:
+        return
+    measurer = replace(suite, measured=True).cost_measurer()
+    total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
+    total += suite.gpu_measurer().points if module.needs_gpu else 0.0  # there, they are not extra
+    if abs(total - module.points) > 1e-9:
+        problem = f"is {module.points:g}, but the checks and costs are worth {total:g}"
+        raise CourseError(module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
 
 
 def _in_order(found: Sequence[T]) -> tuple[T, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 
+from grader.core.machine import Tier
 from grader.core.report import Report
-from grader.core.tier import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_gpu_spawner, open_spawner
 
-NEEDS_GPU = "not run: this module needs an NVIDIA GPU and --device cuda"
+MODULE_NEEDS_GPU = "not run: this module needs an NVIDIA GPU and --device cuda"
+TellSlowCheck = Callable[[str, str], None]  # called when one begins: a student, and the property that it is about
 
 
 class NoJailError(Exception):
@@ -24,30 +26,17 @@ class NoGpuError(Exception):
 class Workers:
     """A spawner that is replaced when it dies, so that one lost zygote does not cost a class its grades.
 
-    The jail is tested at once, unless it does not matter. Then the zygote starts while other work is done. With `gpu`,
-    there is a second spawner for calls on the GPU. All other calls stay in the jail without a GPU, which is better.
-    With `alone`, all calls are for the GPU: there is one spawner, whose workers may compile.
+    With a second spawner for the GPU, all other calls stay in the jail without a GPU, which is better. With `alone`,
+    all calls are for the GPU.
     """
 
     def __init__(
-        self,
-        backend: Backend,
-        begun: ZygoteSpawner | None = None,
-        *,
-        allow_unjailed: bool,
-        gpu: bool = False,
-        alone: bool = False,
+        self, backend: Backend, begun: ZygoteSpawner | None, gpu_spawner: ZygoteSpawner | None, *, alone: bool
     ) -> None:
         self.backend = backend
         self.begun = begun
-        self._spawner: Spawner | None = None
-        if alone and not allow_unjailed:
-            raise NoJailError
-        self.gpu_spawner = _gpu_spawner(compiles=alone) if gpu else None
-        self._spawner = self.gpu_spawner if alone else None
-        if not allow_unjailed and self.tier == "none":
-            self.__exit__()
-            raise NoJailError
+        self.gpu_spawner = gpu_spawner
+        self._spawner: Spawner | None = gpu_spawner if alone else None
 
     @property
     def spawner(self) -> Spawner:
@@ -63,10 +52,8 @@ class Workers:
         tiers = [self.spawner.tier, *([self.gpu_spawner.tier] if self.gpu_spawner else [])]
         return max(tiers, key=("strict", "contained", "none").index)
 
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the spawners."""
         for one in (self._spawner, self.begun, self.gpu_spawner):
             if one is not None:
                 one.close()
@@ -88,8 +75,26 @@ class Workers:
             return give_up(str(error))
 
 
-def _gpu_spawner(*, compiles: bool) -> ZygoteSpawner:
+@contextmanager
+def open_workers(
+    backend: Backend,
+    begun: ZygoteSpawner | None = None,
+    *,
+    allow_unjailed: bool,
+    gpu: bool = False,
+    alone: bool = False,
+) -> Iterator[Workers]:
+    """Open workers; with `gpu`, also for calls on the GPU; with `alone`, only for these, and they may compile.
+
+    The jail is tested at once, unless it does not matter. Then the zygote starts while other work is done.
+    """
+    if alone and not allow_unjailed:
+        raise NoJailError
     try:
-        return open_gpu_spawner(compiles=compiles)
+        gpu_spawner = open_gpu_spawner(compiles=alone) if gpu else None
     except JailError as error:
         raise NoGpuError(str(error)) from None
+    with closing(Workers(backend, begun, gpu_spawner, alone=alone)) as workers:
+        if not allow_unjailed and workers.tier == "none":
+            raise NoJailError
+        yield workers

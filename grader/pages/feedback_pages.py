@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.marks import Mark
+from grader.core.atomic_file import file_name
 from grader.core.csv_table import csv_text
-from grader.core.report import Report, file_name
+from grader.core.report import Report
 from grader.core.safe_text import one_line
 from grader.course.course import Course
 from grader.course.seeds import course_secret

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.core.machine import environment
 from grader.core.report import EarlierModule
-from grader.core.versions import environment
 from grader.pages.heat_map import LEVELS, HeatCell
 from grader.pages.rendering import render
 from grader.sandbox.protocol.training_run import History, TrainingRun

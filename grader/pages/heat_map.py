@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
-from grader.core.value_gap import Rows, ValueGap
+from grader.core.report import Rows, ValueGap
 
 LEVELS = 4  # shades on each side of zero
 

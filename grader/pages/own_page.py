@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.complexity.cost import Cost
-from grader.core.excerpt import excerpt_of
-from grader.core.report import CostResult, ForbiddenCall, Report
+from grader.core.report import CostResult, ForbiddenCall, Report, excerpt_of
 from grader.core.safe_text import one_line, printable
 from grader.course.module import Module
 from grader.pages.plots import Plotter

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from grader.classroom.marks import Mark
-from grader.core.cost_words import cost_word, without_word
-from grader.core.excerpt import Excerpt
-from grader.core.report import CostResult, Diagnosis, Report
+from grader.core.report import CostResult, Diagnosis, Excerpt, Report, cost_word, without_word
 from grader.core.times import show_length
 from grader.course.api import REFLECT
 from grader.pages.cost_plot import CostPlot

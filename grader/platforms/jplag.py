@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.core.ipython_lines import without_magic
+from grader.core.atomic_file import file_name
 from grader.core.json_record import json_text
-from grader.core.report import file_name
 from grader.core.safe_text import one_line, plain_name
-from grader.core.syntax import parse
+from grader.core.syntax import parse, without_magic
 from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.module import Module

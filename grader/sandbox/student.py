@@ -118,8 +118,6 @@ class Handle:
         (result,) = self._results([Arguments(args, kwargs)], inputs=False, kept=part)
         return self._local(result["value"])
 
-    callmany = call_many  # the old name, until the next version
-
     def vjp(self, *args: Any, cotangent: Any, **kwargs: Any) -> Vjp:
         """Call, and return the gradients of the positional arguments and the owner's parameters for a cotangent."""
         sent = [_remote(arg) for arg in args]

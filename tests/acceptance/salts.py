@@ -22,7 +22,7 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import full_suite
-from grader.grading.workers import Workers
+from grader.grading.workers import Workers, open_workers
 from grader.submission.finder import find_submissions
 from grader.submission.submission import Submission
 from tests.conftest import DATA, ROOT
@@ -60,7 +60,7 @@ def differences(
     found: dict[str, dict[str, Outcomes]] = {}
     right = [*right_solutions(course, module).items(), *class_members(course, module).items()]
     ways = read_misconceptions(course, module)
-    with Workers(module.backend, allow_unjailed=True) as workers:
+    with open_workers(module.backend, allow_unjailed=True) as workers:
         for salt in salts:
             tell(salt)
             found[salt] = _outcomes_under(salt, course, module, workers, right, ways, costs)
@@ -73,7 +73,7 @@ def differences_from_proof(course: Course, module: Module, salts: Sequence[str],
     assert proof is not None, f"{module.name} was not proved"
     ways = sampled(read_misconceptions(course, module), every)
     found: dict[str, dict[str, Outcomes]] = {}
-    with Workers(module.backend, allow_unjailed=True) as workers:
+    with open_workers(module.backend, allow_unjailed=True) as workers:
         for number, salt in enumerate(salts):
             some = ways[number :: len(salts)]
             found[salt] = _outcomes_under(salt, course, module, workers, (), some, costs=False)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.build import build_module
+from grader.authoring.build import build_module, new_module
 from grader.authoring.misconceptions import read_misconceptions
-from grader.authoring.new_module import new_module
 from grader.authoring.soundness import check_module, check_modules
 from grader.course.course import Course, read_course
 from grader.course.module import CourseError

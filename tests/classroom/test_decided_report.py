@@ -8,8 +8,7 @@ from typing import get_args
 import pytest
 
 from grader.classroom.decided_report import Decide, decided
-from grader.core.report import CheckResult, CostResult, Report
-from grader.core.review import Decision, ReviewItem, Undecided
+from grader.core.report import CheckResult, CostResult, Decision, Report, ReviewItem, Undecided
 
 UNKNOWN = "its cost is unknown"
 

@@ -21,7 +21,7 @@ from grader.classroom.marks import Mark, rescored
 from grader.classroom.results import Results
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.files import FileStore
-from grader.core.review import ReviewItem
+from grader.core.report import ReviewItem
 from tests.classroom.test_decided_report import REPORT
 
 ITEM = ReviewItem("softmax", "cost", "softmax.py", 6, "calls svd", 3.0, parts=("softmax work",))

@@ -80,17 +80,19 @@ def problem_of(function: str, change: dict[str, Any]) -> str:
     table = {"points": 1, "steps": "1"} | GOOD.get(function, TILED) | change
     reference = ModuleType("reference")
     exec(SOLUTION, vars(reference))
+    mistake: CourseError | None = None
     try:
         contracts = read_contracts(Path("m"), {function: table})
         rehearse(Path("m"), CostMeasurer(contracts, {}, "00_test", "a salt", reference))
     except CourseError as error:
-        file, key, problem, fix, _ = error.parts
-        assert file == "m/module.toml"
-        assert key.startswith(f"complexity.{function}")
-        assert fix
-        assert "\n" not in problem
-        return problem.removeprefix("cannot be read: ")
-    return ""
+        mistake = error
+    if mistake is None:
+        return ""
+    assert str(mistake.file) == "m/module.toml"
+    assert mistake.key.startswith(f"complexity.{function}")
+    assert mistake.fix
+    assert "\n" not in mistake.problem
+    return mistake.problem.removeprefix("cannot be read: ")
 
 
 @pytest.mark.parametrize("function", GOOD)

@@ -9,7 +9,7 @@ import pytest
 
 from grader.complexity.measurer import CostMeasurer, FunctionCosts, cost_measurer
 from grader.course.course import Course, read_course
-from grader.course.load_solution import load_reference
+from grader.course.loading import load_reference
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner

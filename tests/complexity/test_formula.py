@@ -9,7 +9,7 @@ import pytest
 from grader.complexity.measurer import cost_measurer
 from grader.complexity.polynomial import parse
 from grader.course.course import Course
-from grader.course.load_solution import load_reference
+from grader.course.loading import load_reference
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner

@@ -15,10 +15,9 @@ import pytest
 
 from grader.complexity.measurer import FunctionCosts, cost_measurer
 from grader.course.course import Course
-from grader.course.earlier import earlier_solutions
-from grader.course.load_solution import load_reference
+from grader.course.loading import earlier_solutions, load_reference
 from grader.course.module import Backend
-from grader.course.percent import split_cells
+from grader.course.notebook import split_cells
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session

@@ -15,8 +15,8 @@ from grader.classroom.journal import ReportKey
 from grader.classroom.provenance import Provenance
 from grader.classroom.results import Results
 from grader.classroom.store.files import FileStore
-from grader.core.atomic_file import write_atomically
-from grader.core.report import CheckResult, Report, file_name, report_from, report_text
+from grader.core.atomic_file import file_name, write_atomically
+from grader.core.report import CheckResult, Report, report_from, report_text
 from grader.core.safe_text import one_line, plain_name, printable
 from grader.core.summary import summary_of
 from tests.conftest import GradeSource, tier_here

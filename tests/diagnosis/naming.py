@@ -14,7 +14,7 @@ from grader.authoring.fingerprinting import ProbeRunner, learn_fingerprints
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
-from grader.course.percent import split_cells
+from grader.course.notebook import split_cells
 from grader.diagnosis.findings import diagnosed_names, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite

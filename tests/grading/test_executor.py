@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from grader.course.course import Course
 from grader.grading.executor import Executor, LocalPool, SplitPool
 from grader.grading.pool import Graded
-from grader.grading.tell import Tell
+from grader.grading.workers import TellSlowCheck
 from grader.submission.identity import Identity
 from grader.submission.submission import SubmissionRef, SubmittedFile
 
@@ -21,7 +21,7 @@ class NoMachines:
     gpu_name: str | None = None
     asked: list[str] = field(default_factory=list)
 
-    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
+    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: TellSlowCheck) -> Generator[Graded]:
         """Note the modules."""
         del course, tell
         self.asked += [one.module for one in work]

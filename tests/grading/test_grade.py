@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.core.machine import environment
 from grader.core.report import Report
-from grader.core.versions import environment
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.submission.submission import Source, Submission

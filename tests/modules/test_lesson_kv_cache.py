@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from grader.course.course import Course
-from grader.course.earlier import importable
+from grader.course.loading import importable
 from grader.course.module import Module, read_text
 from tests.modules.lessons import TOKENS, K, Q, row, softmax, unclaimed, weights
 

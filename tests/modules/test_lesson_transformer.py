@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from grader.course.course import Course
-from grader.course.earlier import earlier_solutions, importable
+from grader.course.loading import earlier_solutions, importable
 from grader.course.module import Module
 from tests.conftest import ROOT
 from tests.modules.lessons import SCORES, Q, row, softmax, unclaimed

@@ -20,7 +20,7 @@ from grader.grading.run_suite import run_suite
 from grader.grading.shown_shapes import ShownShapes, with_other_numbers
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge
-from grader.grading.workers import Workers
+from grader.grading.workers import open_workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
@@ -148,7 +148,7 @@ def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course
     suite = replace(full_suite(course, module), diagnosed=False)
     oracles: dict[str, Check] = {}
     solution = submission_of(course, module, course.solution(module).read_text())
-    with Workers(module.backend, allow_unjailed=True) as workers:
+    with open_workers(module.backend, allow_unjailed=True) as workers:
 
         def body(checks: tuple[Check, ...], judge: Judge) -> None:
             oracles.update({check.name: check for check in checks})

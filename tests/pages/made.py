@@ -7,10 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from grader.classroom.marks import Mark
-from grader.core.excerpt import Excerpt
-from grader.core.report import CheckResult, CostResult, Diagnosis, ForbiddenCall, Report
-from grader.core.review import ReviewItem
-from grader.core.value_gap import ValueGap
+from grader.core.report import CheckResult, CostResult, Diagnosis, Excerpt, ForbiddenCall, Report, ReviewItem, ValueGap
 
 STUDENTS = ("ana", "ben", "chloe", "dev", "emil", "farah", "hana", "ines", "jun")
 ROSTER = "id,name,section\n" + "".join(

@@ -22,11 +22,10 @@ from grader.classroom.marks import Mark
 from grader.classroom.misconception_pairs import misconception_pairs
 from grader.classroom.store.files import FileStore
 from grader.classroom.suspect_checks import suspect_checks
-from grader.core.report import report_text
-from grader.core.review import ReviewItem
+from grader.core.report import ReviewItem, report_text
 from grader.course.course import Course
 from grader.course.golden import read_golden
-from grader.course.lesson_parts import lesson_parts
+from grader.course.lesson import lesson_parts
 from grader.pages.dashboard_page import DashboardPage, MisconceptionText, dashboard, dashboard_page
 from tests.cli.conftest import Attn
 from tests.pages.made import STUDENTS, made_mark, made_report, read_page

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from grader.classroom.class_results import CheckInfo, ClassResults, StudentResult
-from grader.core.report import file_name
+from grader.core.atomic_file import file_name
 from grader.pages.dashboard_page import MisconceptionText, dashboard
 from grader.pages.feedback_pages import FeedbackPages, PageLink, index_page
 from grader.pages.rendering import render

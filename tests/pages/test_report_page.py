@@ -8,8 +8,7 @@ import pytest
 
 from grader.complexity.contract_reader import read_contracts
 from grader.complexity.polynomial import Polynomial
-from grader.core.excerpt import excerpt_of
-from grader.core.value_gap import ValueGap
+from grader.core.report import ValueGap, excerpt_of
 from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.pages.cost_plot import cost_plot, read_polynomial

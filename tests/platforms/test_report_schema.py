@@ -9,10 +9,17 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from grader.core.excerpt import Excerpt
-from grader.core.report import CheckResult, CostResult, Diagnosis, EndingRecord, ForbiddenCall, Report
-from grader.core.review import ReviewItem
-from grader.core.value_gap import ValueGap
+from grader.core.report import (
+    CheckResult,
+    CostResult,
+    Diagnosis,
+    EndingRecord,
+    Excerpt,
+    ForbiddenCall,
+    Report,
+    ReviewItem,
+    ValueGap,
+)
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT, UNDECIDED, GradeSource, write
 from tests.platforms.conftest import Graded, Validate

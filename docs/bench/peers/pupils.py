@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from docs.bench.peers.assignment import FOLDER, QUESTIONS, functions_of, read_assignment
-from grader.course.percent import split_cells
+from grader.course.notebook import split_cells
 
 _CELL = re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE)
 TEN = "RRWRRWRWRW"

@@ -14,9 +14,8 @@ from grader.classroom.journal import JournalEntry, ReportKey, append, read_journ
 from grader.classroom.overrides import Overrides, OverridesError, read_overrides, write_overrides
 from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, T
-from grader.core.atomic_file import write_atomically, write_parts_atomically
+from grader.core.atomic_file import file_name, write_atomically, write_parts_atomically
 from grader.core.disk_table import DiskTable, form_of
-from grader.core.report import file_name
 
 JOURNAL = "journal.jsonl"
 ATTEMPTS = "attempts"

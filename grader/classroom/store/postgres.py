@@ -24,7 +24,7 @@ from grader.classroom.store.rows import (
 )
 from grader.classroom.store.store import StoredReport
 from grader.classroom.store.url import StoreUrl
-from grader.core.report import file_name
+from grader.core.atomic_file import file_name
 
 BLOCK = 100  # reports that are read at a time
 

@@ -19,10 +19,9 @@ from distributed import Security
 from grader.classroom.provenance import ProvenanceReader
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.grading.failure import FAULT, NO_JAIL, raise_failure
 from grader.grading.pool import Graded, machine_failed
-from grader.grading.process_handle import ALLOW_UNJAILED, GPU
-from grader.grading.tell import Tell
+from grader.grading.process_handle import ALLOW_UNJAILED, FAULT, GPU, NO_JAIL, raise_failure
+from grader.grading.workers import TellSlowCheck
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
 from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
@@ -50,7 +49,7 @@ class DaskPool:
     patience: float = PATIENCE_SECONDS
     connect: float = CONNECT_SECONDS  # the time for the first connection
 
-    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: Tell) -> Generator[Graded]:
+    def grade(self, course: Course, work: Sequence[SubmissionRef], tell: TellSlowCheck) -> Generator[Graded]:
         """Grade with the workers. Only the names of chunks travel; the rest goes through the shared folder."""
         del tell  # a worker does not say which check it runs
         with closing(Link(self.address, self.security, self.patience, self.connect)) as link:
@@ -222,5 +221,5 @@ def _raise(answer: dict[str, Any]) -> None:
         advice = "run `attn doctor` there, or add --allow-unjailed to grade code that you trust"
         raise ClusterError(f"NOT SANDBOXED: the worker on {answer['worker']} has no jail: {advice}")
     if answer["error"] == FAULT:
-        raise ClusterError(f"the worker on {answer['worker']} failed:\n{answer['args'][0]}")
+        raise ClusterError(f"the worker on {answer['worker']} failed:\n{answer['why']}")
     raise_failure(answer)

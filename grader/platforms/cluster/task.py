@@ -15,14 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.provenance import Provenance, ProvenanceReader, grader_hash
+from grader.core.machine import Tier, gpu_name
 from grader.core.report import Report
-from grader.core.tier import Tier
-from grader.core.versions import gpu_name
 from grader.course.course import read_course
 from grader.course.module import CourseError
-from grader.grading.failure import NoProcessError, failure_of
 from grader.grading.pool import LOST, MAX_LOST, TRIES, machine_failed
-from grader.grading.process_handle import GPU, GradingProcess, ProcessLostError, StartedProcess
+from grader.grading.process_handle import (
+    GPU,
+    GradingProcess,
+    NoProcessError,
+    ProcessLostError,
+    StartedProcess,
+    failure_of,
+)
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job, differences, read_job
 from grader.platforms.cluster.spool import Spool

@@ -14,7 +14,7 @@ from pathlib import Path
 import grader
 from grader.core.atomic_file import write_bytes_atomically
 from grader.course.course import Course
-from grader.course.earlier import earlier_solutions
+from grader.course.loading import earlier_solutions
 from grader.course.module import CourseError, Module, read_text
 from grader.course.seeds import secret_salt
 from grader.platforms.gradescope.autograder import COURSE, SETTINGS, Settings

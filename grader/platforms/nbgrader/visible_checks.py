@@ -10,7 +10,7 @@ from grader.core.syntax import parse
 from grader.course.api import REFLECT, Api
 from grader.course.module import CourseError, Module, read_text
 from grader.grading.checks import read_checks
-from grader.grading.direct_tests import direct_tests
+from grader.grading.run_suite import direct_tests
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ def visible_checks(module: Module, api: Api) -> dict[str, str]:
         raise CourseError(module.checks, "", "cannot be split into the cells of a notebook", fix)
     parts = list(_parts(read_text(module.checks)))
     wanted: dict[str, list[str]] = {target: [] for target in api.targets}
-    checks = read_checks([one.test for one in tests], {module.checks: "visible"}, api.targets)
+    checks = read_checks(tests, {module.checks: "visible"}, api.targets)
     for one, check in zip(tests, checks, strict=True):
-        wanted[check.target].append(one.test.name)
+        wanted[check.target].append(one.name)
     texts = {target: _joined(_needed(parts, frozenset(names))) for target, names in wanted.items()}
     return {target: text or _check_answered(api) if target == REFLECT else text for target, text in texts.items()}
 

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from grader.core.tier import Tier
+from grader.core.machine import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.environment import clean_environment
 from grader.sandbox.jail.limits import MEMORY_BYTES

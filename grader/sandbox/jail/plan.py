@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from grader.core.tier import Tier
+from grader.core.machine import Tier
 from grader.sandbox.jail.limits import MEMORY_BYTES
 
 if TYPE_CHECKING:  # not imported at run time: a zygote must start quickly

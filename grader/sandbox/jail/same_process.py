@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TextIO
 
 import numpy as np
 
-from grader.core.tier import Tier
+from grader.core.machine import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import MEMORY_BYTES, DeadlineError
 from grader.sandbox.jail.spawner import Exit, Process

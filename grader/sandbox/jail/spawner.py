@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from grader.core.tier import Tier
+from grader.core.machine import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.environment import clean_environment, compiler_environment
 from grader.sandbox.jail.plan import Plan

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.core.browser import IN_BROWSER
-from grader.core.tier import Tier
+from grader.core.machine import IN_BROWSER, Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import memory_bytes

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
-from grader.core.ipython_lines import without_magic
+from grader.core.syntax import without_magic
 from grader.sandbox.protocol.call_names import PACKAGE
 
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})

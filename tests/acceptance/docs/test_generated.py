@@ -12,7 +12,7 @@ from cli.author import reference_tables
 from cli.author.command_reference import reference
 from cli.author.syllabus import syllabus
 from grader.course.course import Course
-from grader.course.objectives import objectives
+from grader.course.lesson import objectives
 from tests.conftest import ROOT
 
 STALE = "is stale: run `make docs`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 
-from cli.author.plans import LONG, SHORT, weeks_of, without_torch
+from cli.author.syllabus import LONG, SHORT, weeks_of, without_torch
 from grader.course.course import Course
 from tests.acceptance.docs.blocks import blocks_of
 from tests.conftest import ROOT

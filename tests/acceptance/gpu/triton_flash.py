@@ -21,7 +21,7 @@ import torch
 
 from grader.authoring.gpu_trials import graded_on_gpu, known_verdicts, verdict_problem
 from grader.complexity.gpu_memory import METER
-from grader.core.versions import environment, gpu_name
+from grader.core.machine import environment, gpu_name
 from grader.course.course import Course, read_course
 from grader.course.module import Module
 from grader.submission.submission import Submission

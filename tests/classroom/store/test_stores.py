@@ -23,8 +23,7 @@ from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.opening import open_store
 from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore
-from grader.core.report import report_text
-from grader.core.review import ReviewItem
+from grader.core.report import ReviewItem, report_text
 from grader.course.course import read_course
 from grader.grading.executor import LocalPool
 from grader.submission.finder import find_submissions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.core.tier import Tier
+from grader.core.machine import Tier
 from grader.sandbox.jail.spawner import JailError, ZygoteSpawner
 from grader.sandbox.jail.tiers import plans
 from tests.conftest import needs_tier

@@ -19,8 +19,8 @@ import psutil
 import pytest
 
 from grader.core.errors import StudentEndedError, StudentGoneError, StudentRaisedError
+from grader.core.machine import Tier
 from grader.core.report import Report
-from grader.core.tier import Tier
 from grader.course.api import read_api
 from grader.course.course import Course
 from grader.course.module import CourseError

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from grader.course.percent import split_cells
+from grader.course.notebook import split_cells
 from grader.sandbox.protocol.device_findings import DeviceCall
 from tests.conftest import DATA
 

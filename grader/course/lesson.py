@@ -1,4 +1,4 @@
-"""The objectives of a lesson: its list of what a student can do afterwards."""
+"""What is read from a lesson: its objectives, and which part is about which function."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from grader.course.module import Module, read_text
 
 HEADING = "**After this you can**"
 _LIST = re.compile(rf"^{re.escape(HEADING)}\s*\n((?:[-*] .*\n?|[ \t]+\S.*\n?)+)", re.MULTILINE)
+_PART = re.compile(r"^### (?P<number>\d+)\. `(?:class )?(?P<function>\w+)", re.MULTILINE)
 _BULLET = re.compile(r"^[-*] ", re.MULTILINE)
 
 
@@ -17,3 +18,12 @@ def objectives(module: Module) -> tuple[str, ...]:
     if found is None:
         return ()
     return tuple(" ".join(entry.split()).rstrip(";.") for entry in _BULLET.split(found[1]) if entry.strip())
+
+
+def lesson_parts(module: Module) -> dict[str, str]:
+    """Return the heading of the part about each function, in short: `2. log_softmax`."""
+    found = {
+        match["function"]: f"{match['number']}. {match['function']}"
+        for match in _PART.finditer(read_text(module.lesson))
+    }
+    return found | {"reflect": "Reflect"}

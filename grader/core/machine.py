@@ -1,18 +1,24 @@
-"""The versions of Python and the libraries that a grade depends on."""
+"""The machine that grades: its versions, its GPU, and how it can isolate student code."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
+import sys
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from grader import __version__
+
+IN_BROWSER = sys.platform == "emscripten"  # one process, and a page with buttons instead of a terminal
+Tier = Literal["strict", "contained", "none"]  # of isolation for student code
 
 
 @cache
 def environment() -> dict[str, str | None]:
     """Return the versions that a grade depends on."""
+    import importlib.metadata  # slow to import, and most who import this file never ask
+    import platform
+
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for package in ("numpy", "torch"):
         try:

@@ -1,20 +1,39 @@
-"""Earlier modules in later ones: what `from mylab.softmax import softmax` in an author's file means."""
+"""Import of a course's Python files, and of the solutions that they import as `mylab.<module>`."""
 
 from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 
 from grader.course.course import Course
-from grader.course.module import Module, read_text
+from grader.course.module import CourseError, Module, read_text
 
 PACKAGE = "mylab"  # the package of a student's modules
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+mylab\b[^#\n]*", re.MULTILINE)
+
+
+def load_python(path: Path, name: str, *, verb: str, missing: str, fix: str) -> ModuleType:
+    """Import a file under a name of its own. A missing file, or one that raises, is a CourseError."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise CourseError(path, "", "is missing", missing)
+    module = importlib.util.module_from_spec(spec)
+    # No .pyc: after an edit within the same second, Python would load the old one.
+    previous, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CourseError(path, "", f"cannot be {verb}: {type(error).__name__}: {error}", fix) from error
+    finally:
+        sys.dont_write_bytecode = previous
+    return module
 
 
 def imported_modules(course: Course, module: Module, text: str) -> tuple[Module, ...]:
@@ -78,3 +97,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         if slug := module.__name__.partition(".")[2]:
             exec(compile(self.sources[slug], f"{slug}.py", "exec"), vars(module))
+
+
+def load_reference(course: Course, module: Module) -> ModuleType:
+    """Import a module's solution, on top of earlier ones. If that fails, it is a CourseError."""
+    path, name = course.solution(module), f"_reference_{module.name}"
+    sources = earlier_solutions(course, module, read_text(path)) if path.is_file() else {}
+    with importable(sources):
+        return load_python(path, name, verb="imported", missing="Every module needs a solution", fix="Fix the solution")
