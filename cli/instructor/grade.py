@@ -43,10 +43,11 @@ from grader.grading.workers import NoGpuError, NoJailError
 from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.class_archive import is_tar
-from grader.submission.finder import FoundSubmissions, find_submissions
-from grader.submission.found_on_disk import on_disk
+from grader.submission.finder import find_submissions
+from grader.submission.found import FoundSubmissions
 from grader.submission.identity import Identity
 from grader.submission.name_map import MapError, read_map
+from grader.submission.on_disk import on_disk
 
 NO_JAIL = (
     "NOT SANDBOXED: this machine has no jail, so other people's code could read and change everything that you can. "
@@ -316,7 +317,7 @@ def _tell_of_times(found: FoundSubmissions, marking: Marking) -> None:
             click.echo(one_line(f"attn: an extension or a time is for {who}, but there is no such student"), err=True)
     if not deadlines.due:
         return
-    unknown = Counter(one.piece.late for one in found.handed_in if marking.handed_in_at(one) is None)
+    unknown = Counter(one.piece.attempt.late for one in found.handed_in if marking.handed_in_at(one) is None)
     if unknown:
         marked = f", {unknown[True]} of them marked LATE by the platform" if unknown[True] else ""
         text = f"submission time unknown for {unknown.total()} of {len(found.handed_in)}{marked}: no late penalty"

@@ -13,7 +13,7 @@ from cli.ui.report_screens import change_lines, class_table, remark_lines, repor
 from grader.classroom.batch import Batch, BatchResult
 from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
-from grader.submission.finder import FoundSubmissions
+from grader.submission.found import FoundSubmissions
 
 LINES = 500  # that are printed at once
 

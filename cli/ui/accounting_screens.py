@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.classroom.accounting import Accounting
-    from grader.submission.file_lines import FileLine
+    from grader.submission.found import FileLine
     from grader.submission.identity import Identity
 
 HEADS = {

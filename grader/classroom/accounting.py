@@ -12,8 +12,7 @@ from grader.core.disk_table import DiskList, form_of
 from grader.core.json_record import to_json
 from grader.core.safe_text import plain_name
 from grader.core.times import show_time
-from grader.submission.file_lines import FATES, FileLine
-from grader.submission.finder import FoundSubmissions
+from grader.submission.found import FATES, FileLine, FoundSubmissions
 from grader.submission.identity import Identity
 
 PersonFate = Literal["graded", "skipped", "missing"]

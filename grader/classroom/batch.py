@@ -25,7 +25,7 @@ from grader.course.course import Course
 from grader.grading.executor import Executor
 from grader.grading.pool import Graded
 from grader.grading.workers import TellSlowCheck
-from grader.submission.ref_form import ref_form
+from grader.submission.on_disk import ref_form
 from grader.submission.submission import SubmissionRef
 
 # After one of these errors no report can be written, so grading stops.

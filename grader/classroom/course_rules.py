@@ -16,7 +16,7 @@ from grader.core.report import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
 from grader.course.module import CourseError
-from grader.submission.attempts import Policy
+from grader.submission.choose import Policy
 
 FILE = "course.toml"
 ALL = "all"  # the key of a due date for all modules

@@ -74,7 +74,7 @@ class Marking:
 
     def handed_in_at(self, handed_in: SubmissionRef) -> datetime | None:
         """Return when a submission was handed in, if it is known."""
-        return self.deadlines.handed_in_at(self._names(handed_in), handed_in.module, handed_in.piece.handed_in)
+        return self.deadlines.handed_in_at(self._names(handed_in), handed_in.module, handed_in.piece.attempt.handed_in)
 
     def _names(self, handed_in: SubmissionRef) -> list[str]:
         """Return the names that a student may have in a list of times. Names that two people share are left out."""
@@ -114,7 +114,7 @@ class Marking:
             needs_review=report.needs_review,
             provisional=bool(report.undecided_points),
             time_known=submitted_at is not None,
-            marked_late=handed_in.piece.late,
+            marked_late=handed_in.piece.attempt.late,
         )
 
     def named(self, mark: Mark) -> Mark:

@@ -13,8 +13,7 @@ from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.seeds import secret_salt
 from grader.grading.executor import uses_gpu
-from grader.submission.submission import Submission
-from grader.submission.submission_hash import submission_hash
+from grader.submission.submission import Submission, submission_hash
 
 _WORDS = {
     "submission": "the submission changed",

@@ -16,7 +16,7 @@ from grader.core.json_record import from_json, to_json
 from grader.core.report import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
-from grader.submission.attempts import Policy
+from grader.submission.choose import Policy
 
 _OPTIONS = {"extended": "extensions", "section": "section", "name": "name"}  # keys of course.toml without an option
 

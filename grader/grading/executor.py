@@ -12,7 +12,7 @@ from grader.course.course import Course
 from grader.course.module import Module
 from grader.grading.pool import Graded, grade_in_pool
 from grader.grading.workers import TellSlowCheck
-from grader.submission.ref_form import ref_form
+from grader.submission.on_disk import ref_form
 from grader.submission.submission import SubmissionRef
 
 

@@ -23,8 +23,7 @@ from grader.grading.process_handle import (
     Template,
 )
 from grader.grading.workers import TellSlowCheck
-from grader.submission.submission import Submission, SubmissionRef
-from grader.submission.submission_hash import submission_hash
+from grader.submission.submission import Submission, SubmissionRef, submission_hash
 
 TRIES = 2
 MAX_LOST = 3

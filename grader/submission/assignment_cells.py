@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from grader.core.syntax import parse
 from grader.course.api import Api, read_api
+from grader.course.golden import read_golden
+from grader.course.module import Module
 from grader.course.notebook import script_cells
 from grader.course.stub import BEGIN
 
@@ -24,6 +27,7 @@ FLAGS: Mapping[Role, tuple[bool, bool, bool]] = {
 SETUP = "setup"
 OPEN_QUESTION = "open-question"
 OPEN_ANSWER = "open-answer"
+_MARK = b'"grade_id"'
 
 
 class CellsError(Exception):
@@ -87,6 +91,24 @@ def given_code(stub: str, api: Api) -> dict[str, str]:
     """
     imports = {cell.grade_id: cell.source for cell in script_roles(stub) if cell.role == "locked"}
     return {SETUP: "", **{id_of_test(target): "" for target in api.targets}, **imports}
+
+
+def is_assignment(notebook: bytes) -> bool:
+    """Whether a notebook may come from nbgrader. This check is cheap."""
+    return _MARK in notebook
+
+
+def given_to_students(module: Module) -> dict[str, str]:
+    """Return the locked code cells of a module's notebook, by id. Test cells are empty."""
+    return _locked_cells(module, module.golden.stat().st_mtime_ns if module.golden.is_file() else 0)
+
+
+@lru_cache(maxsize=32)
+def _locked_cells(module: Module, golden_mtime_ns: int) -> dict[str, str]:
+    """Return the cells for one version of the golden file. Cached: a class has hundreds of notebooks of one module."""
+    del golden_mtime_ns
+    golden = read_golden(module)
+    return given_code(golden.stub, golden.api)
 
 
 def with_tests(cells: list[Cell], tests: Mapping[str, Cell]) -> list[Cell]:

@@ -1,10 +1,11 @@
-"""Identities: what a folder or a platform says about the student who handed something in."""
+"""Identities and claims: what a folder or a platform says about who handed in a file, and when."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import PurePosixPath
+from typing import Literal, Protocol
 
 # canvas and moodle are the platform's own numbers. An `id` is the one of the university, a `folder` any of them.
 KeyKind = Literal["id", "canvas", "moodle", "email", "github", "name", "folder"]
@@ -38,3 +39,41 @@ def folder_identity(name: str) -> Identity:
         if match := pattern.match(name):
             return Identity(name, (("folder", name), *zip(kinds, match.groups(), strict=True)))
     return Identity(name, (("folder", name),))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Whose file it is, when it was handed in, and which attempt it belongs to.
+
+    `file` is the part of the path that the student chose. A platform that numbers attempts gives `order`. `late` is the
+    platform's own mark, without a time. `no_file` says why there is nothing to grade in it. What a platform lists was
+    handed in, so `listed` files are never ignored, whatever their suffix is.
+    """
+
+    who: tuple[Identity, ...]
+    file: PurePosixPath
+    attempt: str = ""
+    order: tuple[int, ...] = ()
+    earlier: int = 0  # attempts that the platform knows, but did not export
+    handed_in: float | None = None
+    late: bool = False
+    no_file: str = ""
+    listed: bool = False
+
+
+@dataclass(frozen=True)
+class NotWork:
+    """A file of the platform itself, not of a student."""
+
+    reason: str
+
+
+class Importer(Protocol):
+    """One platform's way to name the files of a class."""
+
+    @property
+    def platform(self) -> str:
+        """The name of the platform; empty for plain folders."""
+
+    def claim(self, name: PurePosixPath) -> Claim | NotWork | None:
+        """Return what the platform says about a file; None if it does not name files like this."""

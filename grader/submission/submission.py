@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +16,9 @@ from grader.course.module import CourseError, Module
 from grader.course.notebook import NotebookError, read_cells
 from grader.submission import archive
 from grader.submission.archive import NOTEBOOK, FileContent, UnreadableError
+from grader.submission.assignment_cells import given_to_students, is_assignment
 from grader.submission.identity import Identity
 from grader.submission.own_file import own_file
-from grader.submission.released_cells import given_to_students, is_assignment
 
 # The encodings that a script may declare: plain ones only, none that transform text or are slow.
 ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso-8859-1", "latin-1", "cp1252")
@@ -49,36 +51,67 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class FilePlace:
+    """Where a submitted file is."""
+
+    place: Path  # the file, or the zip it is in
+    below: PurePosixPath  # its path in the folder or archive, as the student chose it
+    member: bool = False  # whether it is in a zip
+    shown: str = ""  # the path that the instructor knows, if `place` was unpacked
+
+    @property
+    def origin(self) -> str:
+        """Its path, for messages."""
+        return self.shown or (f"{self.place}/{self.below}" if self.member else str(self.place))
+
+    def read(self) -> FileContent:
+        """Return the file; UnreadableError tells the student why that is not possible."""
+        try:
+            entry = archive.read_file(self.place)
+            alone = [FileContent(self.below, entry.data, entry.modified)]
+            found = archive.read_archive(entry, only=self.below) if self.member else alone
+        except UnreadableError as error:
+            raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
+        if not found:
+            raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Which of a student's attempts at a module a file belongs to, and when it came."""
+
+    name: str = ""  # tells it apart from the others
+    root: int = 0  # which path of the command line it was found at
+    arrived: float = 0.0  # the own time of the file or of its zip on this disk
+    handed_in: float | None = None  # None if unknown: a file's own time is not when it was handed in
+    late: bool = False  # the platform's own mark, without a time
+    order: tuple[int, ...] = ()  # the platform's number of the attempt
+    earlier: int = 0  # attempts that the platform knows, but did not export
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """The same for all files that belong together."""
+        return self.root, self.name
+
+
+@dataclass(frozen=True)
 class SubmittedFile:
     """One file that is not read yet, with its student and module, or the reason why it cannot be read."""
 
     who: Identity
     module: Module
-    below: PurePosixPath  # its path in the folder or archive, as the student chose it
-    place: Path  # the file, or the zip it is in
-    member: bool = False  # whether it is in a zip
+    location: FilePlace
+    attempt: Attempt = Attempt()
     modified: float = 0.0  # the student can set it
-    arrived: float = 0.0  # the own time of the file or of its zip on this disk
-    handed_in: float | None = None  # None if unknown: a file's own time is not when it was handed in
-    attempt: str = ""  # tells it apart from the student's other attempts at the module
-    root: int = 0  # which path of the command line it was found at
     fit: int = 0  # see module_names
     problem: str = ""
-    order: tuple[int, ...] = ()  # the platform's number of the attempt
-    late: bool = False  # the platform's own mark, without a time
-    earlier: int = 0  # attempts that the platform knows, but did not export
-    shown: str = ""  # the path that the instructor knows, if `place` was unpacked
     mapped: bool = False  # whether --map says whose it is
 
     @property
     def student(self) -> str:
         """The name of the student's reports."""
         return self.who.label
-
-    @property
-    def origin(self) -> str:
-        """Its path, for messages."""
-        return self.shown or (f"{self.place}/{self.below}" if self.member else str(self.place))
 
     def read(self) -> Source:
         """Return its cells. UnreadableError tells the student why that is not possible."""
@@ -91,15 +124,7 @@ class SubmittedFile:
     def _content(self) -> FileContent:
         if self.problem:
             raise UnreadableError(self.problem)
-        try:
-            entry = archive.read_file(self.place)
-            alone = [FileContent(self.below, entry.data, entry.modified)]
-            found = archive.read_archive(entry, only=self.below) if self.member else alone
-        except UnreadableError as error:
-            raise UnreadableError(f"{self.place.name if self.member else self.below.name} {error}") from None
-        if not found:
-            raise UnreadableError(f"{self.below.name} is no longer in {self.place.name}")
-        return found[0]
+        return self.location.read()
 
 
 @dataclass(frozen=True)
@@ -131,8 +156,17 @@ class SubmissionRef:
             except UnreadableError as error:
                 problem = str(error) if piece is self.piece else problem
             except OSError as error:  # a disk or network error: not the student's fault, and the class goes on
-                lost = f"{piece.origin} cannot be read: {error.strerror or error}"
-        return Submission(self.student, self.module, self.piece.below.name, sources, problem, lost)
+                lost = f"{piece.location.origin} cannot be read: {error.strerror or error}"
+        return Submission(self.student, self.module, self.piece.location.below.name, sources, problem, lost)
+
+
+def submission_hash(submission: Submission) -> str:
+    """Return the hash of everything in a submission: two with the same hash get the same report."""
+    sources = {
+        slug: [source.file, source.notebook, *source.cells] for slug, source in sorted(submission.sources.items())
+    }
+    data = [submission.student, submission.module, submission.file, submission.problem, sources]
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
 
 def own_submission(course: Course, module: Module) -> Submission:
@@ -148,7 +182,7 @@ def own_submission(course: Course, module: Module) -> Submission:
 
 
 def _own_piece(module: Module, path: Path) -> SubmittedFile:
-    return SubmittedFile(Identity("you"), module, PurePosixPath(path.name), path.resolve())
+    return SubmittedFile(Identity("you"), module, FilePlace(path.resolve(), PurePosixPath(path.name)))
 
 
 def _read_source(entry: FileContent, module: Module) -> Source:

@@ -18,7 +18,7 @@ from grader.classroom.accounting import account
 from grader.classroom.marks import Marking
 from grader.classroom.roster import Person, Roster
 from grader.course.course import Course
-from grader.submission.attempts import Policy
+from grader.submission.choose import Policy
 from grader.submission.finder import find_submissions
 from grader.submission.identity import Identity
 from tests.classroom.conftest import HALF, RIGHT, Grade

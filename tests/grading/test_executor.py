@@ -11,7 +11,7 @@ from grader.grading.executor import Executor, LocalPool, SplitPool
 from grader.grading.pool import Graded
 from grader.grading.workers import TellSlowCheck
 from grader.submission.identity import Identity
-from grader.submission.submission import SubmissionRef, SubmittedFile
+from grader.submission.submission import FilePlace, SubmissionRef, SubmittedFile
 
 
 @dataclass
@@ -29,7 +29,7 @@ class NoMachines:
 
 
 def handed_in(course: Course, module: str) -> SubmissionRef:
-    file = SubmittedFile(Identity("ana"), course.module(module), PurePosixPath("x.py"), Path("x.py"))
+    file = SubmittedFile(Identity("ana"), course.module(module), FilePlace(Path("x.py"), PurePosixPath("x.py")))
     return SubmissionRef(file, ())
 
 

@@ -15,8 +15,7 @@ from grader.platforms.nbgrader.assignment import assignment_cells, source_notebo
 from grader.platforms.nbgrader.open_questions import open_question
 from grader.platforms.nbgrader.visible_checks import visible_checks
 from grader.sandbox.worker.loader import compile_cell
-from grader.submission.assignment_cells import CellsError, script_roles, with_tests
-from grader.submission.released_cells import given_to_students
+from grader.submission.assignment_cells import CellsError, given_to_students, script_roles, with_tests
 from tests.conftest import ROOT
 
 MODULES = [module.name for module in read_course(ROOT).modules]

@@ -12,10 +12,11 @@ import pytest
 
 from grader.classroom.roster import Person, Roster
 from grader.course.course import Course, read_course
-from grader.submission.finder import FoundSubmissions, find_submissions
-from grader.submission.importers.claim import Claim
+from grader.submission.finder import find_submissions
+from grader.submission.found import FoundSubmissions
+from grader.submission.identity import Claim
 from grader.submission.importers.exports import PLATFORM_EXPORTS, export_of
-from grader.submission.paths import SAY_WHICH
+from grader.submission.open import SAY_WHICH
 from tests.conftest import ROOT, write
 
 CODE = "def softmax(x): return x\n"
@@ -137,7 +138,7 @@ def test_export_of_a_platform_is_a_class(course: Course, tmp_path: Path, name: s
     assert [reason for _, reason in found.refused] == typed
     (note,) = found.notes
     assert f"that {name.split()[0]} exported" in note[1]
-    assert {one.piece.handed_in for one in found.handed_in} == {None}  # the times are unknown
+    assert {one.piece.attempt.handed_in for one in found.handed_in} == {None}  # the times are unknown
 
 
 @pytest.mark.parametrize("name", EXPORTS)
@@ -282,7 +283,7 @@ def test_bad_members_of_a_class_zip_are_refused_and_others_kept(course: Course, 
     found = find(course, path, class_zip=True)
     expected = dict.fromkeys(("ana", "ben", "cy", "eve"), CODE)
     assert {student: code for (student, _), code in work(found).items()} == expected
-    assert {one.piece.handed_in for one in found.handed_in} == {None}  # the time is unknown
+    assert {one.piece.attempt.handed_in for one in found.handed_in} == {None}  # the time is unknown
     reasons = {where.removeprefix(f"{path}/"): reason for where, reason in found.refused}
     assert "points outside" in reasons["fay/../../x.py"]
     assert "points outside" in reasons["/gus/softmax.py"]

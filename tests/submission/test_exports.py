@@ -16,11 +16,11 @@ import pytest
 from grader.classroom.roster import Person, Roster, read_roster
 from grader.core.times import show_time
 from grader.course.course import Course
-from grader.submission.finder import FoundSubmissions, find_submissions
-from grader.submission.git_time import commit_time
-from grader.submission.identity import Identity
+from grader.submission.finder import find_submissions
+from grader.submission.found import FoundSubmissions
+from grader.submission.identity import Claim, Identity
 from grader.submission.importers.canvas import Canvas
-from grader.submission.importers.claim import Claim
+from grader.submission.importers.github_classroom import commit_time
 from grader.submission.importers.gradescope import read_metadata
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT, needs_jail, write
@@ -76,7 +76,7 @@ def test_everybody_is_identified_and_timed(course: Course, exports: Path, tmp_pa
     assert sorted(people) == list(PEOPLE)
     assert len(found.handed_in) == len(PEOPLE)
     assert {one.module for one in found.handed_in} == {"01_softmax"}
-    times = {number: one.piece.handed_in for number, one in people.items()}
+    times = {number: one.piece.attempt.handed_in for number, one in people.items()}
     if name in TIMED:
         assert {number: show_time(when) for number, when in times.items() if when is not None} == TIMES
     else:
@@ -84,7 +84,7 @@ def test_everybody_is_identified_and_timed(course: Course, exports: Path, tmp_pa
     attempts = {number: one.attempts for number, one in people.items()}
     twice = name.startswith(("canvas", "submissions", "assignment"))  # Ben's first attempt is known, but not exported
     assert attempts == dict.fromkeys(PEOPLE, 1) | {"102": 2 if twice else 1}
-    late = {number for number, one in people.items() if one.piece.late}
+    late = {number for number, one in people.items() if one.piece.attempt.late}
     assert late == ({"103"} if name in ("canvas", "submissions.zip") else set())
 
 
@@ -294,7 +294,7 @@ class TestGit:
         folder = write(tmp_path / "class", {"ana/softmax.py": "x = 1"})
         shutil.copytree(exports / CLONES / "softmax-bokafor", folder / "ben")
         found = find(course, folder, tmp_path / "scratch")
-        assert {one.student: one.piece.handed_in for one in found.handed_in} == {"ana": None, "ben": None}
+        assert {one.student: one.piece.attempt.handed_in for one in found.handed_in} == {"ana": None, "ben": None}
 
 
 def test_hostile_tar_is_read_without_its_bad_members(course: Course, tmp_path: Path) -> None:

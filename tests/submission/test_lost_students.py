@@ -14,7 +14,8 @@ from grader.classroom.lateness import Deadlines
 from grader.classroom.marks import Marking
 from grader.classroom.roster import Person, Roster, RosterError, read_roster
 from grader.course.course import Course
-from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.finder import find_submissions
+from grader.submission.found import FoundSubmissions
 from grader.submission.identity import Identity
 from grader.submission.name_map import MapError, read_map
 from tests.conftest import write
@@ -139,7 +140,7 @@ def test_the_untouched_stub_does_not_count_beside_a_notebook(course: Course, tmp
     folder = write(tmp_path / "class", {"101/softmax.py": module.stub.read_text().replace("\n", "\r\n")})
     shutil.copy(Path(__file__).parents[2] / "examples" / "class" / "chloe" / "softmax.ipynb", folder / "101")
     found, _ = found_in(course, folder)
-    assert [one.piece.below.name for one in found.handed_in] == ["softmax.ipynb"]
+    assert [one.piece.location.below.name for one in found.handed_in] == ["softmax.ipynb"]
 
 
 def test_a_later_attempt_counts_whatever_its_file_is_called(course: Course, tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_a_later_attempt_counts_whatever_its_file_is_called(course: Course, tmp_
         f"Week 1_102_attempt_{WHEN}_softmax.py": RIGHT,
     }
     found, _ = found_in(course, write(tmp_path / "class", files))
-    assert {one.student: one.piece.attempt for one in found.handed_in} == {"101": later, "102": WHEN}
+    assert {one.student: one.piece.attempt.name for one in found.handed_in} == {"101": later, "102": WHEN}
 
 
 def test_a_file_that_could_not_be_unpacked_is_its_students(course: Course, tmp_path: Path) -> None:

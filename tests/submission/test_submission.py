@@ -16,7 +16,8 @@ import pytest
 
 from grader.course.course import Course, read_course
 from grader.submission import archive
-from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.finder import find_submissions
+from grader.submission.found import FoundSubmissions
 from grader.submission.submission import Submission
 from tests.conftest import ROOT, write
 from tests.quick import some_cases
@@ -158,7 +159,7 @@ def test_strange_timestamps_do_not_stop_a_class(two_modules: Course, tmp_path: P
     write(tmp_path, {"submitted/ana/ps1/softmax.py": CODE, "submitted/ana/ps1/timestamp.txt": stamp})
     os.utime(tmp_path / "submitted/ana/ps1/softmax.py", (9e9, 9e9))
     (one,) = find_submissions(two_modules, [tmp_path / "submitted"]).handed_in
-    assert one.piece.handed_in is None  # never the file's own time
+    assert one.piece.attempt.handed_in is None  # never the file's own time
 
 
 def test_vanished_folder_is_lost_not_a_problem_of_the_student(two_modules: Course, tmp_path: Path) -> None:

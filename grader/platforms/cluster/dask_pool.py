@@ -26,8 +26,7 @@ from grader.platforms.cluster.errors import ClusterError, ClusterLostError
 from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
 from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
 from grader.platforms.cluster.spool import Item, Spool, key_of
-from grader.submission.submission import SubmissionRef
-from grader.submission.submission_hash import submission_hash
+from grader.submission.submission import SubmissionRef, submission_hash
 
 LARGEST = 200  # submissions of a chunk: what a lost machine can cost
 CHUNKS_PER_CORE = 4  # of a class: the last chunks end at about the same time

@@ -33,7 +33,7 @@ from grader.sandbox.jail.limits import MEMORY_BYTES, MEMORY_VARIABLE
 from grader.submission import archive
 from grader.submission.finder import find_submissions
 from grader.submission.identity import Identity
-from grader.submission.submission import SubmissionRef, SubmittedFile
+from grader.submission.submission import FilePlace, SubmissionRef, SubmittedFile
 
 SETTINGS = "autograder.json"
 COURSE = "course"
@@ -131,8 +131,8 @@ def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) ->
     if found:
         return found[0]
     problem = f"your submission {NOTHING}. Submit {module.slug}.py or {module.slug}.ipynb"
-    below = PurePosixPath(module.slug)
-    return SubmissionRef(SubmittedFile(Identity(STUDENT), module, below, student_folder, problem=problem), ())
+    nothing = FilePlace(student_folder, PurePosixPath(module.slug))
+    return SubmissionRef(SubmittedFile(Identity(STUDENT), module, nothing, problem=problem), ())
 
 
 def container_mb() -> int | None:

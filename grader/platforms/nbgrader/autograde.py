@@ -14,8 +14,7 @@ from grader.course.module import Module
 from grader.grading.pool import Graded, grade_in_pool, usable_cores
 from grader.grading.workers import NoJailError
 from grader.submission.finder import find_submissions
-from grader.submission.submission import SubmissionRef
-from grader.submission.submission_hash import submission_hash
+from grader.submission.submission import SubmissionRef, submission_hash
 
 NO_JAIL = (
     "this machine has no jail, so submitted code could read and change everything that you can. `attn doctor` says "

@@ -39,8 +39,7 @@ from grader.platforms.nbgrader.release import read_config
 from grader.platforms.nbgrader.scores import NotGradedError, TargetScore, scores_of
 from grader.submission.archive import NOTEBOOK, UnreadableError, read_file
 from grader.submission.finder import find_submissions
-from grader.submission.submission import SubmissionRef
-from grader.submission.submission_hash import submission_hash
+from grader.submission.submission import SubmissionRef, submission_hash
 
 STAMP = "timestamp.txt"
 SyncOutcome = Literal["written", "unchanged", "not graded", "refused"]
@@ -248,7 +247,7 @@ class _GradebookWriter:
         folder = self._place("submitted", student)
         if (folder / self.module.notebook.name).exists() or not folder.is_dir():
             return None
-        graded = [one.piece for one in self._handed_in(student) if one.piece.below.suffix.lower() == NOTEBOOK]
+        graded = [one.piece for one in self._handed_in(student) if one.piece.location.below.suffix.lower() == NOTEBOOK]
         for piece in graded:
             with contextlib.suppress(UnreadableError, OSError):
                 return piece.data()

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from grader.submission.identity import Identity
-from grader.submission.importers.claim import Claim, NotWork
+from grader.submission.identity import Claim, Identity, NotWork
 
 PLATFORM = "Blackboard"
 _DATE = r"\d{4}(?:-\d\d){5}"

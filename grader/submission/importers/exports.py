@@ -1,4 +1,4 @@
-"""Which platform exported a class, known from the names of its files."""
+"""The platforms: which of them exported a class, known from the names of its files. A new one is a line here."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from grader.submission.archive import UnreadableError, read_file
+from grader.submission.identity import Claim, Importer
 from grader.submission.importers import blackboard, canvas, gradescope, moodle
-from grader.submission.importers.claim import Claim, Importer
 from grader.submission.importers.github_classroom import clones_of, is_container
 from grader.submission.importers.nbgrader import Nbgrader
-from grader.submission.source import OpenedSource
+from grader.submission.source import Source
 
 MAX_MANIFEST = 64 << 20
 _BROWSER_COPY = r"(?: ?\(\d+\))?"  # the second download of a file is called `submissions (1).zip`
-BY_NAME: tuple[Importer, ...] = (canvas.Canvas(), moodle.Moodle(), blackboard.Blackboard())
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,13 @@ class PlatformExport:
 
     A file name begins with what the platform knows about the student. What the student chose comes last. The patterns
     read from the left and allow no separator in a student's name, so a file name cannot claim to be another student's.
+    Where the names of a class say more than one name does, `for_class` returns the importer.
     """
 
     importer: Importer
     zip_name: re.Pattern[str]
     is_manifest: Callable[[PurePosixPath], bool] | None = None
+    for_class: Callable[[Sequence[PurePosixPath]], Importer] | None = None
 
     @property
     def platform(self) -> str:
@@ -53,11 +54,12 @@ class PlatformExport:
 
 
 PLATFORM_EXPORTS = (
-    PlatformExport(BY_NAME[0], canvas.ZIP_NAME),
-    PlatformExport(BY_NAME[1], moodle.ZIP_NAME),
-    PlatformExport(BY_NAME[2], blackboard.ZIP_NAME),
+    PlatformExport(canvas.Canvas(), canvas.ZIP_NAME),
+    PlatformExport(moodle.Moodle(), moodle.ZIP_NAME),
+    PlatformExport(blackboard.Blackboard(), blackboard.ZIP_NAME, for_class=blackboard.blackboard_of),
     PlatformExport(gradescope.Gradescope({}), gradescope.ZIP_NAME, gradescope.is_manifest),
 )
+_BY_NAME = tuple(one for one in PLATFORM_EXPORTS if one.is_manifest is None)
 
 
 def export_of(zip_stem: str, names: Sequence[PurePosixPath]) -> PlatformExport | None:
@@ -71,26 +73,28 @@ def likely_export(names: Sequence[PurePosixPath]) -> PlatformExport | None:
     return PLATFORM_EXPORTS[counts.index(max(counts))] if any(counts) else None
 
 
-def importers_for(
-    source: OpenedSource, is_module: Callable[[str], bool]
-) -> tuple[tuple[Importer, ...], tuple[str, str] | None]:
+def importers_for(source: Source, is_module: Callable[[str], bool]) -> tuple[list[Importer], tuple[str, str] | None]:
     """Return the importers that may know the files of a class, and metadata that cannot be read, with the reason."""
-    manifest = next((file for file in source.files if gradescope.is_manifest(file.name)), None)
+    assert source.folder is not None
+    files = [entry for entry in source.entries if entry.kind == "file"]
+    manifest = next((entry for entry in files if gradescope.is_manifest(entry.name)), None)
     if manifest is not None:
         try:
-            return (gradescope.read_metadata(read_file(manifest.place, limit=MAX_MANIFEST).data),), None
+            return [gradescope.read_metadata(read_file(manifest.place, limit=MAX_MANIFEST).data)], None
         except UnreadableError as error:
             problem = f"{error}, so the students are not known. Use --map, with the folders of the export"
-            return (gradescope.Gradescope({}),), (manifest.shown, problem)
-    clones = clones_of(source.name, source.folder, is_module)
-    by_name = (*BY_NAME[:-1], blackboard.blackboard_of(file.name for file in source.files))
-    return (Nbgrader(source.name, source.folder, is_module), *((clones,) if clones else ()), *by_name), None
+            return [gradescope.Gradescope({})], (manifest.shown, problem)
+    importers: list[Importer] = [Nbgrader(source.name, source.folder, is_module)]
+    if clones := clones_of(source.name, source.folder, is_module):
+        importers.append(clones)
+    names = [entry.name for entry in files]
+    importers += [one.for_class(names) if one.for_class else one.importer for one in _BY_NAME]
+    return importers, None
 
 
 def is_wrapper(name: str, inside: Sequence[str]) -> bool:
     """Whether a folder only wraps the files of a platform, as when an export was unpacked and zipped again."""
-    named = [
-        any(one.claim(PurePosixPath(entry, "x")) or one.claim(PurePosixPath(entry)) for one in BY_NAME)
-        for entry in inside
-    ]
+    importers = [one.importer for one in _BY_NAME]
+    names = [(PurePosixPath(entry, "x"), PurePosixPath(entry)) for entry in inside]
+    named = [any(one.claim(folder) or one.claim(file) for one in importers) for folder, file in names]
     return (bool(named) and all(named)) or is_container(name)

@@ -15,8 +15,7 @@ from typing import Any
 
 from grader.submission.archive import UnreadableError
 from grader.submission.class_archive import MANIFEST
-from grader.submission.identity import Identity, KeyKind
-from grader.submission.importers.claim import Claim, NotWork
+from grader.submission.identity import Claim, Identity, KeyKind, NotWork
 
 PLATFORM = "Gradescope"
 ZIP_NAME = re.compile(r"assignment_\d+_export|submissions")

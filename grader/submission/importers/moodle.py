@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from grader.submission.identity import Identity
-from grader.submission.importers.claim import Claim, NotWork
+from grader.submission.identity import Claim, Identity, NotWork
 
 PLATFORM = "Moodle"
 ZIP_NAME = re.compile(r".+-\d+")

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.core.times import TimeError, read_time
 from grader.submission.archive import UnreadableError, read_file
-from grader.submission.identity import folder_identity
-from grader.submission.importers.claim import Claim, NotWork
+from grader.submission.identity import Claim, NotWork, folder_identity
 
 SUBMITTED = "submitted"  # nbgrader's folder of submissions
 STAMP = "timestamp.txt"

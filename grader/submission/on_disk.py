@@ -1,4 +1,4 @@
-"""How references to submissions are kept on disk: as JSON data, where a module is only its name."""
+"""What was found, on disk: it may be any number of files. Apart from finding: Python in a browser has no SQLite."""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, overload
 
-from grader.core.disk_table import Form
+from grader.core.disk_table import DiskList, Form, form_of
 from grader.core.json_record import from_json, to_json
 from grader.course.module import Module
+from grader.submission.found import FileLine, FoundSubmissions
 from grader.submission.identity import Identity
-from grader.submission.submission import SubmissionRef, SubmittedFile
+from grader.submission.submission import Attempt, FilePlace, SubmissionRef, SubmittedFile
 
 _Modules = dict[str, Module]
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(SubmittedFile)}
+_PARTS = ("location", "attempt")
+_RECORDS = (FilePlace, Attempt, SubmittedFile)  # their facts have different names
+_DEFAULTS = {field.name: field.default for record in _RECORDS for field in dataclasses.fields(record)}
+
+
+def on_disk(found: FoundSubmissions) -> FoundSubmissions:
+    """Return what was found, with its lists on disk."""
+    handed_in = DiskList(ref_form(), found.handed_in)
+    return dataclasses.replace(found, handed_in=handed_in, lines=DiskList(form_of(FileLine), found.lines))
 
 
 def ref_form() -> Form[SubmissionRef]:
-    """Return the form of the references in one table, which have their modules in common."""
+    """Return the form of references as JSON data. A table has the modules once, not in each of them."""
     modules: _Modules = {}
 
     def to_data(ref: SubmissionRef) -> list[Any]:
@@ -61,17 +70,24 @@ def _text(files: Iterable[SubmittedFile]) -> str:
 
 
 def _file_data(file: SubmittedFile) -> dict[str, Any]:
-    """Return all that differs from the default."""
-    own = {"who": to_json(file.who), "module": file.module.name, "below": str(file.below), "place": str(file.place)}
-    return {name: value for name, value in (vars(file) | own).items() if value != _DEFAULTS[name]}
+    """Return all facts about a file that differ from the default, without its records."""
+    facts = vars(file) | vars(file.location) | vars(file.attempt)
+    facts |= {"who": to_json(file.who), "module": file.module.name}
+    facts |= {"place": str(file.location.place), "below": str(file.location.below)}
+    return {name: value for name, value in facts.items() if name not in _PARTS and value != _DEFAULTS[name]}
 
 
 def _file_from(data: dict[str, Any], modules: _Modules) -> SubmittedFile:
+    place = {"place": Path(data["place"]), "below": PurePosixPath(data["below"])}
     own = {
         "who": from_json(Identity, data["who"]),
         "module": modules[data["module"]],
-        "below": PurePosixPath(data["below"]),
-        "place": Path(data["place"]),
-        "order": tuple(data.get("order", ())),
+        "location": FilePlace(**_facts(FilePlace, data) | place),
+        "attempt": from_json(Attempt, data),
     }
-    return SubmittedFile(**data | own)
+    return SubmittedFile(**_facts(SubmittedFile, data) | own)
+
+
+def _facts(record: type[FilePlace | SubmittedFile], data: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts that are fields of a record."""
+    return {field.name: data[field.name] for field in dataclasses.fields(record) if field.name in data}
