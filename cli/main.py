@@ -231,7 +231,7 @@ def _report_interrupt() -> int:
 def _report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit status."""
     from cli.ui.system_faults import system_sentence  # both here, so that `attn --help` does not import them
-    from grader.classroom.store.errors import StoreError
+    from grader.classroom.store import StoreError
     from grader.course.module import CourseError
 
     if isinstance(error, CourseError | OSError | StoreError):

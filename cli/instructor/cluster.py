@@ -9,8 +9,8 @@ import click
 
 from cli.ui.executors import NO_DASK, certs_option, plan_option
 from grader.grading.pool import usable_cores
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.address import PORT, is_this_machine, read_address
-from grader.platforms.cluster.errors import ClusterError
 
 
 class _ClusterCommand(click.Command):

@@ -29,7 +29,7 @@ from grader.classroom.pseudonyms import people_of
 from grader.classroom.results import Results
 from grader.classroom.roster import normalize_name
 from grader.classroom.rules import Rules, RulesError
-from grader.classroom.store.errors import ResultsError, StoreError
+from grader.classroom.store import ResultsError, StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import ResultsStore
 from grader.core.review import Undecided
@@ -40,7 +40,7 @@ from grader.grading.executor import Executor
 from grader.grading.failure import NoProcessError
 from grader.grading.pool import usable_cores
 from grader.grading.workers import NoGpuError, NoJailError
-from grader.platforms.cluster.errors import ClusterError, ClusterLostError
+from grader.platforms.cluster import ClusterError, ClusterLostError
 from grader.sandbox.jail.view import gpu_devices
 from grader.submission.class_archive import is_tar
 from grader.submission.finder import FoundSubmissions, find_submissions

@@ -17,7 +17,7 @@ from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.hand_marks import HandMarkError, clear, find_mark, give, overrides_of
 from grader.classroom.marks import Mark
 from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line

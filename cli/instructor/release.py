@@ -17,8 +17,8 @@ from grader.authoring.publish import publish_solutions
 from grader.core.times import TimeError, read_time
 from grader.course.course import Course, find_course
 from grader.course.module import Module
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import require_nbgrader
-from grader.platforms.nbgrader.errors import CourseDirError
 
 
 @click.command()

@@ -16,7 +16,7 @@ from cli.ui.arguments import chosen
 from cli.ui.review_screens import change_line, merged, named, review_lines
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.review import RESUME, Reviewed, ReviewError, decide, read_reviews, undecided_rule
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import to_json
 from grader.core.review import ReviewItem, Verdict

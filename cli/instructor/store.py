@@ -12,9 +12,9 @@ import click
 from cli.ui.store_options import open_results, store_option, store_url
 from grader.classroom.decisions import DecisionsError
 from grader.classroom.overrides import OverridesError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.checking import StoreCheck, check_store
 from grader.classroom.store.copying import copy_results
-from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.core.json_record import to_json
 from grader.core.safe_text import one_line

@@ -17,7 +17,7 @@ import click
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import ResultsStore
 from grader.grading.executor import Executor, LocalPool, SplitPool
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 
 FOLDER = ".cluster"  # in the folder of the results: removed when the class is graded
 LOCAL_SECONDS = 60.0  # workers on this machine start in seconds

@@ -16,7 +16,7 @@ from grader.classroom.misconception_counts import MisconceptionCount, count_misc
 from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
 from grader.core.report import Report
 from grader.core.review import Undecided

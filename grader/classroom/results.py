@@ -16,7 +16,7 @@ from grader.classroom.marks import Mark, marks_lines
 from grader.classroom.overrides import Overrides
 from grader.classroom.provenance import Provenance
 from grader.classroom.rules import Rules, rules_text
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.store import CHANGES, GRADES, GRADES_CSV, MISCONCEPTIONS, RULES, ResultsStore, T
 from grader.core.json_record import json_list_parts, json_text
 from grader.core.report import Report, report_from, report_text

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from grader.classroom.class_list import ClassList, ExportError
 from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
 from grader.core.csv_table import CsvError, Value, csv_text, read_csv
 from grader.core.safe_text import one_line
-from grader.platforms.class_list import ClassList, ExportError
 
 IdColumn = Literal["ID", "SIS User ID", "SIS Login ID"]
 # Canvas wants these columns first, in this order. The assignments follow.

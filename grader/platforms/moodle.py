@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classroom.class_list import ClassList, ExportError
 from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster
 from grader.core.report import Report
 from grader.core.safe_text import one_line
-from grader.platforms.class_list import ClassList, ExportError
 from grader.platforms.feedback import feedback_text, mark_line
 
 # What we read, and the name that an English Moodle gives to its column.

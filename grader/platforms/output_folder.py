@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.platforms.class_list import ExportError
+from grader.classroom.class_list import ExportError
 
 
 @contextmanager

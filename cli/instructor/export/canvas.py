@@ -10,12 +10,12 @@ from cli.instructor.export.options import FILE, NEW, class_of, finish_export, js
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.arguments import module_named
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.class_list import ExportError
 from grader.classroom.rules import RulesError, read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import find_course
 from grader.platforms.canvas import IdColumn, canvas_file
-from grader.platforms.class_list import ExportError
 
 
 @click.command()

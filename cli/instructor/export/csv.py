@@ -9,9 +9,9 @@ import click
 from cli.instructor.export.options import NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import anonymous_option
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.class_list import ExportError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
-from grader.platforms.class_list import ExportError
 from grader.platforms.csv_tables import checks_table, students_table
 
 

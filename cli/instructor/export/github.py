@@ -20,12 +20,12 @@ from cli.instructor.export.options import (
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen, modules_here
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.class_list import ExportError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import file_name, report_from
 from grader.course.course import find_course
-from grader.platforms.class_list import ExportError
 from grader.platforms.github_classroom import class_result, encoded, runner_result, workflow_text
 from grader.platforms.output_folder import new_folder
 

@@ -9,10 +9,10 @@ import click
 from cli.instructor.export.options import class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import anonymous_option
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.class_list import ExportError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.report import file_name
-from grader.platforms.class_list import ExportError
 from grader.platforms.junit import junit_bytes, junit_text
 from grader.platforms.output_folder import new_folder
 

@@ -9,12 +9,12 @@ import click
 from cli.instructor.export.options import FILE, NEW, class_of, finish_export, json_option
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom.class_list import ExportError
 from grader.classroom.rules import RulesError, read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically, write_bytes_atomically
 from grader.course.course import find_course
 from grader.pages.feedback_pages import PageMaker
-from grader.platforms.class_list import ExportError
 from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 
 

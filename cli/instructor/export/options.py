@@ -11,11 +11,11 @@ import click
 
 from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
+from grader.classroom.class_list import ClassList, read_class
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
-from grader.platforms.class_list import ClassList, read_class
 
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)

@@ -1,1 +1,11 @@
 """Where the results of a class are kept: a folder, or a PostgreSQL database that several graders share."""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """A store that does not answer or cannot be used, and what to do about it. It never holds a password."""
+
+
+class ResultsError(Exception):
+    """Results that cannot be written, and why."""

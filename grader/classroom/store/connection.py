@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import errors
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 from grader.classroom.store.url import StoreUrl
 
 WAIT_S = 120.0  # a server that restarts or fails over is back by then

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore, StoreWriter
 
 

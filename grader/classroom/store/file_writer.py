@@ -12,7 +12,7 @@ from typing import IO
 from grader.classroom.decisions import Decisions, DecisionsError, read_decisions, write_decisions
 from grader.classroom.journal import JournalEntry, ReportKey, append, read_journal
 from grader.classroom.overrides import Overrides, OverridesError, read_overrides, write_overrides
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, T
 from grader.core.atomic_file import write_atomically, write_parts_atomically
 from grader.core.disk_table import DiskTable, form_of

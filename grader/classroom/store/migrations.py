@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 
 FOLDER = Path(__file__).parent / "migrations"
 LOCK = 0x6174746E  # of this program: two that begin at once make the tables once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 
 if TYPE_CHECKING:
     from grader.classroom.store.postgres import PostgresStore

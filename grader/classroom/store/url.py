@@ -9,7 +9,7 @@ from urllib.parse import quote
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 
 SCHEMES = ("postgresql://", "postgres://")
 EXAMPLE = "postgresql://grader@db.example.edu/attention"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 
 PORT = 8786
 _FORM = "Write it as dask://host:port or tls://host:port"

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.address import PORT
-from grader.platforms.cluster.errors import ClusterError
 from grader.platforms.cluster.plan import Plan
 
 CERTS = "/etc/attnlab-certs"  # in the pods

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import grader
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.certificates import make_certificates
-from grader.platforms.cluster.errors import ClusterError
 
 CODE = Path(grader.__file__).parent.parent  # not that of an installed package
 START_SECONDS = 60.0

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 
 
 @dataclass(frozen=True)

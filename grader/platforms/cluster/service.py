@@ -20,9 +20,8 @@ from distributed import Scheduler, Security, Worker, WorkerPlugin
 
 from grader.core.atomic_file import write_atomically
 from grader.grading.pool import cores_of
-from grader.platforms.cluster import task
+from grader.platforms.cluster import ClusterError, task
 from grader.platforms.cluster.certificates import security_of
-from grader.platforms.cluster.errors import ClusterError
 
 # A chunk is innocent of the death of its machine: student code runs in a jail, and is limited there.
 SETTINGS: dict[str, Any] = {

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.core.atomic_file import write_atomically
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.certificates import make_certificates
-from grader.platforms.cluster.errors import ClusterError
 from grader.platforms.cluster.local import scheduler_process
 from grader.platforms.cluster.plan import Plan
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from grader.classroom.report_items import Item, diagnosed, items_of
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import CostResult, Report
 from grader.platforms.gradescope.evaluate import value_at
-from grader.platforms.items import Item, diagnosed, items_of
 
 HiddenVisibility = Literal["after_published", "after_due_date", "hidden"]
 SIZE = 64

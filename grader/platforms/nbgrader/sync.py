@@ -25,7 +25,7 @@ from grader.core.report import Report
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
 from grader.course.module import Module
-from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.exporter import (
     answers_open_question,
     notebook_of,

@@ -16,9 +16,9 @@ import pytest
 from grader.classroom.journal import ReportKey
 from grader.classroom.results import Results
 from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
+from grader.classroom.store import StoreError
 from grader.classroom.store.catalog import migrate_database, read_catalog
 from grader.classroom.store.connection import Connection
-from grader.classroom.store.errors import StoreError
 from grader.classroom.store.migrations import FOLDER, migrate, migrations, require_version, version_of
 from grader.classroom.store.opening import open_store
 from grader.classroom.store.url import read_url
@@ -280,7 +280,7 @@ def test_a_folder_needs_no_package_for_databases() -> None:
     code = """import sys
 sys.modules["psycopg"] = None
 import cli.instructor.grade, cli.instructor.stats, cli.instructor.store
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 from grader.classroom.store.opening import open_store
 try:
     open_store("postgresql://db/attention", "reports")

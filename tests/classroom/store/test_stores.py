@@ -17,9 +17,9 @@ from grader.classroom.overrides import Override, Overrides
 from grader.classroom.results import Results
 from grader.classroom.rules import Rules, read_rules
 from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
+from grader.classroom.store import ResultsError
 from grader.classroom.store.checking import check_store
 from grader.classroom.store.copying import copy_results
-from grader.classroom.store.errors import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.opening import open_store
 from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore

@@ -11,9 +11,9 @@ import pytest
 
 from grader.classroom.provenance import Provenance
 from grader.core.report import Report, report_text
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.address import read_address
 from grader.platforms.cluster.certificates import CERTIFICATE, KEY, make_certificates, security_of
-from grader.platforms.cluster.errors import ClusterError
 from grader.platforms.cluster.job import Job, differences, read_job
 from grader.platforms.cluster.plan import read_plan
 from grader.platforms.cluster.spool import Item, Spool, key_of

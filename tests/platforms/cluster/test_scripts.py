@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.kubernetes import kubernetes_cluster, manifest, scheduler_address
 from grader.platforms.cluster.plan import Plan, read_plan
 from grader.platforms.cluster.slurm import job_script, slurm_cluster
