@@ -7,7 +7,16 @@ from typing import NoReturn
 
 import click
 
-from cli.instructor.export.options import FOLDER, NEW, NEW_FOLDER, class_of, finish_export, json_option, modules_option
+from cli.instructor.export.options import (
+    FOLDER,
+    NEW,
+    NEW_FOLDER,
+    class_of,
+    finish_export,
+    json_option,
+    modules_option,
+    new_folder,
+)
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_list import ExportError
@@ -17,7 +26,6 @@ from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.pages.feedback_pages import write_feedback
 from grader.pages.nbgrader_feedback import FEEDBACK, add_to_nbgrader
-from grader.platforms.output_folder import new_folder
 
 
 @click.command()

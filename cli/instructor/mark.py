@@ -16,9 +16,8 @@ from cli.ui.mark_screens import changed_line, listed_lines
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.hand_marks import HandMarkError, clear, find_mark, give, overrides_of
 from grader.classroom.marks import Mark
-from grader.classroom.saved_marks import SavedMarksError, read_marks
 from grader.classroom.store import ResultsError
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, SavedMarksError, read_marks
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course

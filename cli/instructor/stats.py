@@ -14,10 +14,8 @@ from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.marks import Mark
-from grader.classroom.misconception_counts import MisconceptionCount
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.stats import ModuleStats, StatsError, read_stats
-from grader.classroom.store.store import GRADES, ResultsStore
+from grader.classroom.stats import MisconceptionCount, ModuleStats, StatsError, read_stats
+from grader.classroom.store.store import GRADES, ResultsStore, SavedMarksError, read_marks
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course

@@ -13,9 +13,8 @@ from cli.ui.store_options import open_results, store_option, store_url
 from grader.classroom.decisions import DecisionsError
 from grader.classroom.overrides import OverridesError
 from grader.classroom.store import ResultsError
-from grader.classroom.store.checking import StoreCheck, check_store
-from grader.classroom.store.copying import copy_results
 from grader.classroom.store.files import FileStore
+from grader.classroom.store.maintenance import StoreCheck, check_store, copy_results
 from grader.core.json_record import to_json
 from grader.core.safe_text import one_line
 
@@ -77,8 +76,8 @@ def check(reports: str | None, as_json: bool) -> None:
 
 def _tables(url: str, *, as_json: bool) -> tuple[str, ...]:
     """Print what a database is, and return the names of its classes."""
-    from grader.classroom.store.catalog import read_catalog  # it needs psycopg, which is optional
-    from grader.classroom.store.url import read_url
+    from grader.classroom.store.connection import read_url
+    from grader.classroom.store.tables import read_catalog  # it needs psycopg, which is optional
 
     known = read_url(url)
     catalog = read_catalog(known)
@@ -148,8 +147,8 @@ def migrate() -> None:
     url = store_url()
     if not url:
         raise click.UsageError("name the database: add --store URL, or set ATTN_STORE")
-    from grader.classroom.store.catalog import migrate_database  # it needs psycopg, which is optional
-    from grader.classroom.store.url import read_url
+    from grader.classroom.store.connection import read_url
+    from grader.classroom.store.tables import migrate_database  # it needs psycopg, which is optional
 
     known = read_url(url)
     made = migrate_database(known)

@@ -105,9 +105,9 @@ def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allo
     if not (where.on or where.on_gpu or where.cluster):
         yield LocalPool(jobs, allow_unjailed, gpu=cuda)
         return
-    from grader.platforms.cluster.address import read_address  # here, because Dask is slow to import
     from grader.platforms.cluster.certificates import security_of
     from grader.platforms.cluster.dask_pool import DaskPool, find_gpu
+    from grader.platforms.cluster.settings import read_address  # here, because Dask is slow to import
 
     tls = where.certs is not None
     plain: Executor = LocalPool(jobs, allow_unjailed)
@@ -138,8 +138,8 @@ def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allo
 @contextlib.contextmanager
 def _started(where: Where, folder: Path, jobs: int) -> Iterator[tuple[str, Path]]:
     from grader.platforms.cluster.kubernetes import kubernetes_cluster
-    from grader.platforms.cluster.local import local_cluster
-    from grader.platforms.cluster.plan import read_plan
+    from grader.platforms.cluster.service import local_cluster
+    from grader.platforms.cluster.settings import read_plan
     from grader.platforms.cluster.slurm import slurm_cluster
 
     plan = read_plan(where.plan)

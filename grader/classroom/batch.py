@@ -9,13 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
-from grader.classroom.changes import GradeChange
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
-from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
 from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
-from grader.classroom.results import Results
+from grader.classroom.results import GradeChange, Results
+from grader.classroom.stats import MisconceptionCount, count_misconceptions
 from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
 from grader.core.report import Report

@@ -11,8 +11,7 @@ from grader.classroom.journal import ReportKey
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.overrides import Overrides
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, SavedMarksError, read_marks
 from grader.core.report import Report, report_from
 from grader.core.safe_text import one_line
 

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.classroom.changes import GradeChange
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import NO_REPORT, Mark
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
-from grader.classroom.store.store import CHANGES, ResultsStore
+from grader.classroom.results import GradeChange
+from grader.classroom.store.store import CHANGES, ResultsStore, SavedMarksError, read_earlier_marks, read_marks
 from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 from grader.core.summary import Summary, summary_of

@@ -8,8 +8,7 @@ from grader.classroom.marks import Mark
 from grader.classroom.overrides import Override, Overrides, OverridesError
 from grader.classroom.results import Results
 from grader.classroom.roster import normalize_name
-from grader.classroom.saved_marks import read_marks
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, read_marks
 
 
 class HandMarkError(Exception):

@@ -17,8 +17,7 @@ from typing import Any
 from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
 from grader.classroom.rules import read_rules
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, SavedMarksError, read_marks
 from grader.core.report import Report, report_from
 from grader.core.safe_text import plain_name
 from grader.course.course import Course

@@ -6,16 +6,14 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.classroom.decided_report import decided
-from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError
+from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError, decided
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import Results
 from grader.classroom.rules import Rules, RulesError, read_rules
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import RULES, ResultsStore
+from grader.classroom.store.store import RULES, ResultsStore, SavedMarksError, read_marks
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
 

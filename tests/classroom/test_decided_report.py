@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from grader.classroom.decided_report import Decide, decided
+from grader.classroom.decisions import Decide, decided
 from grader.core.report import CheckResult, CostResult, Report
 from grader.core.review import Decision, ReviewItem, Undecided
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.attempt_history import attempt_days, stuck_students
-from grader.classroom.check_statistics import check_statistics
 from grader.classroom.class_results import (
     AttemptResult,
     CheckInfo,
@@ -18,10 +16,15 @@ from grader.classroom.class_results import (
     StudentResult,
     read_class_results,
 )
+from grader.classroom.class_statistics import (
+    attempt_days,
+    check_statistics,
+    misconception_pairs,
+    stuck_students,
+    suspect_checks,
+)
 from grader.classroom.marks import Mark
-from grader.classroom.misconception_pairs import misconception_pairs
 from grader.classroom.store.files import FileStore
-from grader.classroom.suspect_checks import suspect_checks
 from grader.core.report import report_text
 from grader.core.review import ReviewItem
 from grader.course.course import Course

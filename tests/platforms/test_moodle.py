@@ -13,8 +13,7 @@ import pytest
 
 from grader.classroom.class_list import read_class
 from grader.classroom.store.files import FileStore
-from grader.platforms.feedback import feedback_text
-from grader.platforms.moodle import COLUMNS, read_worksheet
+from grader.platforms.moodle import COLUMNS, feedback_text, read_worksheet
 from tests.conftest import write
 from tests.platforms.conftest import Graded
 

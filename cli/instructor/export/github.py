@@ -16,6 +16,7 @@ from cli.instructor.export.options import (
     finish_export,
     json_option,
     modules_option,
+    new_folder,
 )
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen, modules_here
@@ -27,7 +28,6 @@ from grader.core.json_record import json_text
 from grader.core.report import file_name, report_from
 from grader.course.course import find_course
 from grader.platforms.github_classroom import class_result, encoded, runner_result, workflow_text
-from grader.platforms.output_folder import new_folder
 
 
 @click.group()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import class_of, finish_export, json_option, modules_option
+from cli.instructor.export.options import class_of, finish_export, json_option, modules_option, new_folder
 from cli.ui.anonymous import anonymous_option
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_list import ExportError
@@ -14,7 +14,6 @@ from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.report import file_name
 from grader.platforms.junit import junit_bytes, junit_text
-from grader.platforms.output_folder import new_folder
 
 
 @click.command()

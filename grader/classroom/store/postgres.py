@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.overrides import Overrides
-from grader.classroom.store.connection import Connection, Tell
-from grader.classroom.store.migrations import require_version, version_of
+from grader.classroom.store.connection import Connection, StoreUrl
 from grader.classroom.store.postgres_writer import PostgresWriter
 from grader.classroom.store.rows import (
     ENTRY,
@@ -23,7 +22,7 @@ from grader.classroom.store.rows import (
     overrides_of,
 )
 from grader.classroom.store.store import StoredReport
-from grader.classroom.store.url import StoreUrl
+from grader.classroom.store.tables import require_version, version_of
 from grader.core.report import file_name
 
 BLOCK = 100  # reports that are read at a time
@@ -32,7 +31,7 @@ BLOCK = 100  # reports that are read at a time
 class PostgresStore:
     """The results of one class in a database. It connects when something is read, and writes with `open`."""
 
-    def __init__(self, url: StoreUrl, name: str, tell: Tell) -> None:
+    def __init__(self, url: StoreUrl, name: str, tell: Callable[[str], None]) -> None:
         self.url = url
         self._name = PurePosixPath(name).as_posix()
         self._tell = tell

@@ -9,8 +9,7 @@ from typing import Any
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.overrides import Overrides
-from grader.classroom.store.connection import Connection, Tell
-from grader.classroom.store.migrations import require_version
+from grader.classroom.store.connection import Connection, StoreUrl
 from grader.classroom.store.rows import (
     ENTRY,
     column,
@@ -23,7 +22,7 @@ from grader.classroom.store.rows import (
     record_columns,
 )
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, T
-from grader.classroom.store.url import StoreUrl
+from grader.classroom.store.tables import require_version
 
 # Advisory locks, together with the class. A grader holds GRADING shared from its first report until it ends. A
 # transaction that writes holds WRITE: shared, or alone if it must see all that others wrote.
@@ -51,7 +50,7 @@ class PostgresWriter:
 
     damaged = 0  # a transaction leaves no half of a line
 
-    def __init__(self, url: StoreUrl, name: str, tell: Tell) -> None:
+    def __init__(self, url: StoreUrl, name: str, tell: Callable[[str], None]) -> None:
         self.name = name
         self.url = url
         self._begun = False  # whether this grader has begun or joined a round

@@ -24,9 +24,8 @@ from grader.grading.pool import Graded, machine_failed
 from grader.grading.process_handle import ALLOW_UNJAILED, GPU
 from grader.grading.tell import Tell
 from grader.platforms.cluster import ClusterError, ClusterLostError
-from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
 from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
-from grader.platforms.cluster.spool import Item, Spool, key_of
+from grader.platforms.cluster.spool import ABANDONED, FAILED, KEYS, REFUSED, Item, Job, Spool, key_of
 from grader.submission.submission import SubmissionRef
 from grader.submission.submission_hash import submission_hash
 

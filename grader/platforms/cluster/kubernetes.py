@@ -16,8 +16,7 @@ from typing import Any
 import yaml
 
 from grader.platforms.cluster import ClusterError
-from grader.platforms.cluster.address import PORT
-from grader.platforms.cluster.plan import Plan
+from grader.platforms.cluster.settings import PORT, Plan
 
 CERTS = "/etc/attnlab-certs"  # in the pods
 _NEEDED = {"image": "an image that has AttnLab", "claim": "the volume claim of the shared disk", "mount": "its path"}

@@ -16,8 +16,8 @@ from pathlib import Path
 from grader.core.atomic_file import write_atomically
 from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.certificates import make_certificates
-from grader.platforms.cluster.local import scheduler_process
-from grader.platforms.cluster.plan import Plan
+from grader.platforms.cluster.service import scheduler_process
+from grader.platforms.cluster.settings import Plan
 
 
 def job_script(plan: Plan, address: str, certs: Path) -> str:

@@ -24,8 +24,7 @@ from grader.grading.failure import NoProcessError, failure_of
 from grader.grading.pool import LOST, MAX_LOST, TRIES, machine_failed
 from grader.grading.process_handle import GPU, GradingProcess, ProcessLostError, StartedProcess
 from grader.grading.workers import NoGpuError, NoJailError
-from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job, differences, read_job
-from grader.platforms.cluster.spool import Spool
+from grader.platforms.cluster.spool import ABANDONED, FAILED, KEYS, REFUSED, Job, Spool, differences, read_job
 from grader.submission.submission import Submission
 
 _RUNNING_CODE = grader_hash()  # the code of this process, even if the files change later

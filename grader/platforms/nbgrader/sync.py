@@ -18,8 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import ResultsStore, StoredReport
+from grader.classroom.store.store import ResultsStore, SavedMarksError, StoredReport, read_marks
 from grader.core.atomic_file import write_atomically
 from grader.core.report import Report
 from grader.core.safe_text import plain_name

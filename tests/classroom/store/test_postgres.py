@@ -15,13 +15,19 @@ import pytest
 
 from grader.classroom.journal import ReportKey
 from grader.classroom.results import Results
-from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
 from grader.classroom.store import StoreError
-from grader.classroom.store.catalog import migrate_database, read_catalog
-from grader.classroom.store.connection import Connection
-from grader.classroom.store.migrations import FOLDER, migrate, migrations, require_version, version_of
+from grader.classroom.store.connection import Connection, read_url
 from grader.classroom.store.opening import open_store
-from grader.classroom.store.url import read_url
+from grader.classroom.store.store import SavedMarksError, read_earlier_marks, read_marks
+from grader.classroom.store.tables import (
+    FOLDER,
+    migrate,
+    migrate_database,
+    migrations,
+    read_catalog,
+    require_version,
+    version_of,
+)
 from tests.classroom.store.made import MODULE, grade, provenance, report, settle
 from tests.conftest import ROOT
 from tests.postgres import PASSWORD, USER, Database

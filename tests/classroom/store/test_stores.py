@@ -16,13 +16,19 @@ from grader.classroom.journal import ReportKey
 from grader.classroom.overrides import Override, Overrides
 from grader.classroom.results import Results
 from grader.classroom.rules import Rules, read_rules
-from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
 from grader.classroom.store import ResultsError
-from grader.classroom.store.checking import check_store
-from grader.classroom.store.copying import copy_results
 from grader.classroom.store.files import FileStore
+from grader.classroom.store.maintenance import check_store, copy_results
 from grader.classroom.store.opening import open_store
-from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore
+from grader.classroom.store.store import (
+    DERIVED,
+    EARLIER,
+    RULES,
+    ResultsStore,
+    SavedMarksError,
+    read_earlier_marks,
+    read_marks,
+)
 from grader.core.report import report_text
 from grader.core.review import ReviewItem
 from grader.course.course import read_course

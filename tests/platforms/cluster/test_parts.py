@@ -12,11 +12,9 @@ import pytest
 from grader.classroom.provenance import Provenance
 from grader.core.report import Report, report_text
 from grader.platforms.cluster import ClusterError
-from grader.platforms.cluster.address import read_address
 from grader.platforms.cluster.certificates import CERTIFICATE, KEY, make_certificates, security_of
-from grader.platforms.cluster.job import Job, differences, read_job
-from grader.platforms.cluster.plan import read_plan
-from grader.platforms.cluster.spool import Item, Spool, key_of
+from grader.platforms.cluster.settings import read_address, read_plan
+from grader.platforms.cluster.spool import Item, Job, Spool, differences, key_of, read_job
 from grader.submission.submission import Source, Submission
 from tests.conftest import GradeSource
 

@@ -13,7 +13,7 @@ import yaml
 
 from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.kubernetes import kubernetes_cluster, manifest, scheduler_address
-from grader.platforms.cluster.plan import Plan, read_plan
+from grader.platforms.cluster.settings import Plan, read_plan
 from grader.platforms.cluster.slurm import job_script, slurm_cluster
 
 ADDRESS = "tls://login1:8786"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.classroom.decided_report import decided
+from grader.classroom.decisions import decided
 from grader.classroom.report_items import Item, items_of
 from grader.core.review import Undecided
 from grader.platforms.nbgrader.scores import scores_of
