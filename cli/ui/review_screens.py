@@ -30,11 +30,10 @@ def review_lines(
     lines: list[str] = []
     for one in found:
         items = [item for item in merged(one.items(target)) if every or item.is_open]
-        if not items and one.report.reviews:
+        if not items:
             continue
         who = f"{one.student} ({one_line(one.name)})" if one.name else one.student
         lines.append(f"{who} · {one.module} · {score_text(one.report)}")
-        lines += [] if items else [wrapped(f"written by an older AttnLab, which does not list items. {RESUME}", "  ")]
         lines += [] if one.written else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
         for item in items:
             lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item, anonymous=anonymous)]

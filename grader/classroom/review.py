@@ -26,7 +26,7 @@ class ReviewError(Exception):
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A report with something to review. A report of an older AttnLab does not list its items.
+    """A report with something to review.
 
     `report` has the decisions that hold, and `written` says whether its file has them too. `earlier` has the decisions
     about the same items in other code of the student, which do not hold any more.
@@ -47,7 +47,7 @@ class Reviewed:
 
     def is_open(self, target: str | None = None) -> bool:
         """Whether something is still undecided, in all targets or in one."""
-        return any(item.is_open for item in self.items(target)) or (not self.report.reviews and target is None)
+        return any(item.is_open for item in self.items(target))
 
     def undecided_points(self, target: str | None = None) -> float:
         """Return the points that are still undecided, of all targets or of one."""
@@ -101,7 +101,7 @@ def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Rev
         if key.attempt or (modules and key.module not in modules):
             continue
         report = _read(store, key)
-        if report is not None and (report.reviews or report.needs_review):
+        if report is not None and report.reviews:
             found.append(_reviewed(entries[key], report, decisions, undecided))
     return found
 
@@ -139,39 +139,43 @@ def decide(
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
     _penalty(store, _rules(store))  # a damaged file of rules is noticed before anything is saved
 
-    def work() -> ScoreChange:
-        marks = _class_list(store)
-        reports = _reports(results, one)
-        if verdict is None:
-            results.save(results.decisions.without(one for one in results.decisions.records if one.about in about))
-        else:
-            records = (DecisionRecord(*what, verdict, comment, when) for what in about)
-            results.save(results.decisions.with_records(records))
-        return _revise(results, marks, reports)
-
     with Results(store) as results:
-        return results.alone(work)
+
+        def work() -> ScoreChange:
+            marks = _class_list(store)
+            reports = _reports(store, results, one)
+            decisions = results.writer.decisions()
+            if verdict is None:
+                decisions = decisions.without(made for made in decisions.records if made.about in about)
+            else:
+                decisions = decisions.with_records(DecisionRecord(*what, verdict, comment, when) for what in about)
+            results.writer.save_decisions(decisions)
+            return _revise(store, results, marks, reports)
+
+        return results.writer.atomically(work, alone=True)
 
 
-def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report]]:
+def _reports(store: ResultsStore, results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report]]:
     """Return the reports of the reviewed code: the one that counts first, then those of attempts."""
-    entries = sorted(results.entries(one.module, one.student), key=lambda entry: entry.key)
+    entries = sorted(results.writer.entries(one.module, one.student), key=lambda entry: entry.key)
     found = []
     for entry in entries:
         if entry.provenance.submission == one.submission:
             report = results.intact(entry.key)
             if report is None:
-                raise ReviewError(f"{results.store.where(entry.key)} is missing or was changed. {RESUME}")
+                raise ReviewError(f"{store.where(entry.key)} is missing or was changed. {RESUME}")
             found.append((entry, report))
     if not found or found[0][0].key.attempt:
         raise ReviewError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
     return found
 
 
-def _revise(results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]) -> ScoreChange:
+def _revise(
+    store: ResultsStore, results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]
+) -> ScoreChange:
     """Write the decisions into the reports and into the class list."""
-    rules = _rules(results.store)
-    rule = _penalty(results.store, rules)
+    rules = _rules(store)
+    rule = _penalty(store, rules)
     changes = []
     for entry, report in reports:
         key = entry.key
