@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import modules_option
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen
+from cli.ui.class_files import modules_option
 from cli.ui.page_file import page_file
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_results import ClassResultsError, read_class_results

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 import click
 
-from cli.instructor.export.options import (
+from cli.ui.anonymous import no_anonymous_option
+from cli.ui.class_files import (
     FOLDER,
     NEW,
     NEW_FOLDER,
@@ -17,7 +18,6 @@ from cli.instructor.export.options import (
     modules_option,
     new_folder,
 )
-from cli.ui.anonymous import no_anonymous_option
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_list import ExportError
 from grader.classroom.rules import RulesError, read_rules

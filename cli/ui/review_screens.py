@@ -106,7 +106,7 @@ def _summary(found: Sequence[Reviewed], undecided: Undecided, target: str | None
     still = [one for one in found if one.is_open(target)]
     if not still:
         return ["Nothing is undecided."]
-    points = round(sum(one.undecided_points(target) for one in still), 6)
+    points = round(sum(item.points for one in still for item in one.items(target) if item.is_open), 6)
     reports = "1 report" if len(still) == 1 else f"{len(still)} reports"
     until = "They count until you decide." if undecided == "count" else "They do not count until you accept them."
     return [f"{points:g} points in {reports} are not decided. {until}"]

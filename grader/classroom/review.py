@@ -49,12 +49,6 @@ class Reviewed:
         """Whether something is still undecided, in all targets or in one."""
         return any(item.is_open for item in self.items(target))
 
-    def undecided_points(self, target: str | None = None) -> float:
-        """Return the points that are still undecided, of all targets or of one."""
-        if target is None:
-            return self.report.undecided_points
-        return sum(item.points for item in self.items(target) if item.is_open)
-
     def hidden(self, names: Pseudonyms) -> Reviewed:
         """Return it with a pseudonym, to be shown to a person who must not know the student."""
         who = names.of(self.student)

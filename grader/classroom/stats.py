@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.classroom.store.store import ResultsStore, StoredReport
+from grader.classroom.store.store import ResultsStore, StoredReport, has_reports
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.json_record import to_json
 from grader.core.report import Report
@@ -122,8 +122,9 @@ def read_stats(course: Course, store: ResultsStore, modules: Iterable[str] = ())
                 speeds += entries(report)
             if summaries:
                 found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
-    there = [one.name for one in course.modules if store.has(one.name)]
-    if there and (missing := sorted(wanted.difference(there))):
+    missing = sorted(wanted.difference(one.module for one in found))
+    there = [one.name for one in course.modules if has_reports(store, one.name)] if missing else []
+    if there:
         raise StatsError(f"{store} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
     if not found:
         raise StatsError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")

@@ -120,17 +120,18 @@ def moodle_files(
     pages: dict[str, str] = {}
     for number, row in enumerate(sheet.rows):
         mark = placed.get(number)
-        cells = list(row)
-        if mark is not None:
+        if mark is None:
+            rows.append(list(row))
+        else:
             filled = _Row(sheet, row, mark, scale=scale)
-            grades += filled.fill(cells)
+            rows.append(filled.cells())
+            grades += filled.takes_grade
             problems += filled.problems()
             if report := reports.get(mark.submission):
                 files[f"{filled.folder}/{module}-feedback.txt"] = feedback_text(mark, report, course)
                 html_page, leak = page(mark, report) if page else ("", "")
                 pages |= {f"{filled.folder}/{module}-feedback.html": html_page} if html_page else {}
                 problems += [f"{mark.id}: the page {leak}. It was left out"] if leak else []
-        rows.append(cells)
     zipped = _zip(files | pages)
     return MoodleFiles(sheet.text(rows), zipped, grades, len(files), tuple(one_line(text) for text in problems))
 
@@ -162,14 +163,19 @@ class _Row:
         name = _NOT_IN_NAMES.sub(" ", self.sheet.cell(self.row, "name")).strip(" .") or "Participant"
         return f"{name}_{_participant(self.sheet, self.row)}_assignsubmission_file_"
 
-    def fill(self, cells: list[str]) -> int:
-        """Write grade and feedback into the cells, and return how many grades that were. Without a grade, none."""
-        if self.grade is None or not self.fits or self.is_locked:
-            return 0
-        cells[self.sheet.at["grade"]] = f"{self.grade:g}"
-        if "feedback" in self.sheet.at and self._may_write_feedback():
-            cells[self.sheet.at["feedback"]] = html.escape(mark_line(self.mark), quote=False)
-        return 1
+    @property
+    def takes_grade(self) -> bool:
+        """Whether Moodle takes a grade in this line."""
+        return self.grade is not None and self.fits and not self.is_locked
+
+    def cells(self) -> list[str]:
+        """Return the line with grade and feedback; as it is if Moodle takes no grade."""
+        cells = list(self.row)
+        if self.takes_grade:
+            cells[self.sheet.at["grade"]] = f"{self.grade:g}"
+            if "feedback" in self.sheet.at and self._may_write_feedback():
+                cells[self.sheet.at["feedback"]] = html.escape(mark_line(self.mark), quote=False)
+        return cells
 
     def problems(self) -> Iterator[str]:
         """Yield what Moodle will not get."""

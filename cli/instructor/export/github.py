@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import (
+from cli.ui.anonymous import anonymous_option
+from cli.ui.arguments import chosen, modules_here
+from cli.ui.class_files import (
     FILE,
     NEW,
     NEW_FOLDER,
@@ -18,8 +20,6 @@ from cli.instructor.export.options import (
     modules_option,
     new_folder,
 )
-from cli.ui.anonymous import anonymous_option
-from cli.ui.arguments import chosen, modules_here
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_list import ExportError
 from grader.classroom.store.store import ResultsStore

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import NEW_FOLDER, finish_export, json_option, new_folder
 from cli.ui.arguments import module_named
+from cli.ui.class_files import NEW_FOLDER, finish_export, json_option, new_folder
 from grader.classroom.class_list import ExportError
 from grader.course.course import find_course
 from grader.platforms.jplag import lay_out

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import class_of, finish_export, json_option, modules_option, new_folder
 from cli.ui.anonymous import anonymous_option
+from cli.ui.class_files import class_of, finish_export, json_option, modules_option, new_folder
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_list import ExportError
 from grader.classroom.store.store import ResultsStore

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, NEW, class_of, finish_export, json_option
 from cli.ui.anonymous import no_anonymous_option
+from cli.ui.class_files import FILE, NEW, class_of, finish_export, json_option
 from cli.ui.store_options import RESULTS, store_option
 from grader.classroom.class_list import ExportError
 from grader.classroom.rules import RulesError, read_rules

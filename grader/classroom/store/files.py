@@ -35,17 +35,14 @@ class FileStore:
 
     @property
     def name(self) -> str:
-        """The folder."""
         return str(self.folder)
 
     @property
     def title(self) -> str:
-        """The folder, as a folder."""
         return f"{self.folder}/"
 
     @property
     def is_begun(self) -> bool:
-        """Whether the folder has a journal."""
         return (self.folder / JOURNAL).is_file()
 
     def journal(self) -> dict[ReportKey, JournalEntry]:
@@ -53,16 +50,13 @@ class FileStore:
         return {entry.key: entry for entry in read_journal(self.folder / JOURNAL) if entry is not None}
 
     def read(self, key: ReportKey) -> bytes:
-        """Return the file of a report."""
         return report_path(self.folder, key).read_bytes()
 
     def earlier(self, key: ReportKey) -> bytes | None:
-        """Return the file in `earlier/`."""
         path = report_path(self.folder / EARLIER, key)
         return path.read_bytes() if path.is_file() else None
 
     def where(self, what: ReportKey | str) -> str:
-        """Return the path of a report or of another file."""
         return str(self.folder / what if isinstance(what, str) else report_path(self.folder, what))
 
     def stored(self, module: str) -> Iterator[StoredReport]:
@@ -75,20 +69,13 @@ class FileStore:
                 data = error
             yield StoredReport(path.stem, str(path), data)
 
-    def has(self, module: str) -> bool:
-        """Whether the folder of a module has a file."""
-        return module not in (EARLIER, ATTEMPTS) and any((self.folder / module).glob("*.json"))
-
     def document(self, name: str) -> bytes:
-        """Return a file of the folder."""
         return (self.folder / name).read_bytes()
 
     def decisions(self) -> Decisions:
-        """Return the decisions in `decisions.json`."""
         return read_decisions(self.folder)
 
     def overrides(self) -> Overrides:
-        """Return what is in `overrides.csv`."""
         return read_overrides(self.folder)
 
     def open(self) -> FileWriter:
@@ -167,18 +154,15 @@ class FileWriter:
         self._settled = False
 
     def entry(self, key: ReportKey) -> JournalEntry | None:
-        """Return the entry in the journal."""
         return self._entries.get(key.texts)
 
     def find(self, key: ReportKey) -> tuple[JournalEntry | None, bytes | None]:
-        """Return the entry in the journal and the file."""
         try:
             return self.entry(key), report_path(self.folder, key).read_bytes()
         except (FileNotFoundError, IsADirectoryError):
             return self.entry(key), None
 
     def entries(self, module: str, student: str) -> list[JournalEntry]:
-        """Return the entries of a student for a module."""
         return list(self._entries.starting_with((module, student)))
 
     def put(self, entry: JournalEntry, text: str | None = None) -> None:
@@ -212,25 +196,20 @@ class FileWriter:
         return next((str(path) for path in paths if not path.is_file()), None)
 
     def earlier(self, key: ReportKey) -> bytes | None:
-        """Return the file in `earlier/`."""
         path = report_path(self.folder / EARLIER, key)
         return path.read_bytes() if path.is_file() else None
 
     def keep_earlier(self, key: ReportKey, data: bytes) -> None:
-        """Write the file in `earlier/`."""
         write_atomically(report_path(self.folder / EARLIER, key), data.decode("utf-8", "replace"))
 
     def put_document(self, name: str, parts: Iterable[str]) -> None:
-        """Write a file of the folder."""
         write_parts_atomically(self.folder / name, parts)
 
     def decisions(self, key: ReportKey | None = None) -> Decisions:
-        """Return all decisions."""
         del key
         return self._decisions
 
     def save_decisions(self, decisions: Decisions) -> None:
-        """Write `decisions.json`."""
         write_decisions(self.folder, decisions)
         self._decisions = decisions
 
@@ -239,7 +218,6 @@ class FileWriter:
         return self._overrides
 
     def save_overrides(self, overrides: Overrides) -> None:
-        """Write `overrides.csv`."""
         write_overrides(self.folder, overrides)
         self._overrides = overrides
 

@@ -1,7 +1,7 @@
 """The store: the one interface to the results of a class, whatever keeps them.
 
 `Results` has the rules for writing, and `read_marks`, `read_stats` and others those for reading. A store only keeps
-things, so that all commands do the same with every store.
+things, so that all commands do the same with every store. What each method promises is said here, once.
 """
 
 from __future__ import annotations
@@ -71,9 +71,6 @@ class ResultsStore(Protocol):
 
     def stored(self, module: str) -> Iterator[StoredReport]:
         """Yield the reports of students for a module, by name; not those of single attempts."""
-
-    def has(self, module: str) -> bool:
-        """Whether there are reports of students for a module."""
 
     def document(self, name: str) -> bytes:
         """Return a table or the rules; FileNotFoundError if there is none."""
@@ -152,6 +149,11 @@ class StoreWriter(Protocol):
 
     def save_overrides(self, overrides: Overrides) -> None:
         """Save everything given by hand."""
+
+
+def has_reports(store: ResultsStore, module: str) -> bool:
+    """Whether a store has reports of students for a module."""
+    return any(True for _ in store.stored(module))
 
 
 class SavedMarksError(Exception):

@@ -25,7 +25,7 @@ from grader.grading.process_handle import ALLOW_UNJAILED, GPU
 from grader.grading.tell import Tell
 from grader.platforms.cluster import ClusterError, ClusterLostError
 from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
-from grader.platforms.cluster.spool import ABANDONED, FAILED, KEYS, REFUSED, Item, Job, Spool, key_of
+from grader.platforms.cluster.spool import ABANDONED, FAILED, KEYS, REFUSED, Job, Spool, Spooled, key_of
 from grader.submission.submission import SubmissionRef
 from grader.submission.submission_hash import submission_hash
 
@@ -155,20 +155,18 @@ class _Run:
 
     def _written(self, name: str, work: Sequence[SubmissionRef]) -> tuple[_Sent, ...]:
         sent: list[_Sent] = []
-
-        def items() -> Iterator[Item]:
-            for handed_in in work:
-                submission = handed_in.read()
-                digest = submission_hash(submission)
-                if submission.lost:
-                    report = machine_failed(self._course, submission, submission.lost, "none")
-                    self._unreadable.append(Graded(handed_in, digest, report))
-                    continue
-                provenance = self._provenance.of_hash(handed_in.module, digest)
-                sent.append(_Sent(handed_in, key_of(provenance, handed_in.attempt), digest))
-                yield Item(sent[-1].key, submission)
-
-        self._spool.send(name, items())
+        spooled: list[Spooled] = []
+        for handed_in in work:
+            submission = handed_in.read()
+            digest = submission_hash(submission)
+            if submission.lost:
+                report = machine_failed(self._course, submission, submission.lost, "none")
+                self._unreadable.append(Graded(handed_in, digest, report))
+                continue
+            key = key_of(self._provenance.of_hash(handed_in.module, digest), handed_in.attempt)
+            sent.append(_Sent(handed_in, key, digest))
+            spooled.append(Spooled(key, submission))
+        self._spool.send(name, spooled)
         return tuple(sent)
 
     def _send(self, chunk: _Chunk) -> None:

@@ -16,7 +16,7 @@ _FORM = "Write it as dask://host:port or tls://host:port"
 
 
 @dataclass(frozen=True)
-class Plan:
+class WorkerPlan:
     """What a job script or a manifest says. Partitions, accounts and time limits are options of SLURM itself."""
 
     workers: int = 4
@@ -42,9 +42,9 @@ class Plan:
         return self.attn or str(Path(sys.executable).with_name("attn"))
 
 
-def read_plan(options: Iterable[str]) -> Plan:
+def read_plan(options: Iterable[str]) -> WorkerPlan:
     """Return the plan that options of the form KEY=VALUE describe."""
-    kinds = {field.name: field.type for field in dataclasses.fields(Plan)}
+    kinds = {field.name: field.type for field in dataclasses.fields(WorkerPlan)}
     values: dict[str, int | str] = {}
     for option in options:
         key, found, value = option.partition("=")
@@ -58,7 +58,7 @@ def read_plan(options: Iterable[str]) -> Plan:
             raise ClusterError(f"{key} must be one line")
         else:
             values[key] = value
-    return dataclasses.replace(Plan(), **values)  # type: ignore[arg-type]
+    return dataclasses.replace(WorkerPlan(), **values)  # type: ignore[arg-type]
 
 
 def read_address(text: str, *, tls: bool) -> str:

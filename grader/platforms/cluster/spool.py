@@ -61,7 +61,7 @@ def differences(here: Provenance, there: Provenance, worker: str) -> str:
 
 
 @dataclass(frozen=True)
-class Item:
+class Spooled:
     """One submission of a chunk, with the key of its report."""
 
     key: str
@@ -84,16 +84,16 @@ class Spool:
         """Make the folder, for this user only: it has students' work in it."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def send(self, chunk: str, items: Iterable[Item]) -> None:
+    def send(self, chunk: str, submissions: Iterable[Spooled]) -> None:
         """Write the submissions of a chunk."""
-        lines = (json.dumps(to_json(item)) + "\n" for item in items)
+        lines = (json.dumps(to_json(one)) + "\n" for one in submissions)
         write_atomically(self._chunk(chunk), "".join(lines), durable=False)
 
-    def items(self, chunk: str) -> Iterator[Item]:
+    def submissions(self, chunk: str) -> Iterator[Spooled]:
         """Yield the submissions of a chunk, one at a time."""
         with self._chunk(chunk).open("rb") as lines:
             for line in lines:
-                yield from_json(Item, json.loads(line))
+                yield from_json(Spooled, json.loads(line))
 
     def write(self, key: str, report: Report) -> None:
         """Keep a report."""

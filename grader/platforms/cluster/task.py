@@ -63,12 +63,12 @@ def _answer(job: Job) -> dict[str, Any]:
             return {REFUSED: problem}
         grader = _grader(job)
         keys = []
-        for item in spool.items(job.chunk):
+        for one in spool.submissions(job.chunk):
             if _round != started:
                 return {ABANDONED: True}
-            if not spool.has(item.key):
-                spool.write(item.key, grader.report(item.submission))
-            keys.append(item.key)
+            if not spool.has(one.key):
+                spool.write(one.key, grader.report(one.submission))
+            keys.append(one.key)
     except (NoJailError, NoGpuError, CourseError, NoProcessError, RuntimeError) as error:
         return failure_of(error)
     except OSError as error:

@@ -18,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.store.store import ResultsStore, SavedMarksError, StoredReport, read_marks
+from grader.classroom.store.store import ResultsStore, SavedMarksError, StoredReport, has_reports, read_marks
 from grader.core.atomic_file import write_atomically
 from grader.core.report import Report
 from grader.core.safe_text import plain_name
@@ -75,13 +75,13 @@ def sync(course: Course, store: ResultsStore, root: Path, *, db: str = "") -> Ge
     with open_gradebook(db or coursedir.db_url, coursedir.course_id) as book:
         book.db().expire_on_commit = False  # otherwise every row is read again after every submission
         for module in course.modules:
-            if store.has(module.name):
+            if has_reports(store, module.name):
                 writer = _GradebookWriter(course, module, config, coursedir, book, results)
                 yield from map(writer.sync, store.stored(module.name))
 
 
 def _read(course: Course, store: ResultsStore) -> _Results:
-    if not any(store.has(module.name) for module in course.modules):
+    if not any(has_reports(store, module.name) for module in course.modules):
         raise CourseDirError(f"there are no reports in {store}. To make them, run: attn grade ... --to {store.name}")
     try:
         marks = read_marks(store)

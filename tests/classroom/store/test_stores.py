@@ -84,7 +84,6 @@ def everything(store: ResultsStore) -> dict[str, object]:
 
 def test_an_empty_store_has_nothing(store: ResultsStore) -> None:
     assert not store.is_begun
-    assert not store.has(MODULE)
     assert list(store.stored(MODULE)) == []
     assert read_rules(store) == Rules()
     with pytest.raises(SavedMarksError, match=r"there are no grades in .*reports"):

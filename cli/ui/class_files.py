@@ -1,4 +1,4 @@
-"""What the commands of `attn export` share: options, the class list, new folders, and the last lines of output."""
+"""What commands share that write files about a class: options, the class list, and the last lines of output."""
 
 from __future__ import annotations
 
