@@ -17,13 +17,14 @@ from cli.instructor.run_rules import rules_of_run
 from cli.ui.anonymous import AnonymousOutput, hide_in
 from cli.ui.executors import open_executor
 from cli.ui.progress_line import Pace
+from grader.classroom import ClassError
 from grader.classroom.accounting import Accounting, account, settled
 from grader.classroom.batch import Batch
 from grader.classroom.marks import Marking
 from grader.classroom.pseudonyms import people_of
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, RulesError, rules_text
-from grader.classroom.store import ResultsError, StoreError
+from grader.classroom.rules import Rules, rules_text
+from grader.classroom.store import StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import RULES, ResultsStore
 from grader.course.course import Course, find_course
@@ -182,7 +183,7 @@ def _explained() -> Iterator[None]:
         raise click.UsageError(NO_JAIL) from None
     except NoGpuError as error:
         raise click.UsageError(f"no worker can use a GPU here: {error}") from None
-    except (ResultsError, RulesError, MapError, ClusterError) as error:
+    except (ClassError, MapError, ClusterError) as error:
         raise click.UsageError(str(error)) from None
     except (NoProcessError, ClusterLostError) as error:
         saved = ". What is graded is saved: go on with --resume" if isinstance(error, ClusterLostError) else ""

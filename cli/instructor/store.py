@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.ui.store_options import open_results, store_option, store_url
-from grader.classroom.decisions import DecisionsError
-from grader.classroom.overrides import OverridesError
-from grader.classroom.store import ResultsError
+from grader.classroom import ClassError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.maintenance import StoreCheck, check_store, copy_results
 from grader.core.json_record import to_json
@@ -65,7 +63,7 @@ def check(reports: str | None, as_json: bool) -> None:
         raise click.UsageError(f"there is no folder {names[0]}. To check a database, add --store URL")
     try:
         found = [check_store(open_results(name)) for name in names]
-    except (DecisionsError, OverridesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
         click.echo(json.dumps([to_json(one) for one in found], indent=1))
@@ -118,7 +116,7 @@ def copy(source: str, target: str) -> None:
     """
     try:
         copied = copy_results(_place(source), _place(target))
-    except (ResultsError, DecisionsError, OverridesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     for problem in copied.problems:
         click.echo(one_line(f"attn: {problem}", 1000), err=True)

@@ -11,7 +11,6 @@ from itertools import chain, groupby
 
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
-from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import GradeChange, Results, grade_changes
 from grader.classroom.stats import MisconceptionCount, count_misconceptions
@@ -177,11 +176,8 @@ class Batch:
             for mark in self.marking.missing(module, most, submitted, self.skipped):
                 found[mark.module, mark.id, mark.submission] = mark
         overrides = self.results.writer.overrides()
-        try:
-            overrides.check(found)
-            return DiskList(form_of(Mark), map(overrides.applied_to, found))
-        except OverridesError as error:
-            raise ResultsError(str(error)) from None
+        overrides.check(found)
+        return DiskList(form_of(Mark), map(overrides.applied_to, found))
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
         self._noted[key.texts] = _Noted(summary_of(report), self.marking.mark(handed_in, report))

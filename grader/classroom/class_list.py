@@ -7,16 +7,17 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from grader.classroom import ClassError
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.overrides import Overrides
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.store.store import ResultsStore, SavedMarksError, read_marks
+from grader.classroom.store.store import ResultsStore, read_marks
 from grader.core.report import Report, report_from
 from grader.core.safe_text import one_line
 
 
-class ExportError(Exception):
+class ExportError(ClassError):
     """Something that cannot be exported, and what to do about it."""
 
 
@@ -94,11 +95,8 @@ class ClassList:
 
 
 def read_class(store: ResultsStore, modules: Collection[str] = ()) -> ClassList:
-    """Read what `attn grade --to` wrote, for all or some modules; ExportError if the grading is unfinished."""
-    try:
-        marks = read_marks(store)
-    except SavedMarksError as error:
-        raise ExportError(str(error)) from None
+    """Read what `attn grade --to` wrote, for all or some modules; ClassError if the grading is unfinished."""
+    marks = read_marks(store)
     found = tuple(mark for mark in marks if not modules or mark.module in modules)
     if not found:
         there = ", ".join(sorted({mark.module for mark in marks})) or "no module"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.classroom import ClassError
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import from_json, to_json
 from grader.core.report import CheckResult, CostResult, Report
@@ -20,7 +21,7 @@ SCHEMA = 1
 Decide = Callable[[ReviewItem], tuple[Decision, str]]  # the decision about an item, and the comment
 
 
-class DecisionsError(Exception):
+class DecisionsError(ClassError):
     """A file of decisions that cannot be read, and what to do about it."""
 
 

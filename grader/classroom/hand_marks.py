@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from grader.classroom import ClassError
 from grader.classroom.marks import Mark
-from grader.classroom.overrides import Override, Overrides, OverridesError
+from grader.classroom.overrides import Override, Overrides
 from grader.classroom.results import Results
 from grader.classroom.roster import normalize_name
 from grader.classroom.store.store import ResultsStore, read_marks
-
-
-class HandMarkError(Exception):
-    """A mark that cannot be given, and why."""
 
 
 def find_mark(marks: Sequence[Mark], student: str, module: str) -> Mark:
@@ -25,11 +22,11 @@ def find_mark(marks: Sequence[Mark], student: str, module: str) -> Mark:
         if len(found) == 1:
             return found[0]
         if found:
-            raise HandMarkError(f"{len(found)} lines of the class list for {module} are {student}: use the id")
+            raise ClassError(f"{len(found)} lines of the class list for {module} are {student}: use the id")
     if not lines:
         modules = ", ".join(sorted({mark.module for mark in marks}))
-        raise HandMarkError(f"there are no grades for {module}. There are grades for {modules}")
-    raise HandMarkError(f"{student} has no line for {module} in the class list. Add the student to the roster")
+        raise ClassError(f"there are no grades for {module}. There are grades for {modules}")
+    raise ClassError(f"{student} has no line for {module} in the class list. Add the student to the roster")
 
 
 def give(store: ResultsStore, mark: Mark, points: float | None, comment: str, when: str, *, extra: bool) -> Mark:
@@ -47,7 +44,7 @@ def give(store: ResultsStore, mark: Mark, points: float | None, comment: str, wh
             )
         if new.points is not None and new.points > mark.max_score and not new.extra:
             problem = f"{new.points:g} points are more than the {mark.max_score:g} that {mark.module} has"
-            raise HandMarkError(f"{problem}. If that is meant, add --extra")
+            raise ClassError(f"{problem}. If that is meant, add --extra")
         return overrides.put(mark, new)
 
     return _change(store, mark, given)
@@ -58,7 +55,7 @@ def clear(store: ResultsStore, mark: Mark) -> Mark:
 
     def cleared(overrides: Overrides) -> Overrides:
         if overrides.find(mark) is None:
-            raise HandMarkError(f"{mark.id} has no points or comment by hand for {mark.module}")
+            raise ClassError(f"{mark.id} has no points or comment by hand for {mark.module}")
         return overrides.without(mark)
 
     return _change(store, mark, cleared)
@@ -80,8 +77,5 @@ def _change(store: ResultsStore, mark: Mark, change: Callable[[Overrides], Overr
 
 def overrides_of(store: ResultsStore, marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
     """Return the marks with points or a comment by hand, and what the instructor should know about them."""
-    try:
-        overrides = store.overrides()
-    except OverridesError as error:
-        raise HandMarkError(str(error)) from None
+    overrides = store.overrides()
     return [mark for mark in marks if overrides.find(mark)], list(overrides.notes(marks))

@@ -6,22 +6,19 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError, decided
+from grader.classroom import ClassError
+from grader.classroom.decisions import DecisionRecord, Decisions, decided
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, RulesError, read_rules
-from grader.classroom.store.store import RULES, ResultsStore, SavedMarksError, read_marks
+from grader.classroom.rules import Rules, read_rules
+from grader.classroom.store.store import RULES, ResultsStore, read_marks
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
 
 RESUME = "Run the same `attn grade` again with --resume"
-
-
-class ReviewError(Exception):
-    """A review that is not possible, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +74,14 @@ class ScoreChange:
 
 def undecided_rule(store: ResultsStore) -> Undecided:
     """Return whether undecided points count in a class, as its last grading said."""
-    return _rules(store).undecided or "count"
+    return read_rules(store).undecided or "count"
 
 
 def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Reviewed]:
     """Return every report with something that is or was undecided, in all or some modules."""
     if not store.is_begun:
-        raise ReviewError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
-    try:
-        decisions = store.decisions()
-    except DecisionsError as error:
-        raise ReviewError(str(error)) from None
+        raise ClassError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
+    decisions = store.decisions()
     undecided = undecided_rule(store)
     entries = store.journal()
     found = []
@@ -107,7 +101,7 @@ def _read(store: ResultsStore, key: ReportKey) -> Report | None:
     except FileNotFoundError:
         return None
     except ValueError:
-        raise ReviewError(f"{store.where(key)} is not a complete report. {RESUME}") from None
+        raise ClassError(f"{store.where(key)} is not a complete report. {RESUME}") from None
 
 
 def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecided: Undecided) -> Reviewed:
@@ -131,12 +125,12 @@ def decide(
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
-    _penalty(store, _rules(store))  # a damaged file of rules is noticed before anything is saved
+    _penalty(store, read_rules(store))  # a damaged file of rules is noticed before anything is saved
 
     with Results(store) as results:
 
         def work() -> ScoreChange:
-            marks = _class_list(store)
+            marks = read_marks(store)
             reports = _reports(store, results, one)
             decisions = results.writer.decisions()
             if verdict is None:
@@ -157,10 +151,10 @@ def _reports(store: ResultsStore, results: Results, one: Reviewed) -> list[tuple
         if entry.provenance.submission == one.submission:
             report = results.intact(entry.key)
             if report is None:
-                raise ReviewError(f"{store.where(entry.key)} is missing or was changed. {RESUME}")
+                raise ClassError(f"{store.where(entry.key)} is missing or was changed. {RESUME}")
             found.append((entry, report))
     if not found or found[0][0].key.attempt:
-        raise ReviewError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
+        raise ClassError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
     return found
 
 
@@ -168,7 +162,7 @@ def _revise(
     store: ResultsStore, results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]
 ) -> ScoreChange:
     """Write the decisions into the reports and into the class list."""
-    rules = _rules(store)
+    rules = read_rules(store)
     rule = _penalty(store, rules)
     changes = []
     for entry, report in reports:
@@ -186,22 +180,8 @@ def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
     return (mark.module, mark.submission) == (key.module, key.student)
 
 
-def _class_list(store: ResultsStore) -> list[Mark]:
-    try:
-        return read_marks(store)
-    except SavedMarksError as error:
-        raise ReviewError(str(error)) from None
-
-
-def _rules(store: ResultsStore) -> Rules:
-    try:
-        return read_rules(store)
-    except RulesError as error:
-        raise ReviewError(str(error)) from None
-
-
 def _penalty(store: ResultsStore, rules: Rules) -> Penalty | None:
     try:
         return read_penalty(rules.late_penalty) if rules.late_penalty else None
     except LateError as error:
-        raise ReviewError(f"{store.where(RULES)}: {error}. {RESUME} and --late-penalty") from None
+        raise ClassError(f"{store.where(RULES)}: {error}. {RESUME} and --late-penalty") from None

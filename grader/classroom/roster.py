@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from grader.classroom import ClassError
 from grader.core.csv_table import CsvError, read_csv
 from grader.core.safe_text import plain_name
 from grader.submission.identity import Identity, KeyKind, folder_identity
@@ -30,7 +31,7 @@ _POINTS_POSSIBLE = "points possible"  # the second row of a Canvas export is not
 _PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)  # in the worksheet of Moodle
 
 
-class RosterError(Exception):
+class RosterError(ClassError):
     """A roster that cannot be used, and why."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from grader.classroom import ClassError
 from grader.classroom.store.store import ResultsStore, StoredReport, has_reports
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.json_record import to_json
@@ -17,10 +18,6 @@ from grader.course.golden import read_golden
 from grader.course.module import Module
 
 BINS = 10
-
-
-class StatsError(Exception):
-    """A class without reports, or with a report that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +122,9 @@ def read_stats(course: Course, store: ResultsStore, modules: Iterable[str] = ())
     missing = sorted(wanted.difference(one.module for one in found))
     there = [one.name for one in course.modules if has_reports(store, one.name)] if missing else []
     if there:
-        raise StatsError(f"{store} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
+        raise ClassError(f"{store} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
     if not found:
-        raise StatsError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
+        raise ClassError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
     return found
 
 
@@ -166,7 +163,7 @@ def _read(stored: StoredReport) -> Report:
         return stored.report()
     except ValueError:
         fix = "Run the same `attn grade` with --resume to grade it again"
-        raise StatsError(f"{stored.where} is not a complete report. {fix}") from None
+        raise ClassError(f"{stored.where} is not a complete report. {fix}") from None
 
 
 def count_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[MisconceptionCount]:

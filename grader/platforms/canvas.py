@@ -10,7 +10,7 @@ from typing import Literal
 
 from grader.classroom.class_list import ClassList, ExportError
 from grader.classroom.marks import Mark
-from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
+from grader.classroom.roster import Person, Roster, normalize_name, read_roster
 from grader.core.csv_table import CsvError, Value, csv_text, read_csv
 from grader.core.safe_text import one_line
 
@@ -108,7 +108,7 @@ def _on_roster(path: Path, found: ClassList, id_column: IdColumn) -> tuple[list[
     try:
         roster = read_roster(path)
         rows = [row for _, row in read_csv(path.read_bytes())]
-    except (RosterError, CsvError) as error:
+    except CsvError as error:
         raise ExportError(str(error)) from None
     people = found.by_person()
     marks: dict[str, dict[str, Mark]] = {}

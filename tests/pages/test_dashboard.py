@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom import ClassError
 from grader.classroom.class_results import (
     AttemptResult,
     CheckInfo,
     ClassResults,
-    ClassResultsError,
     StudentResult,
     read_class_results,
 )
@@ -261,6 +261,6 @@ def test_dashboard_of_the_example_class(attn: Attn, reports: Path, tmp_path: Pat
 
 
 def test_folder_without_grades_is_refused(attn: Attn, tmp_path: Path) -> None:
-    with pytest.raises(ClassResultsError, match="there are no grades"):
+    with pytest.raises(ClassError, match="there are no grades"):
         read_class_results(FileStore(tmp_path))
     assert attn("dashboard", tmp_path, "--to", tmp_path / "d.html").returncode == 2

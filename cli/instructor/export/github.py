@@ -21,7 +21,7 @@ from cli.ui.class_files import (
     new_folder,
 )
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.class_list import ExportError
+from grader.classroom import ClassError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
@@ -106,7 +106,7 @@ def results(reports: ResultsStore, out: Path, modules: tuple[str, ...], anonymou
                 text = json_text(class_result(mark, report)) + "\n"
                 write_atomically(folder / mark.module / f"{file_name(mark.submission)}.json", text)
                 count += 1
-    except ExportError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     finish_export(
         {"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json

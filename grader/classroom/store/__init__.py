@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from grader.classroom import ClassError
+
 
 class StoreError(Exception):
     """A store that does not answer or cannot be used, and what to do about it. It never holds a password."""
 
 
-class ResultsError(Exception):
+class ResultsError(ClassError):
     """Results that cannot be written, and why."""

@@ -9,9 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from grader.classroom.decisions import Decisions, DecisionsError, read_decisions, write_decisions
+from grader.classroom import ClassError
+from grader.classroom.decisions import Decisions, read_decisions, write_decisions
 from grader.classroom.journal import JournalEntry, ReportKey, append, read_journal
-from grader.classroom.overrides import Overrides, OverridesError, read_overrides, write_overrides
+from grader.classroom.overrides import Overrides, read_overrides, write_overrides
 from grader.classroom.store import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, StoredReport, T
 from grader.core.atomic_file import write_atomically, write_parts_atomically
@@ -109,9 +110,9 @@ class FileWriter:
         try:
             self._decisions = read_decisions(folder)
             self._overrides = read_overrides(folder)
-        except (DecisionsError, OverridesError) as error:
+        except ClassError:
             self._lock.close()
-            raise ResultsError(str(error)) from None
+            raise
         # A run writes the class list last. If it is missing, the last run did not finish and is continued here.
         self._settled = all((folder / name).is_file() for name in LISTS)
         try:

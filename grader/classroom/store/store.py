@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from grader.classroom import ClassError
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.overrides import Overrides, OverridesError
+from grader.classroom.overrides import Overrides
 from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 
@@ -156,7 +157,7 @@ def has_reports(store: ResultsStore, module: str) -> bool:
     return any(True for _ in store.stored(module))
 
 
-class SavedMarksError(Exception):
+class SavedMarksError(ClassError):
     """A class list that cannot be used, and what to do about it."""
 
 
@@ -173,8 +174,6 @@ def read_marks(store: ResultsStore) -> list[Mark]:
             raise SavedMarksError(f"{store} has no class list, because the grading did not finish. {fix}") from None
         fix = f"To make them, run: attn grade ... --to {store.name}"
         raise SavedMarksError(f"there are no grades in {store}. {fix}") from None
-    except OverridesError as error:
-        raise SavedMarksError(str(error)) from None
 
 
 def read_earlier_marks(store: ResultsStore) -> list[Mark]:
