@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from grader.classroom import ClassError
+from grader.classroom import RESUME, ClassError
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.overrides import Overrides
@@ -78,15 +78,15 @@ class ClassList:
     def _report(self, mark: Mark) -> Report:
         student = self.names.student(mark.submission) if self.names else mark.submission
         key = ReportKey(mark.module, student)
-        fix = "Run the same `attn grade` again with --resume"
+        where = self.store.where(key)
         try:
             report = report_from(json.loads(self.store.read(key)))
         except FileNotFoundError:
-            raise ExportError(f"{self.store.where(key)} is in the class list, but is missing. {fix}") from None
+            raise ExportError(f"{where} is in the class list, but is missing. {RESUME}") from None
         except (OSError, ValueError) as error:
-            raise ExportError(f"{self.store.where(key)} cannot be read, or is not a report ({error}). {fix}") from None
+            raise ExportError(f"{where} cannot be read, or is not a report ({error}). {RESUME}") from None
         if report.score != mark.score or report.status != mark.status:
-            raise ExportError(f"{self.store.where(key)} does not agree with the class list. {fix}")
+            raise ExportError(f"{where} does not agree with the class list. {RESUME}")
         return self.names.report(report) if self.names else report
 
     def _duplicates(self) -> set[tuple[str, str]]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.classroom import ClassError
+from grader.classroom import RESUME, ClassError
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import NO_REPORT, Mark
 from grader.classroom.pseudonyms import Pseudonyms
@@ -17,7 +17,6 @@ from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 from grader.core.summary import Summary, summary_of
 
-FIX = "Run the same `attn grade` again with --resume"
 NAMED = 3  # reasons that are shown; the others are counted
 
 
@@ -156,7 +155,7 @@ class _Reader:
             report = _read(self.store, key)
         except FileNotFoundError:
             problem = f"{self.store.where(key)} is in the class list, but is missing"
-            raise ClassError(f"{problem}. {FIX}") from None
+            raise ClassError(f"{problem}. {RESUME}") from None
         for check in report.asked:
             info = CheckInfo(check.name, check.suite, check.target, check.property, check.points)
             checks.setdefault(check.name, info)
@@ -206,4 +205,4 @@ def _read(store: ResultsStore, key: ReportKey) -> Report:
     except FileNotFoundError:
         raise
     except (OSError, ValueError):
-        raise ClassError(f"{store.where(key)} is not a complete report. {FIX}") from None
+        raise ClassError(f"{store.where(key)} is not a complete report. {RESUME}") from None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.classroom import ClassError
+from grader.classroom import RESUME, ClassError
 from grader.classroom.decisions import DecisionRecord, Decisions, decided
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.lateness import LateError, Penalty, read_penalty
@@ -17,8 +17,6 @@ from grader.classroom.rules import Rules, read_rules
 from grader.classroom.store.store import RULES, ResultsStore, read_marks
 from grader.core.report import Report, report_from
 from grader.core.review import ReviewItem, Undecided, Verdict
-
-RESUME = "Run the same `attn grade` again with --resume"
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from grader.classroom import RESUME
 from grader.classroom.journal import JournalEntry
 from grader.classroom.overrides import OverridesError
 from grader.classroom.store import ResultsError
 from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore, SavedMarksError, StoreWriter, read_marks
 from grader.core.report import report_from
 from grader.course.golden import sha256
-
-RESUME = "Run the same `attn grade` again with --resume"
 
 
 @dataclass(frozen=True)
