@@ -209,14 +209,14 @@ def _person(row: dict[str, str]) -> Person:
         found["id"] = found["email"] or found["id"]
     is_canvas = bool(row.get("sis login id") or row.get("sis user id"))
     return Person(
-        found["id"] or found["email"],
-        name,
-        found["section"],
-        found["email"],
-        accounts[1:],
-        found["github"],
-        row.get("id", "") if is_canvas else "",
-        participant[1] if participant else "",
+        id=found["id"] or found["email"],
+        name=name,
+        section=found["section"],
+        email=found["email"],
+        accounts=accounts[1:],  # the first is the id
+        github=found["github"],
+        canvas=row.get("id", "") if is_canvas else "",
+        moodle=participant[1] if participant else "",
     )
 
 

@@ -203,7 +203,12 @@ def _placed(sheet: Worksheet, marks: list[Mark]) -> tuple[dict[int, Mark], list[
         raise ExportError(f"{sheet.path} has two lines for participant {twin}. Download it again")
     cells = [{column: sheet.cell(row, column) for column in COLUMNS} for row in sheet.rows]
     people = [
-        Person(f"{at}", one["name"], "", one["email"], tuple(filter(None, (one["id"], one["username"]))))
+        Person(
+            id=f"{at}",
+            name=one["name"],
+            email=one["email"],
+            accounts=tuple(filter(None, (one["id"], one["username"]))),
+        )
         for at, one in enumerate(cells)
     ]
     # The ids of these people are places, which no student may be called: their other names are looked up.
