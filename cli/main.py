@@ -59,7 +59,7 @@ COMMANDS = {
     "release": ("cli.instructor.release", "Make what students receive, without solutions and hidden suites."),
     "course": ("cli.instructor.nbgrader", "Set up a course directory for nbgrader (for instructors)."),
     "gradebook": ("cli.instructor.nbgrader", "Write grades into nbgrader's gradebook (for instructors)."),
-    "export": ("cli.instructor.export.group", "Export grades to other platforms (for instructors)."),
+    "export": ("cli.instructor.export", "Export grades to other platforms (for instructors)."),
     "store": ("cli.instructor.store", "Keep results in a PostgreSQL database (for instructors)."),
     "cluster": ("cli.instructor.cluster", "Grade on several machines (for instructors)."),
     # authors
@@ -231,7 +231,7 @@ def _report_interrupt() -> int:
 def _report_failure(error: Exception) -> int:
     """Print what went wrong and return the exit status."""
     from cli.ui.system_faults import system_sentence  # both here, so that `attn --help` does not import them
-    from grader.classroom.store.errors import StoreError
+    from grader.classroom.store import StoreError
     from grader.course.module import CourseError
 
     if isinstance(error, CourseError | OSError | StoreError):

@@ -28,8 +28,8 @@ LAYERS = (
     "classroom",
     "workspace",
     "authoring",
-    "platforms",
     "pages",
+    "platforms",
 )
 # Each of these serves another reader, and knows nothing of the others.
 APART = ({"classroom", "workspace", "authoring"},)

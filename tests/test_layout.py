@@ -48,6 +48,7 @@ def test_every_import_keeps_the_layers() -> None:
         ("grader.sandbox.protocol.wire", "grader.sandbox.session", "sandbox.protocol is below sandbox"),
         ("grader.classroom.batch", "grader.workspace.progress", "classroom is below workspace"),
         ("grader.authoring.build", "grader.classroom.roster", "authoring and classroom are kept apart"),
+        ("grader.pages.report_page", "grader.platforms.moodle", "pages is below platforms"),
         ("grader.grading.judge", "grader.sandbox.worker.worker", "runs beside student code"),
         ("grader.core.report", "cli.main", "grader/ imports nothing of cli/"),
         ("grader.course.module", "grader.course.course", "circle: "),

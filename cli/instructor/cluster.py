@@ -9,8 +9,8 @@ import click
 
 from cli.ui.executors import NO_DASK, certs_option, plan_option
 from grader.grading.pool import usable_cores
-from grader.platforms.cluster.address import PORT, is_this_machine, read_address
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
+from grader.platforms.cluster.settings import PORT, is_this_machine, read_address
 
 
 class _ClusterCommand(click.Command):
@@ -110,7 +110,7 @@ def script(kind: str, address: str | None, certs: Path | None, plan: tuple[str, 
     for Kubernetes also image, claim, mount, secret, namespace.
     """
     from grader.platforms.cluster.kubernetes import manifest
-    from grader.platforms.cluster.plan import read_plan
+    from grader.platforms.cluster.settings import read_plan
     from grader.platforms.cluster.slurm import job_script
 
     found = read_plan(plan)

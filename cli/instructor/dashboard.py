@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import modules_option
 from cli.ui.anonymous import anonymous_option
 from cli.ui.arguments import chosen
+from cli.ui.class_files import modules_option
 from cli.ui.page_file import page_file
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.class_results import ClassResultsError, read_class_results
+from grader.classroom import ClassError
+from grader.classroom.class_results import read_class_results
 from grader.classroom.pseudonyms import pseudonyms_of
-from grader.classroom.rules import RulesError, read_rules
+from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
@@ -54,7 +55,7 @@ def dashboard_command(
         found = read_class_results(reports, names, before)
         found = found.hidden(pseudonyms_of(course, reports)) if anonymous else found
         title = f"{read_rules(reports).name or 'The class'}: dashboard"
-    except (ClassResultsError, RulesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     text = dashboard(found, _about(course), title)
     write_atomically(path, text)

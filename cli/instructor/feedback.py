@@ -7,17 +7,25 @@ from typing import NoReturn
 
 import click
 
-from cli.instructor.export.options import FOLDER, NEW, NEW_FOLDER, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import no_anonymous_option
+from cli.ui.class_files import (
+    FOLDER,
+    NEW,
+    NEW_FOLDER,
+    class_of,
+    finish_export,
+    json_option,
+    modules_option,
+    new_folder,
+)
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.rules import RulesError, read_rules
+from grader.classroom import ClassError
+from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course, find_course
 from grader.pages.feedback_pages import write_feedback
 from grader.pages.nbgrader_feedback import FEEDBACK, add_to_nbgrader
-from grader.platforms.class_list import ExportError
-from grader.platforms.output_folder import new_folder
 
 
 @click.command()
@@ -72,7 +80,7 @@ def feedback(
         name = read_rules(reports).name or ""
         with new_folder(to) as folder:
             made = write_feedback(course, found, folder, name, unguessable=links is not None)
-    except (ExportError, RulesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     if links:
         write_atomically(links, made.links_table(), secret=True)
@@ -89,6 +97,6 @@ def _into_nbgrader(
         raise click.UsageError(f"{root} has no feedback. Run `nbgrader generate_feedback` in it first")
     try:
         added, problems = add_to_nbgrader(course, class_of(reports, modules), root, read_rules(reports).name or "")
-    except (ExportError, RulesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     finish_export({"file": str(root / FEEDBACK), "pages": added}, problems, as_json=as_json)

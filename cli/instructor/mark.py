@@ -14,11 +14,10 @@ from cli.ui.anonymous import AnonymousOutput, anonymous_option, echo_json, hide_
 from cli.ui.arguments import module_named, modules_here
 from cli.ui.mark_screens import changed_line, listed_lines
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.hand_marks import HandMarkError, clear, find_mark, give, overrides_of
+from grader.classroom import ClassError
+from grader.classroom.hand_marks import clear, find_mark, give, overrides_of
 from grader.classroom.marks import Mark
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.errors import ResultsError
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, read_marks
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -92,7 +91,7 @@ def mark(
             when = datetime.now(UTC).isoformat(timespec="seconds")
             new = give(reports, line, _points(points), _comment(comment, points, line), when, extra=extra)
         notes = overrides_of(reports, read_marks(reports))[1]
-    except (HandMarkError, ResultsError, SavedMarksError) as error:
+    except ClassError as error:
         raise click.UsageError(one_line(str(error), 1000)) from None
     if hidden:
         line, new = hidden.names.mark(line), hidden.names.mark(new)

@@ -13,8 +13,8 @@ import click
 from cli.ui.store_options import RESULTS, store_option
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import init_course_dir, require_nbgrader
-from grader.platforms.nbgrader.errors import CourseDirError
 
 if TYPE_CHECKING:
     from grader.classroom.store.store import ResultsStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -16,8 +16,8 @@ from grader.authoring.bundle import BundleError, make_bundle, publish_solutions
 from grader.core.times import TimeError, read_time
 from grader.course.course import Course, find_course
 from grader.course.module import Module
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import require_nbgrader
-from grader.platforms.nbgrader.errors import CourseDirError
 
 
 @click.command()
@@ -84,28 +84,18 @@ def release(
         raise click.UsageError("use only one of --bundle, --solutions and --web; solutions are released on their own")
     if runtime and not web:
         raise click.UsageError("--runtime is for --web")
+    if web and to:
+        raise click.UsageError("--web already names the folder: leave --to out")
     if web:
-        if to:
-            raise click.UsageError("--web already names the folder: leave --to out")
         _web(course, wanted, web, runtime, as_json=as_json)
-        return
-    if to is None:
+    elif to is None:
         raise click.UsageError("Missing option '--to'.")
-    if not bundle and not solutions and (optional := [one.name for one in wanted if one.needs_gpu]):
-        raise click.UsageError(f"{', '.join(optional)}: nbgrader has no GPU here. Release it with --bundle")
-    if solutions:
+    elif solutions:
         _publish(course, wanted, to, as_json=as_json)
-        return
-    made = _bundle(course, wanted, to) if bundle else _assignments(course, wanted, to, due, force=force)
-    if as_json:
-        click.echo(json.dumps(made, indent=1))
     elif bundle:
-        what = f"{len(modules)} module(s), no solution, no hidden suite"
-        click.echo(f"{to}: {what}. Students start with its README.md.")
+        _bundle(course, wanted, to, as_json=as_json)
     else:
-        for one in made:
-            points = f"{one['points']:g} points, and {one['open_points']:g} to be graded by hand"
-            click.echo(f"{one['folder']}: {points}; no solution, no hidden suite")
+        _assignments(course, wanted, to, due, force=force, as_json=as_json)
 
 
 def _publish(course: Course, modules: tuple[Module, ...], to: Path, *, as_json: bool) -> None:
@@ -146,7 +136,7 @@ def _web(course: Course, modules: tuple[Module, ...], to: Path, runtime: Path | 
     click.echo(f"To try it: python -m http.server -d {to}, then open http://localhost:8000")
 
 
-def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[str, Any]]:
+def _bundle(course: Course, modules: tuple[Module, ...], to: Path, *, as_json: bool) -> None:
     _require_new_folder(course, to)
     _require_sound(course, modules)
     click.echo("building the wheel ...", err=True)
@@ -154,7 +144,10 @@ def _bundle(course: Course, modules: tuple[Module, ...], to: Path) -> list[dict[
         make_bundle(course, modules, to)
     except BundleError as error:
         _give_up(str(error))
-    return [{"module": module.name, "folder": str(to)} for module in modules]
+    if as_json:
+        click.echo(json.dumps([{"module": module.name, "folder": str(to)} for module in modules], indent=1))
+        return
+    click.echo(f"{to}: {len(modules)} module(s), no solution, no hidden suite. Students start with its README.md.")
 
 
 def _require_new_folder(course: Course, to: Path) -> None:
@@ -166,8 +159,10 @@ def _require_new_folder(course: Course, to: Path) -> None:
 
 
 def _assignments(
-    course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool
-) -> list[dict[str, Any]]:
+    course: Course, modules: tuple[Module, ...], to: Path, due: str | None, *, force: bool, as_json: bool
+) -> None:
+    if optional := [one.name for one in modules if one.needs_gpu]:
+        raise click.UsageError(f"{', '.join(optional)}: nbgrader has no GPU here. Release it with --bundle")
     try:
         when = read_time(due) if due else None
         require_nbgrader()
@@ -180,10 +175,16 @@ def _assignments(
         raise click.UsageError(str(error)) from None
     except (BundleError, ReleaseError) as error:
         _give_up(str(error))
-    return [
-        {"module": one.module.name, "folder": str(one.folder), "points": one.points, "open_points": one.open_points}
-        for one in made
-    ]
+    if as_json:
+        found = [
+            {"module": one.module.name, "folder": str(one.folder), "points": one.points, "open_points": one.open_points}
+            for one in made
+        ]
+        click.echo(json.dumps(found, indent=1))
+        return
+    for one in made:
+        points = f"{one.points:g} points, and {one.open_points:g} to be graded by hand"
+        click.echo(f"{one.folder}: {points}; no solution, no hidden suite")
 
 
 def _require_sound(course: Course, modules: tuple[Module, ...]) -> None:

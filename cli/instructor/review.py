@@ -15,8 +15,8 @@ from cli.ui.anonymous import anonymous_option, echo_json, hide_in
 from cli.ui.arguments import chosen
 from cli.ui.review_screens import change_line, merged, named, review_lines
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.review import RESUME, Reviewed, ReviewError, decide, read_reviews, undecided_rule
-from grader.classroom.store.errors import ResultsError
+from grader.classroom import RESUME, ClassError
+from grader.classroom.review import Reviewed, decide, read_reviews, undecided_rule
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import to_json
 from grader.core.report import ReviewItem, Verdict
@@ -89,7 +89,7 @@ def review(
         if action is not None:
             _decide(reports, found, student, target, action, comment or "")
             return
-    except (ReviewError, ResultsError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     shown = [one for one in found if target is None or one.items(target)]
     if hidden:

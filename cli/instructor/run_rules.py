@@ -6,8 +6,9 @@ import dataclasses
 
 import click
 
+from grader.classroom import ClassError
 from grader.classroom.course_rules import FILE, read_course_rules
-from grader.classroom.rules import Rules, RulesError, read_rules
+from grader.classroom.rules import Rules, read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
 from grader.course.course import Course
@@ -20,7 +21,7 @@ def rules_of_run(course: Course, given: Rules, to: ResultsStore | None, *, resum
     of_course = read_course_rules(course)
     try:
         before = read_rules(to) if to else Rules()
-    except RulesError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     rules = _with_due(course, given, of_course).or_else(of_course)
     _tell_course(given, of_course, rules)

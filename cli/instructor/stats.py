@@ -13,11 +13,10 @@ from cli.ui.arguments import chosen
 from cli.ui.mark_screens import listed_lines
 from cli.ui.report_screens import misconception_lines, wrapped
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom import ClassError
 from grader.classroom.marks import Mark
-from grader.classroom.misconception_counts import MisconceptionCount
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.stats import ModuleStats, StatsError, read_stats
-from grader.classroom.store.store import GRADES, ResultsStore
+from grader.classroom.stats import MisconceptionCount, ModuleStats, read_stats
+from grader.classroom.store.store import GRADES, ResultsStore, read_marks
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
@@ -54,7 +53,7 @@ def stats(
     wanted = [module.name for module in chosen(course, modules)] if modules else []
     try:
         found = read_stats(course, folder, wanted)
-    except StatsError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     marks = _marks(folder)
     hidden = hide_in(course, folder, anonymous=anonymous)
@@ -83,7 +82,7 @@ def _marks(store: ResultsStore) -> list[Mark]:
         pass  # `read_marks` says what is wrong
     try:
         return read_marks(store)
-    except SavedMarksError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
 
 

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.ui.store_options import open_results, store_option, store_url
-from grader.classroom.decisions import DecisionsError
-from grader.classroom.overrides import OverridesError
-from grader.classroom.store.checking import StoreCheck, check_store
-from grader.classroom.store.copying import copy_results
-from grader.classroom.store.errors import ResultsError
+from grader.classroom import ClassError
 from grader.classroom.store.files import FileStore
+from grader.classroom.store.maintenance import StoreCheck, check_store, copy_results
 from grader.core.json_record import to_json
 from grader.core.safe_text import one_line
 
@@ -66,7 +63,7 @@ def check(reports: str | None, as_json: bool) -> None:
         raise click.UsageError(f"there is no folder {names[0]}. To check a database, add --store URL")
     try:
         found = [check_store(open_results(name)) for name in names]
-    except (DecisionsError, OverridesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
         click.echo(json.dumps([to_json(one) for one in found], indent=1))
@@ -77,8 +74,8 @@ def check(reports: str | None, as_json: bool) -> None:
 
 def _tables(url: str, *, as_json: bool) -> tuple[str, ...]:
     """Print what a database is, and return the names of its classes."""
-    from grader.classroom.store.catalog import read_catalog  # it needs psycopg, which is optional
-    from grader.classroom.store.url import read_url
+    from grader.classroom.store.connection import read_url
+    from grader.classroom.store.tables import read_catalog  # it needs psycopg, which is optional
 
     known = read_url(url)
     catalog = read_catalog(known)
@@ -119,7 +116,7 @@ def copy(source: str, target: str) -> None:
     """
     try:
         copied = copy_results(_place(source), _place(target))
-    except (ResultsError, DecisionsError, OverridesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     for problem in copied.problems:
         click.echo(one_line(f"attn: {problem}", 1000), err=True)
@@ -148,8 +145,8 @@ def migrate() -> None:
     url = store_url()
     if not url:
         raise click.UsageError("name the database: add --store URL, or set ATTN_STORE")
-    from grader.classroom.store.catalog import migrate_database  # it needs psycopg, which is optional
-    from grader.classroom.store.url import read_url
+    from grader.classroom.store.connection import read_url
+    from grader.classroom.store.tables import migrate_database  # it needs psycopg, which is optional
 
     known = read_url(url)
     made = migrate_database(known)

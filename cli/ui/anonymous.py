@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from grader.classroom import ClassError
 from grader.classroom.pseudonyms import Names, Pseudonyms, pseudonyms_of
-from grader.classroom.rules import RulesError
 from grader.course.course import Course
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def hide_in(course: Course, store: ResultsStore | None, *, anonymous: bool) -> A
     """Begin to hide the people of a graded class, if the option says so."""
     try:
         return AnonymousOutput(pseudonyms_of(course, store)) if anonymous else None
-    except RulesError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
 
 

@@ -1,23 +1,21 @@
-"""The options of `attn grade` that say where submissions are graded, and the executor they mean."""
+"""The options of `attn grade` that say where submissions are graded, and the executor that they mean."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.util
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.store import ResultsStore
 from grader.grading.executor import Executor, LocalPool, SplitPool
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 
 FOLDER = ".cluster"  # in the folder of the results: removed when the class is graded
 LOCAL_SECONDS = 60.0  # workers on this machine start in seconds
@@ -32,7 +30,7 @@ certs_option = click.option(
 plan_option = click.option(
     "--cluster-option", "-o", "plan", multiple=True, metavar="KEY=VALUE", help="Such as workers=4 or cores=16."
 )
-_OPTIONS = (
+WHERE_OPTIONS = (
     click.option("--on", metavar="ADDRESS", help="Grade on the workers of a Dask scheduler, such as tls://host:8786."),
     click.option("--on-gpu", metavar="ADDRESS", help="The same for modules that use a GPU: a scheduler of their own."),
     certs_option,
@@ -60,18 +58,21 @@ class Where:
     cluster: str | None = None
     plan: tuple[str, ...] = ()
     spool: Path | None = None
+    jobs: int = 1  # grading processes on this machine
+    cuda: bool = False
+    allow_unjailed: bool = False
 
     def shared(self, to: ResultsStore | None) -> Path | None:
         """The folder that the machines share: that of --spool, or else that of the results."""
         return self.spool or (to.folder if isinstance(to, FileStore) else None)
 
-    def check(self, to: ResultsStore | None, *, cuda: bool) -> None:
+    def check(self, to: ResultsStore | None) -> None:
         """Stop if the options contradict each other, before anything is read."""
         if self.on and self.cluster:
             raise click.UsageError("--on is a cluster that runs already, --cluster starts one: use only one of them")
         if self.plan and not self.cluster:
             raise click.UsageError("--cluster-option needs --cluster")
-        if cuda and (self.on or self.cluster) and not self.on_gpu:
+        if self.cuda and (self.on or self.cluster) and not self.on_gpu:
             raise click.UsageError("GPU modules have a pool of their own: add --on-gpu with its scheduler")
         if self.shared(to) is None and (self.on or self.on_gpu or self.cluster in ("slurm", "kubernetes")):
             raise click.UsageError("other machines need --to or --spool, a folder on a disk that all of them share")
@@ -79,35 +80,16 @@ class Where:
             raise click.UsageError(NO_DASK)
 
 
-def where_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options to a command, which gets them as one argument `where`."""
-
-    @functools.wraps(command)
-    def run(
-        on: str | None,
-        on_gpu: str | None,
-        certs: Path | None,
-        cluster: str | None,
-        plan: tuple[str, ...],
-        spool: Path | None,
-        **others: Any,
-    ) -> None:
-        command(where=Where(on, on_gpu, certs, cluster, plan, spool), **others)
-
-    for option in reversed(_OPTIONS):
-        run = option(run)
-    return run
-
-
 @contextlib.contextmanager
-def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allow_unjailed: bool) -> Iterator[Executor]:
+def open_executor(where: Where, to: ResultsStore) -> Iterator[Executor]:
     """Give the executor; a cluster that was started for it ends with it."""
+    jobs, allow_unjailed = where.jobs, where.allow_unjailed
     if not (where.on or where.on_gpu or where.cluster):
-        yield LocalPool(jobs, allow_unjailed, gpu=cuda)
+        yield LocalPool(jobs, allow_unjailed, gpu=where.cuda)
         return
-    from grader.platforms.cluster.address import read_address  # here, because Dask is slow to import
     from grader.platforms.cluster.certificates import security_of
     from grader.platforms.cluster.dask_pool import DaskPool, find_gpu
+    from grader.platforms.cluster.settings import read_address  # here, because Dask is slow to import
 
     tls = where.certs is not None
     plain: Executor = LocalPool(jobs, allow_unjailed)
@@ -138,8 +120,8 @@ def open_executor(where: Where, to: ResultsStore, *, jobs: int, cuda: bool, allo
 @contextlib.contextmanager
 def _started(where: Where, folder: Path, jobs: int) -> Iterator[tuple[str, Path]]:
     from grader.platforms.cluster.kubernetes import kubernetes_cluster
-    from grader.platforms.cluster.local import local_cluster
-    from grader.platforms.cluster.plan import read_plan
+    from grader.platforms.cluster.service import local_cluster
+    from grader.platforms.cluster.settings import read_plan
     from grader.platforms.cluster.slurm import slurm_cluster
 
     plan = read_plan(where.plan)

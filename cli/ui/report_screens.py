@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from grader.authoring.soundness import Soundness
     from grader.classroom.batch import BatchResult, ClassCounts
-    from grader.classroom.changes import GradeChange
     from grader.classroom.marks import Mark
-    from grader.classroom.misconception_counts import MisconceptionCount
+    from grader.classroom.results import GradeChange
+    from grader.classroom.stats import MisconceptionCount
     from grader.core.report import CheckResult, Diagnosis, Report
     from grader.core.summary import Summary
 

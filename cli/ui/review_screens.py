@@ -29,11 +29,10 @@ def review_lines(
     lines: list[str] = []
     for one in found:
         items = [item for item in merged(one.items(target)) if every or item.is_open]
-        if not items and one.report.reviews:
+        if not items:
             continue
         who = f"{one.student} ({one_line(one.name)})" if one.name else one.student
         lines.append(f"{who} · {one.module} · {score_text(one.report)}")
-        lines += [] if items else [wrapped(f"written by an older AttnLab, which does not list items. {RESUME}", "  ")]
         lines += [] if one.written else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
         for item in items:
             lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item, anonymous=anonymous)]
@@ -106,7 +105,7 @@ def _summary(found: Sequence[Reviewed], undecided: Undecided, target: str | None
     still = [one for one in found if one.is_open(target)]
     if not still:
         return ["Nothing is undecided."]
-    points = round(sum(one.undecided_points(target) for one in still), 6)
+    points = round(sum(item.points for one in still for item in one.items(target) if item.is_open), 6)
     reports = "1 report" if len(still) == 1 else f"{len(still)} reports"
     until = "They count until you decide." if undecided == "count" else "They do not count until you accept them."
     return [f"{points:g} points in {reports} are not decided. {until}"]

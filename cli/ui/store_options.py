@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 from grader.classroom.store.files import FileStore
 from grader.classroom.store.opening import open_store
 

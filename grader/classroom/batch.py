@@ -9,14 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
-from grader.classroom.changes import GradeChange
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark, Marking, best_of
-from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
-from grader.classroom.overrides import OverridesError
 from grader.classroom.provenance import ProvenanceReader
-from grader.classroom.results import Results
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.results import GradeChange, Results, grade_changes
+from grader.classroom.stats import MisconceptionCount, count_misconceptions
+from grader.classroom.store import ResultsError
 from grader.core.disk_table import DiskList, DiskTable, form_of
 from grader.core.report import Report, Undecided
 from grader.core.safe_text import plain_name
@@ -120,12 +118,12 @@ class Batch:
 
     def settle(self) -> BatchResult:
         """Decide which attempts count, and write the class list and the other tables."""
-        return self.results.alone(self._settle)
+        return self.results.writer.atomically(self._settle, alone=True)
 
     def _settle(self) -> BatchResult:
         self.results.remarked.clear()
         summaries = DiskList(form_of(Summary), self._counting())
-        changes = DiskList(form_of(GradeChange), self.results.changes(map(_key_of, summaries)))
+        changes = DiskList(form_of(GradeChange), grade_changes(self.results.writer, map(_key_of, summaries)))
         whole_class = chain(summaries, self._from_other_runs())
         marks = self._class_list()
         misconceptions = [one.as_json() for one in count_misconceptions(self.course, whole_class)]
@@ -160,7 +158,7 @@ class Batch:
 
     def _from_other_runs(self) -> Iterator[Summary]:
         """Yield the summaries of reports that other runs wrote to this folder."""
-        for key in self.results.counted():
+        for key in (entry.key for entry in self.results.writer.counted()):
             is_ours = (key.module, key.student) in self._noted
             if not is_ours and (report := self.results.report(key)) is not None:
                 yield summary_of(report)
@@ -169,19 +167,16 @@ class Batch:
         """Return the marks of all students in the folder, and of those on the roster who submitted nothing."""
         found = DiskTable(form_of(Mark))
         possible: dict[str, float] = {}
-        for mark in map(self.marking.named, self.results.marks()):
+        for mark in (self.marking.named(entry.mark) for entry in self.results.writer.counted() if entry.mark):
             found[mark.module, mark.id, mark.submission] = mark
             possible[mark.module] = mark.max_score
         for module, most in possible.items():
             submitted = {mark.id for mark in found.starting_with((module,))} if self.marking.roster else set()
             for mark in self.marking.missing(module, most, submitted, self.skipped):
                 found[mark.module, mark.id, mark.submission] = mark
-        overrides = self.results.overrides
-        try:
-            overrides.check(found)
-            return DiskList(form_of(Mark), map(overrides.applied_to, found))
-        except OverridesError as error:
-            raise ResultsError(str(error)) from None
+        overrides = self.results.writer.overrides()
+        overrides.check(found)
+        return DiskList(form_of(Mark), map(overrides.applied_to, found))
 
     def _note(self, key: ReportKey, handed_in: SubmissionRef, report: Report) -> None:
         self._noted[key.texts] = _Noted(summary_of(report), self.marking.mark(handed_in, report))

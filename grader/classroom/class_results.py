@@ -7,22 +7,17 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.classroom.changes import GradeChange
+from grader.classroom import RESUME, ClassError
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import NO_REPORT, Mark
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
-from grader.classroom.store.store import CHANGES, ResultsStore
+from grader.classroom.results import GradeChange
+from grader.classroom.store.store import CHANGES, ResultsStore, read_earlier_marks, read_marks
 from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 from grader.core.summary import Summary, summary_of
 
-FIX = "Run the same `attn grade` again with --resume"
 NAMED = 3  # reasons that are shown; the others are counted
-
-
-class ClassResultsError(Exception):
-    """Results that cannot be summed up, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +105,10 @@ def read_class_results(
 
     Without it, the class list that the last grading replaced is compared.
     """
-    try:
-        marks = [mark for mark in read_marks(store) if not modules or mark.module in modules]
-        earlier = read_earlier_marks(store) if before is None else read_marks(before)
-    except SavedMarksError as error:
-        raise ClassResultsError(str(error)) from None
+    marks = [mark for mark in read_marks(store) if not modules or mark.module in modules]
+    earlier = read_earlier_marks(store) if before is None else read_marks(before)
     if not marks:
-        raise ClassResultsError(f"there are no grades in {store} for {', '.join(modules) or 'any module'}")
+        raise ClassError(f"there are no grades in {store} for {', '.join(modules) or 'any module'}")
     reader = _Reader(store, _changes(store) if before is None else {})
     results = tuple(map(reader.result, marks))
     kept = tuple(mark for mark in earlier if not modules or mark.module in modules)
@@ -163,7 +155,7 @@ class _Reader:
             report = _read(self.store, key)
         except FileNotFoundError:
             problem = f"{self.store.where(key)} is in the class list, but is missing"
-            raise ClassResultsError(f"{problem}. {FIX}") from None
+            raise ClassError(f"{problem}. {RESUME}") from None
         for check in report.asked:
             info = CheckInfo(check.name, check.suite, check.target, check.property, check.points)
             checks.setdefault(check.name, info)
@@ -213,4 +205,4 @@ def _read(store: ResultsStore, key: ReportKey) -> Report:
     except FileNotFoundError:
         raise
     except (OSError, ValueError):
-        raise ClassResultsError(f"{store.where(key)} is not a complete report. {FIX}") from None
+        raise ClassError(f"{store.where(key)} is not a complete report. {RESUME}") from None

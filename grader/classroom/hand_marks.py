@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from grader.classroom import ClassError
 from grader.classroom.marks import Mark
-from grader.classroom.overrides import Override, Overrides, OverridesError
+from grader.classroom.overrides import Override, Overrides
 from grader.classroom.results import Results
 from grader.classroom.roster import normalize_name
-from grader.classroom.saved_marks import read_marks
-from grader.classroom.store.store import ResultsStore
-
-
-class HandMarkError(Exception):
-    """A mark that cannot be given, and why."""
+from grader.classroom.store.store import ResultsStore, read_marks
 
 
 def find_mark(marks: Sequence[Mark], student: str, module: str) -> Mark:
@@ -25,57 +22,60 @@ def find_mark(marks: Sequence[Mark], student: str, module: str) -> Mark:
         if len(found) == 1:
             return found[0]
         if found:
-            raise HandMarkError(f"{len(found)} lines of the class list for {module} are {student}: use the id")
+            raise ClassError(f"{len(found)} lines of the class list for {module} are {student}: use the id")
     if not lines:
         modules = ", ".join(sorted({mark.module for mark in marks}))
-        raise HandMarkError(f"there are no grades for {module}. There are grades for {modules}")
-    raise HandMarkError(f"{student} has no line for {module} in the class list. Add the student to the roster")
+        raise ClassError(f"there are no grades for {module}. There are grades for {modules}")
+    raise ClassError(f"{student} has no line for {module} in the class list. Add the student to the roster")
 
 
 def give(store: ResultsStore, mark: Mark, points: float | None, comment: str, when: str, *, extra: bool) -> Mark:
     """Give points, a comment or both, and return the new mark. What is not given stays as it was."""
-    with Results(store) as results:
-        return results.alone(lambda: _give(results, mark, points, comment, when, extra=extra))
 
+    def given(overrides: Overrides) -> Overrides:
+        before = overrides.find(mark)
+        new = Override(mark.submission or mark.id, mark.module, points, comment, extra, mark.automatic, when)
+        if before is not None:
+            new = replace(
+                new,
+                points=before.points if points is None else points,
+                comment=comment or before.comment,
+                extra=extra or (before.extra and points in (None, before.points)),
+            )
+        if new.points is not None and new.points > mark.max_score and not new.extra:
+            problem = f"{new.points:g} points are more than the {mark.max_score:g} that {mark.module} has"
+            raise ClassError(f"{problem}. If that is meant, add --extra")
+        return overrides.put(mark, new)
 
-def _give(results: Results, mark: Mark, points: float | None, comment: str, when: str, *, extra: bool) -> Mark:
-    before = results.overrides.find(mark)
-    if before is not None:
-        points = before.points if points is None else points
-        comment = comment or before.comment
-        extra = extra or (before.extra and points == before.points)
-    if points is not None and points > mark.max_score and not extra:
-        problem = f"{points:g} points are more than the {mark.max_score:g} that {mark.module} has"
-        raise HandMarkError(f"{problem}. If that is meant, add --extra")
-    one = Override(mark.submission or mark.id, mark.module, points, comment, extra, mark.automatic, when)
-    return _save(results, results.overrides.put(mark, one), mark)
+    return _change(store, mark, given)
 
 
 def clear(store: ResultsStore, mark: Mark) -> Mark:
     """Take points and comment back, and return the automatic mark."""
-    with Results(store) as results:
-        return results.alone(lambda: _clear(results, mark))
+
+    def cleared(overrides: Overrides) -> Overrides:
+        if overrides.find(mark) is None:
+            raise ClassError(f"{mark.id} has no points or comment by hand for {mark.module}")
+        return overrides.without(mark)
+
+    return _change(store, mark, cleared)
 
 
-def _clear(results: Results, mark: Mark) -> Mark:
-    if results.overrides.find(mark) is None:
-        raise HandMarkError(f"{mark.id} has no points or comment by hand for {mark.module}")
-    return _save(results, results.overrides.without(mark), mark)
-
-
-def _save(results: Results, overrides: Overrides, mark: Mark) -> Mark:
+def _change(store: ResultsStore, mark: Mark, change: Callable[[Overrides], Overrides]) -> Mark:
     """Save the overrides, then the class list. Readers of the list read the overrides too, so a crash loses nothing."""
-    marks = read_marks(results.store)
-    results.save_overrides(overrides)
-    results.write_class_list(marks)
-    (new,) = overrides.apply([mark])
-    return new
+    with Results(store) as results:
+
+        def steps() -> Mark:
+            overrides = change(results.writer.overrides())
+            marks = read_marks(store)
+            results.writer.save_overrides(overrides)
+            results.write_class_list(marks)
+            return overrides.applied_to(mark)
+
+        return results.writer.atomically(steps, alone=True)
 
 
 def overrides_of(store: ResultsStore, marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
     """Return the marks with points or a comment by hand, and what the instructor should know about them."""
-    try:
-        overrides = store.overrides()
-    except OverridesError as error:
-        raise HandMarkError(str(error)) from None
+    overrides = store.overrides()
     return [mark for mark in marks if overrides.find(mark)], list(overrides.notes(marks))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from grader.classroom import ClassError
 from grader.classroom.roster import normalize_name
 from grader.core.csv_table import CsvError, read_csv
 from grader.core.times import TimeError, read_length, read_time
@@ -22,7 +23,7 @@ _ID_COLUMNS = ("id", "student", "student id", "student_id", "username", "login",
 TimesByStudent = Mapping[tuple[str, str], datetime]
 
 
-class LateError(Exception):
+class LateError(ClassError):
     """A due date, an extension or a penalty that cannot be used, and why."""
 
 

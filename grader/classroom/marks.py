@@ -132,18 +132,31 @@ class Marking:
         `skipped` has the module and id of those whose work could not be graded. The others submitted nothing.
         """
         people = self.roster.people if self.roster else ()
-        absent = [
-            one
-            for one in people
-            if one.id not in submitted and ((module, one.id) in skipped or _in_section(one, self.section))
-        ]
-        status = {p.id: SKIPPED if (module, p.id) in skipped else MISSING for p in absent}
-        return [
-            Mark(
-                p.id, p.name, p.section, "", module, status[p.id], None, max_score, "", "", 0.0, 0.0, None, "", 0, False
-            )
-            for p in absent
-        ]
+        absent: list[Mark] = []
+        for one in people:
+            was_skipped = (module, one.id) in skipped
+            if one.id not in submitted and (was_skipped or _in_section(one, self.section)):
+                absent.append(
+                    Mark(
+                        id=one.id,
+                        name=one.name,
+                        section=one.section,
+                        submission="",
+                        module=module,
+                        status=SKIPPED if was_skipped else MISSING,
+                        score=None,
+                        max_score=max_score,
+                        handed_in="",
+                        due="",
+                        late_s=0.0,
+                        penalty=0.0,
+                        final=None,
+                        attempt="",
+                        attempts=0,
+                        needs_review=False,
+                    )
+                )
+        return absent
 
 
 def rescored(mark: Mark, report: Report, rule: Penalty | None) -> Mark:

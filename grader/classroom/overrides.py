@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classroom import ClassError
 from grader.classroom.marks import Mark
 from grader.classroom.roster import normalize_name
 from grader.core.atomic_file import write_atomically
@@ -22,7 +23,7 @@ HEADER = (*COLUMNS, "extra", "automatic", "when")  # what `attn mark` adds
 FIX = "Correct the file or restore it from a backup. To begin without overrides, move it away"
 
 
-class OverridesError(Exception):
+class OverridesError(ClassError):
     """Points or comments that cannot be used, and what to do about it."""
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.marks import Mark
+from grader.classroom.overrides import OverridesError
 from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
 from grader.classroom.rules import read_rules
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, SavedMarksError, read_marks
 from grader.core.report import Report, report_from
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
@@ -140,7 +140,7 @@ def pseudonyms_of(course: Course, store: ResultsStore | None = None) -> Pseudony
         return found
     try:
         marks = read_marks(store)
-    except SavedMarksError:
+    except (SavedMarksError, OverridesError):
         marks = []  # unfinished: the reports themselves still have names
     names = [Names(one.name) for module in course.modules for one in store.stored(module.name)]
     names += [Names(mark.submission or mark.id, (mark.id, mark.name)) for mark in marks]

@@ -6,28 +6,21 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.classroom.decided_report import decided
-from grader.classroom.decisions import DecisionRecord, Decisions, DecisionsError
+from grader.classroom import RESUME, ClassError
+from grader.classroom.decisions import DecisionRecord, Decisions, decided
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.lateness import LateError, Penalty, read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.pseudonyms import Pseudonyms
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, RulesError, read_rules
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import RULES, ResultsStore
+from grader.classroom.rules import Rules, read_rules
+from grader.classroom.store.store import RULES, ResultsStore, read_marks
 from grader.core.report import Report, ReviewItem, Undecided, Verdict, report_from
-
-RESUME = "Run the same `attn grade` again with --resume"
-
-
-class ReviewError(Exception):
-    """A review that is not possible, and what to do about it."""
 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A report with something to review. A report of an older AttnLab does not list its items.
+    """A report with something to review.
 
     `report` has the decisions that hold, and `written` says whether its file has them too. `earlier` has the decisions
     about the same items in other code of the student, which do not hold any more.
@@ -48,13 +41,7 @@ class Reviewed:
 
     def is_open(self, target: str | None = None) -> bool:
         """Whether something is still undecided, in all targets or in one."""
-        return any(item.is_open for item in self.items(target)) or (not self.report.reviews and target is None)
-
-    def undecided_points(self, target: str | None = None) -> float:
-        """Return the points that are still undecided, of all targets or of one."""
-        if target is None:
-            return self.report.undecided_points
-        return sum(item.points for item in self.items(target) if item.is_open)
+        return any(item.is_open for item in self.items(target))
 
     def hidden(self, names: Pseudonyms) -> Reviewed:
         """Return it with a pseudonym, to be shown to a person who must not know the student."""
@@ -84,17 +71,14 @@ class ScoreChange:
 
 def undecided_rule(store: ResultsStore) -> Undecided:
     """Return whether undecided points count in a class, as its last grading said."""
-    return _rules(store).undecided or "count"
+    return read_rules(store).undecided or "count"
 
 
 def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Reviewed]:
     """Return every report with something that is or was undecided, in all or some modules."""
     if not store.is_begun:
-        raise ReviewError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
-    try:
-        decisions = store.decisions()
-    except DecisionsError as error:
-        raise ReviewError(str(error)) from None
+        raise ClassError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
+    decisions = store.decisions()
     undecided = undecided_rule(store)
     entries = store.journal()
     found = []
@@ -102,7 +86,7 @@ def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Rev
         if key.attempt or (modules and key.module not in modules):
             continue
         report = _read(store, key)
-        if report is not None and (report.reviews or report.needs_review):
+        if report is not None and report.reviews:
             found.append(_reviewed(entries[key], report, decisions, undecided))
     return found
 
@@ -114,7 +98,7 @@ def _read(store: ResultsStore, key: ReportKey) -> Report | None:
     except FileNotFoundError:
         return None
     except ValueError:
-        raise ReviewError(f"{store.where(key)} is not a complete report. {RESUME}") from None
+        raise ClassError(f"{store.where(key)} is not a complete report. {RESUME}") from None
 
 
 def _reviewed(entry: JournalEntry, report: Report, decisions: Decisions, undecided: Undecided) -> Reviewed:
@@ -138,41 +122,45 @@ def decide(
     After a crash in between, the same decision again or `attn grade --resume` completes it.
     """
     about = [(one.student, one.module, item.target, item.what, item.reason, one.submission) for item in items]
-    _penalty(store, _rules(store))  # a damaged file of rules is noticed before anything is saved
-
-    def work() -> ScoreChange:
-        marks = _class_list(store)
-        reports = _reports(results, one)
-        if verdict is None:
-            results.save(results.decisions.without(one for one in results.decisions.records if one.about in about))
-        else:
-            records = (DecisionRecord(*what, verdict, comment, when) for what in about)
-            results.save(results.decisions.with_records(records))
-        return _revise(results, marks, reports)
+    _penalty(store, read_rules(store))  # a damaged file of rules is noticed before anything is saved
 
     with Results(store) as results:
-        return results.alone(work)
+
+        def work() -> ScoreChange:
+            marks = read_marks(store)
+            reports = _reports(store, results, one)
+            decisions = results.writer.decisions()
+            if verdict is None:
+                decisions = decisions.without(made for made in decisions.records if made.about in about)
+            else:
+                decisions = decisions.with_records(DecisionRecord(*what, verdict, comment, when) for what in about)
+            results.writer.save_decisions(decisions)
+            return _revise(store, results, marks, reports)
+
+        return results.writer.atomically(work, alone=True)
 
 
-def _reports(results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report]]:
+def _reports(store: ResultsStore, results: Results, one: Reviewed) -> list[tuple[JournalEntry, Report]]:
     """Return the reports of the reviewed code: the one that counts first, then those of attempts."""
-    entries = sorted(results.entries(one.module, one.student), key=lambda entry: entry.key)
+    entries = sorted(results.writer.entries(one.module, one.student), key=lambda entry: entry.key)
     found = []
     for entry in entries:
         if entry.provenance.submission == one.submission:
             report = results.intact(entry.key)
             if report is None:
-                raise ReviewError(f"{results.store.where(entry.key)} is missing or was changed. {RESUME}")
+                raise ClassError(f"{store.where(entry.key)} is missing or was changed. {RESUME}")
             found.append((entry, report))
     if not found or found[0][0].key.attempt:
-        raise ReviewError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
+        raise ClassError(f"{one.student} was graded again for {one.module} just now. Look at the review again")
     return found
 
 
-def _revise(results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]) -> ScoreChange:
+def _revise(
+    store: ResultsStore, results: Results, marks: Sequence[Mark], reports: Sequence[tuple[JournalEntry, Report]]
+) -> ScoreChange:
     """Write the decisions into the reports and into the class list."""
-    rules = _rules(results.store)
-    rule = _penalty(results.store, rules)
+    rules = read_rules(store)
+    rule = _penalty(store, rules)
     changes = []
     for entry, report in reports:
         key = entry.key
@@ -189,22 +177,8 @@ def _is_mark_of(mark: Mark, key: ReportKey) -> bool:
     return (mark.module, mark.submission) == (key.module, key.student)
 
 
-def _class_list(store: ResultsStore) -> list[Mark]:
-    try:
-        return read_marks(store)
-    except SavedMarksError as error:
-        raise ReviewError(str(error)) from None
-
-
-def _rules(store: ResultsStore) -> Rules:
-    try:
-        return read_rules(store)
-    except RulesError as error:
-        raise ReviewError(str(error)) from None
-
-
 def _penalty(store: ResultsStore, rules: Rules) -> Penalty | None:
     try:
         return read_penalty(rules.late_penalty) if rules.late_penalty else None
     except LateError as error:
-        raise ReviewError(f"{store.where(RULES)}: {error}. {RESUME} and --late-penalty") from None
+        raise ClassError(f"{store.where(RULES)}: {error}. {RESUME} and --late-penalty") from None

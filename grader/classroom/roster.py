@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from grader.classroom import ClassError
 from grader.core.csv_table import CsvError, read_csv
 from grader.core.safe_text import plain_name
 from grader.submission.identity import Identity, KeyKind, folder_identity
@@ -30,7 +31,7 @@ _POINTS_POSSIBLE = "points possible"  # the second row of a Canvas export is not
 _PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)  # in the worksheet of Moodle
 
 
-class RosterError(Exception):
+class RosterError(ClassError):
     """A roster that cannot be used, and why."""
 
 
@@ -208,14 +209,14 @@ def _person(row: dict[str, str]) -> Person:
         found["id"] = found["email"] or found["id"]
     is_canvas = bool(row.get("sis login id") or row.get("sis user id"))
     return Person(
-        found["id"] or found["email"],
-        name,
-        found["section"],
-        found["email"],
-        accounts[1:],
-        found["github"],
-        row.get("id", "") if is_canvas else "",
-        participant[1] if participant else "",
+        id=found["id"] or found["email"],
+        name=name,
+        section=found["section"],
+        email=found["email"],
+        accounts=accounts[1:],  # the first is the id
+        github=found["github"],
+        canvas=row.get("id", "") if is_canvas else "",
+        moodle=participant[1] if participant else "",
     )
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from grader.classroom.lateness import Deadlines, LateError, read_due, read_penalty, read_times
+from grader.classroom import ClassError
+from grader.classroom.lateness import Deadlines, read_due, read_penalty, read_times
 from grader.classroom.marks import Marking
-from grader.classroom.roster import RosterError, normalize_name, read_roster
+from grader.classroom.roster import normalize_name, read_roster
 from grader.classroom.store.store import RULES, ResultsStore
 from grader.core.json_record import from_json, to_json
 from grader.core.report import Undecided
@@ -21,7 +22,7 @@ from grader.submission.choose import Policy
 _OPTIONS = {"extended": "extensions", "section": "section", "name": "name"}  # keys of course.toml without an option
 
 
-class RulesError(Exception):
+class RulesError(ClassError):
     """A rule that cannot be used, and why."""
 
 
@@ -89,7 +90,7 @@ class Rules:
                 grace=read_length(self.grace) if self.grace else timedelta(),
             )
             roster = read_roster(Path(self.roster)) if self.roster else None
-        except (LateError, RosterError, TimeError) as error:
+        except TimeError as error:
             raise RulesError(str(error)) from None
         sections = sorted({person.section for person in roster.people}) if roster else []
         if self.section and roster and self.section not in sections:

@@ -7,19 +7,31 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.classroom.misconception_counts import MisconceptionCount, count_misconceptions
-from grader.classroom.store.store import ResultsStore, StoredReport
+from grader.classroom import ClassError
+from grader.classroom.store.store import ResultsStore, StoredReport, has_reports
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.summary import Summary, summary_of
 from grader.course.course import Course
+from grader.course.golden import read_golden
+from grader.course.module import Module
 
 BINS = 10
 
 
-class StatsError(Exception):
-    """A class without reports, or with a report that cannot be read."""
+@dataclass(frozen=True)
+class MisconceptionCount:
+    """A misconception and the submissions that show it."""
+
+    module: str
+    misconception: str
+    likely: str
+    submissions: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the count as JSON data."""
+        return to_json(self) | {"count": len(self.submissions)}
 
 
 @dataclass(frozen=True)
@@ -107,11 +119,12 @@ def read_stats(course: Course, store: ResultsStore, modules: Iterable[str] = ())
                 speeds += entries(report)
             if summaries:
                 found.append(replace(_module_stats(course, summaries, rates), speeds=tuple(sorted(speeds))))
-    there = [one.name for one in course.modules if store.has(one.name)]
-    if there and (missing := sorted(wanted.difference(there))):
-        raise StatsError(f"{store} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
+    missing = sorted(wanted.difference(one.module for one in found))
+    there = [one.name for one in course.modules if has_reports(store, one.name)] if missing else []
+    if there:
+        raise ClassError(f"{store} has no reports of {', '.join(missing)}. It has reports of {', '.join(there)}")
     if not found:
-        raise StatsError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
+        raise ClassError(f"there are no reports in {store}. To write them, run: attn grade class/ --to {store.name}")
     return found
 
 
@@ -150,4 +163,23 @@ def _read(stored: StoredReport) -> Report:
         return stored.report()
     except ValueError:
         fix = "Run the same `attn grade` with --resume to grade it again"
-        raise StatsError(f"{stored.where} is not a complete report. {fix}") from None
+        raise ClassError(f"{stored.where} is not a complete report. {fix}") from None
+
+
+def count_misconceptions(course: Course, summaries: Iterable[Summary]) -> list[MisconceptionCount]:
+    """Return every diagnosed misconception, the most frequent first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for summary in summaries:
+        for name in summary.misconceptions:
+            found.setdefault((summary.module, name), []).append(summary.submission)
+    known = {module.name: read_golden(module).misconceptions for module in _modules(course, {one for one, _ in found})}
+    # A report may be older than the course. A misconception that the course no longer has is still counted.
+    entries = [
+        MisconceptionCount(module, name, str(known.get(module, {}).get(name, {}).get("likely", "")), tuple(sorted(who)))
+        for (module, name), who in found.items()
+    ]
+    return sorted(entries, key=lambda one: (-len(one.submissions), one.module, one.misconception))
+
+
+def _modules(course: Course, names: set[str]) -> list[Module]:
+    return [module for module in course.modules if module.name in names]

@@ -6,10 +6,15 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.classroom.check_statistics import CheckStatistics, check_statistics
 from grader.classroom.class_results import ClassResults, StudentResult
+from grader.classroom.class_statistics import (
+    CheckStatistics,
+    MisconceptionPair,
+    Named,
+    check_statistics,
+    misconceptions_by_student,
+)
 from grader.classroom.marks import MISSING, Mark
-from grader.classroom.misconception_pairs import MisconceptionPair, Named, misconceptions_by_student
 from grader.classroom.stats import BINS
 
 

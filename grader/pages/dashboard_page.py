@@ -8,12 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from grader.classroom.attempt_history import attempt_days, stuck_students
 from grader.classroom.class_results import ClassResults, StudentResult
+from grader.classroom.class_statistics import (
+    MisconceptionPair,
+    Named,
+    SuspectCheck,
+    attempt_days,
+    misconception_pairs,
+    stuck_students,
+    suspect_checks,
+)
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
-from grader.classroom.misconception_pairs import MisconceptionPair, Named, misconception_pairs
 from grader.classroom.stats import BINS
-from grader.classroom.suspect_checks import SuspectCheck, suspect_checks
 from grader.core.times import show_length
 from grader.pages.dashboard_numbers import SectionNumbers, is_late, section_numbers
 from grader.pages.rendering import render

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classroom.class_list import ClassList
 from grader.classroom.marks import Mark
 from grader.core.atomic_file import file_name
 from grader.core.csv_table import csv_text
@@ -19,7 +20,6 @@ from grader.pages.page_leaks import PageSearch
 from grader.pages.plots import Plotter
 from grader.pages.rendering import render
 from grader.pages.report_page import report_page
-from grader.platforms.class_list import ClassList
 
 LINKS = ("id", "name", "module", "file")
 

@@ -10,11 +10,11 @@ import html
 import re
 from pathlib import Path
 
+from grader.classroom.class_list import ClassList
 from grader.core.atomic_file import write_atomically
 from grader.core.safe_text import one_line
 from grader.course.course import Course
 from grader.pages.feedback_pages import PageMaker
-from grader.platforms.class_list import ClassList
 
 FEEDBACK = "feedback"  # nbgrader's folder, below its course directory
 _BODY = re.compile(r"<body[^>]*>", re.IGNORECASE)

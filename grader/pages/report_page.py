@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from grader.classroom.marks import Mark
+from grader.classroom.report_items import Item, items_of, shown_diagnoses
 from grader.core.report import CostResult, Diagnosis, Excerpt, Report, cost_word, without_word
 from grader.core.times import show_length
 from grader.course.api import REFLECT
@@ -14,7 +15,6 @@ from grader.pages.cost_plot import CostPlot
 from grader.pages.heat_map import HeatMap, heat_maps
 from grader.pages.next_steps import next_steps
 from grader.pages.paragraphs import Paragraph, paragraphs_of
-from grader.platforms.items import Item, items_of, shown_diagnoses
 
 UNTRUE = "not true for your code: "  # how the public text of a hidden check begins
 NOT_MEASURED = "NOT MEASURED"

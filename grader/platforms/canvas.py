@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from grader.classroom.class_list import ClassList, ExportError
 from grader.classroom.marks import Mark
-from grader.classroom.roster import Person, Roster, RosterError, normalize_name, read_roster
+from grader.classroom.roster import Person, Roster, normalize_name, read_roster
 from grader.core.csv_table import CsvError, Value, csv_text, read_csv
 from grader.core.safe_text import one_line
-from grader.platforms.class_list import ClassList, ExportError
 
 IdColumn = Literal["ID", "SIS User ID", "SIS Login ID"]
 # Canvas wants these columns first, in this order. The assignments follow.
@@ -49,11 +49,11 @@ def canvas_file(
     roster is Canvas's gradebook, it stays as it is there: Canvas would remove the grade of an empty one. `notes` is
     the name of a column for teachers in Canvas that gets the comments.
     """
-    titles = [names.get(module, module) for module in found.modules]
-    for title in titles:
+    titles = {module: names.get(module, module) for module in found.modules}
+    for title in titles.values():
         if _RESERVED.search(title) or title in (*COLUMNS, notes):
             raise ExportError(f"Canvas does not read a column called {title!r}. Give the assignment another name")
-    if len(set(titles)) < len(titles):
+    if len(set(titles.values())) < len(titles):
         raise ExportError("two modules have the same assignment name. Give each its own name")
     people = found.by_person()
     problems = list(found.problems())
@@ -67,18 +67,19 @@ def canvas_file(
     comments: list[list[Value]] = []
     grades = 0
     for line in lines:
-        cells, marks = line.cells, line.marks
-        finals = [marks[module].final if module in marks else None for module in found.modules]
-        grades += sum(final is not None for final in finals)
-        kept = [line.before.get(title.casefold(), "") for title in titles]
-        mine = [(title, marks[module]) for module, title in zip(found.modules, titles, strict=True) if module in marks]
-        said = [(title, mark) for title, mark in mine if mark.comment or mark.override is not None]
-        note = "; ".join(f"{title}: {mark.comment}" for title, mark in said if mark.comment)
-        shown = [before if final is None else final for final, before in zip(finals, kept, strict=True)]
-        rows.append([*cells, *(note for _ in own), *shown])
-        comments += [[*cells, title, mark.final, mark.automatic, mark.comment] for title, mark in said]
+        shown: list[Value] = []
+        notes_of_line: list[str] = []
+        for module, title in titles.items():
+            mark = line.marks.get(module)
+            final = mark.final if mark else None
+            grades += final is not None
+            shown.append(line.before.get(title.casefold(), "") if final is None else final)
+            if mark and (mark.comment or mark.override is not None):
+                comments.append([*line.cells, title, mark.final, mark.automatic, mark.comment])
+                notes_of_line += [f"{title}: {mark.comment}"] if mark.comment else []
+        rows.append([*line.cells, *("; ".join(notes_of_line) for _ in own), *shown])
     table = csv_text([*COLUMNS, "Assignment", "Grade", "Automatic", "Comment"], comments)
-    text = csv_text([*COLUMNS, *own, *titles], rows)
+    text = csv_text([*COLUMNS, *own, *titles.values()], rows)
     return CanvasFile(text, grades, tuple(problems), table, len(comments))
 
 
@@ -107,7 +108,7 @@ def _on_roster(path: Path, found: ClassList, id_column: IdColumn) -> tuple[list[
     try:
         roster = read_roster(path)
         rows = [row for _, row in read_csv(path.read_bytes())]
-    except (RosterError, CsvError) as error:
+    except CsvError as error:
         raise ExportError(str(error)) from None
     people = found.by_person()
     marks: dict[str, dict[str, Mark]] = {}

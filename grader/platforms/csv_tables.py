@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from grader.classroom.class_list import ClassList
+from grader.classroom.report_items import items_of
 from grader.core.csv_table import Value, csv_text
-from grader.platforms.class_list import ClassList
-from grader.platforms.items import items_of
 
 PERSON = ("id", "name", "section")
 CHECKS = (*PERSON, "module", "kind", "target", "check", "title", "points", "earned", "outcome")

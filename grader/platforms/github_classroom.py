@@ -9,9 +9,9 @@ from typing import Any
 
 from grader.authoring.bundle import WHEEL
 from grader.classroom.marks import Mark
+from grader.classroom.report_items import diagnosed, items_of
 from grader.core.report import Report
 from grader.course.module import Module
-from grader.platforms.items import diagnosed, items_of
 
 VERSION = 1
 REPORTER = "classroom-resources/autograding-grading-reporter@v1"

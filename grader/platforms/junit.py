@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from grader.classroom.marks import Mark
+from grader.classroom.report_items import Item, diagnosed, items_of
 from grader.core.report import Report
 from grader.core.safe_text import visible, visible_line
-from grader.platforms.items import Item, diagnosed, items_of
 
 IMPORT = "the file can be loaded"
 GRADED = "the submission was graded"

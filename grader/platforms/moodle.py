@@ -12,14 +12,16 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
+from grader.classroom.class_list import ClassList, ExportError
 from grader.classroom.marks import Mark
 from grader.classroom.roster import Person, Roster
 from grader.core.report import Report
-from grader.core.safe_text import one_line
-from grader.platforms.class_list import ClassList, ExportError
-from grader.platforms.feedback import feedback_text, mark_line
+from grader.core.safe_text import one_line, visible
+from grader.core.times import show_length
+from grader.platforms.nbgrader.scores import NotGradedError, scores_of
 
 # What we read, and the name that an English Moodle gives to its column.
 COLUMNS = {
@@ -118,17 +120,18 @@ def moodle_files(
     pages: dict[str, str] = {}
     for number, row in enumerate(sheet.rows):
         mark = placed.get(number)
-        cells = list(row)
-        if mark is not None:
+        if mark is None:
+            rows.append(list(row))
+        else:
             filled = _Row(sheet, row, mark, scale=scale)
-            grades += filled.fill(cells)
+            rows.append(filled.cells())
+            grades += filled.takes_grade
             problems += filled.problems()
             if report := reports.get(mark.submission):
                 files[f"{filled.folder}/{module}-feedback.txt"] = feedback_text(mark, report, course)
                 html_page, leak = page(mark, report) if page else ("", "")
                 pages |= {f"{filled.folder}/{module}-feedback.html": html_page} if html_page else {}
                 problems += [f"{mark.id}: the page {leak}. It was left out"] if leak else []
-        rows.append(cells)
     zipped = _zip(files | pages)
     return MoodleFiles(sheet.text(rows), zipped, grades, len(files), tuple(one_line(text) for text in problems))
 
@@ -160,14 +163,19 @@ class _Row:
         name = _NOT_IN_NAMES.sub(" ", self.sheet.cell(self.row, "name")).strip(" .") or "Participant"
         return f"{name}_{_participant(self.sheet, self.row)}_assignsubmission_file_"
 
-    def fill(self, cells: list[str]) -> int:
-        """Write grade and feedback into the cells, and return how many grades that were. Without a grade, none."""
-        if self.grade is None or not self.fits or self.is_locked:
-            return 0
-        cells[self.sheet.at["grade"]] = f"{self.grade:g}"
-        if "feedback" in self.sheet.at and self._may_write_feedback():
-            cells[self.sheet.at["feedback"]] = html.escape(mark_line(self.mark), quote=False)
-        return 1
+    @property
+    def takes_grade(self) -> bool:
+        """Whether Moodle takes a grade in this line."""
+        return self.grade is not None and self.fits and not self.is_locked
+
+    def cells(self) -> list[str]:
+        """Return the line with grade and feedback; as it is if Moodle takes no grade."""
+        cells = list(self.row)
+        if self.takes_grade:
+            cells[self.sheet.at["grade"]] = f"{self.grade:g}"
+            if "feedback" in self.sheet.at and self._may_write_feedback():
+                cells[self.sheet.at["feedback"]] = html.escape(mark_line(self.mark), quote=False)
+        return cells
 
     def problems(self) -> Iterator[str]:
         """Yield what Moodle will not get."""
@@ -195,7 +203,12 @@ def _placed(sheet: Worksheet, marks: list[Mark]) -> tuple[dict[int, Mark], list[
         raise ExportError(f"{sheet.path} has two lines for participant {twin}. Download it again")
     cells = [{column: sheet.cell(row, column) for column in COLUMNS} for row in sheet.rows]
     people = [
-        Person(f"{at}", one["name"], "", one["email"], tuple(filter(None, (one["id"], one["username"]))))
+        Person(
+            id=f"{at}",
+            name=one["name"],
+            email=one["email"],
+            accounts=tuple(filter(None, (one["id"], one["username"]))),
+        )
         for at, one in enumerate(cells)
     ]
     # The ids of these people are places, which no student may be called: their other names are looked up.
@@ -249,3 +262,34 @@ def _zip(files: Mapping[str, str]) -> bytes:
         for name, text in sorted(files.items()):
             made.writestr(zipfile.ZipInfo(name, _EPOCH), text.encode("utf-8"), zipfile.ZIP_DEFLATED)
     return data.getvalue()
+
+
+def mark_line(mark: Mark) -> str:
+    """Return the mark of a student in one line: points, what was given by hand, lateness and comment.
+
+    It begins with a digit, so that no spreadsheet runs it as a formula. Without a mark it is empty.
+    """
+    if mark.final is None:
+        return ""
+    parts = [f"{mark.final:g} of {mark.max_score:g} points"]
+    if mark.override is not None:
+        automatic = "none" if mark.automatic is None else f"{mark.automatic:g}"
+        parts.append(f"given by hand, automatic mark: {automatic}")
+    elif mark.late_s:
+        late = f"late by {show_length(timedelta(seconds=mark.late_s))}"
+        parts.append(f"{late}, penalty: {mark.penalty:g}" if mark.penalty else late)
+    if mark.provisional and mark.override is None:
+        parts.append("provisional: not everything is decided yet")
+    line = "; ".join(parts) + "."
+    return f"{line} {mark.comment}" if mark.comment else line
+
+
+def feedback_text(mark: Mark, report: Report, course: str = "") -> str:
+    """Return the feedback file of a student: the same texts as in nbgrader, for each function of the module."""
+    lines = [f"{course}: {mark.module}" if course else mark.module, mark_line(mark), ""]
+    try:
+        for score in scores_of(report):
+            lines += [score.target, "", score.comment, ""]
+    except NotGradedError:
+        lines += ["This was not graded: the grader failed, not your code.", ""]
+    return visible("\n".join(lines))

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.report_items import diagnosed, items_of
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.pages.page_leaks import text_of
 from grader.pages.rendering import render
 from grader.pages.report_page import report_page
-from grader.platforms.items import diagnosed, items_of
 from grader.sandbox.jail.limits import Limits
 from tests.acceptance.graded_files import grade_files
 from tests.conftest import DATA

@@ -12,13 +12,13 @@ from typing import Any
 import psutil
 import pytest
 
+from grader.classroom.class_list import read_class
 from grader.classroom.store.files import FileStore
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.pages.feedback_pages import write_feedback
 from grader.pages.page_leaks import PageSearch
-from grader.platforms.class_list import read_class
 from grader.submission.submission import Source, Submission
 from tests.classroom.poison import HONEST, POISON, write_class
 from tests.cli.conftest import EXECUTABLE

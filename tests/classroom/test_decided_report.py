@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from grader.classroom.decided_report import Decide, decided
+from grader.classroom.decisions import Decide, decided
 from grader.core.report import CheckResult, CostResult, Decision, Report, ReviewItem, Undecided
 
 UNKNOWN = "its cost is unknown"

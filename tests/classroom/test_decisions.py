@@ -19,7 +19,7 @@ from grader.classroom.decisions import (
 from grader.classroom.lateness import read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.results import Results
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.core.report import ReviewItem
 from tests.classroom.test_decided_report import REPORT

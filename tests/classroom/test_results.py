@@ -18,7 +18,7 @@ import pytest
 
 from grader.classroom.batch import Batch
 from grader.classroom.results import Results
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.store import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.course.course import Course, read_course
 from grader.grading.executor import LocalPool

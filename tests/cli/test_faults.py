@@ -258,7 +258,7 @@ def test_an_error_of_the_system_names_the_file_and_the_next_step() -> None:
 
 def test_a_wrong_address_of_a_database_is_one_sentence(root: Path) -> None:
     pytest.importorskip("nbgrader")
-    from grader.platforms.nbgrader.errors import CourseDirError
+    from grader.platforms.nbgrader import CourseDirError
     from grader.platforms.nbgrader.gradebook import open_gradebook
 
     for url in ("nonsense", "nonsense://x", f"sqlite:///{root}/nowhere/x.db"):

@@ -75,7 +75,7 @@ def test_grade_asks_for_the_gpu_and_for_trust(monkeypatch: pytest.MonkeyPatch) -
     result = run("grade", solution, "-m", NAME)
     assert result.exit_code == 2
     assert f"{NAME}: not run: it needs a GPU. Add --device cuda" in result.output
-    monkeypatch.setattr("cli.instructor.grade.gpu_devices", lambda: ("/dev/null",))
+    monkeypatch.setattr("cli.instructor.grade_options.gpu_devices", lambda: ("/dev/null",))
     result = run("grade", solution, "-m", NAME, "--device", "cuda")
     assert result.exit_code == 2
     assert "cannot be jailed" in result.output

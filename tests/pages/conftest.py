@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.class_list import ClassList, read_class
 from grader.classroom.store.files import FileStore
-from grader.platforms.class_list import ClassList, read_class
 from tests.cli.conftest import EXECUTABLE, attn, bundle
 from tests.conftest import ROOT, needs_jail
 from tests.pages.made import ROSTER, STUDENTS

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.class_list import ClassList
 from grader.classroom.class_results import ClassResults, StudentResult
 from grader.course.course import Course
 from grader.pages.dashboard_page import MisconceptionText, dashboard
 from grader.pages.feedback_pages import write_feedback
-from grader.platforms.class_list import ClassList
 from tests.cli.conftest import Attn
 from tests.pages.browser import Browser, needs_browser, open_browser, violations
 from tests.pages.made import made_mark

@@ -8,20 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.attempt_history import attempt_days, stuck_students
-from grader.classroom.check_statistics import check_statistics
+from grader.classroom import ClassError
 from grader.classroom.class_results import (
     AttemptResult,
     CheckInfo,
     ClassResults,
-    ClassResultsError,
     StudentResult,
     read_class_results,
 )
+from grader.classroom.class_statistics import (
+    attempt_days,
+    check_statistics,
+    misconception_pairs,
+    stuck_students,
+    suspect_checks,
+)
 from grader.classroom.marks import Mark
-from grader.classroom.misconception_pairs import misconception_pairs
 from grader.classroom.store.files import FileStore
-from grader.classroom.suspect_checks import suspect_checks
 from grader.core.report import ReviewItem, report_text
 from grader.course.course import Course
 from grader.course.golden import read_golden
@@ -257,6 +260,6 @@ def test_dashboard_of_the_example_class(attn: Attn, reports: Path, tmp_path: Pat
 
 
 def test_folder_without_grades_is_refused(attn: Attn, tmp_path: Path) -> None:
-    with pytest.raises(ClassResultsError, match="there are no grades"):
+    with pytest.raises(ClassError, match="there are no grades"):
         read_class_results(FileStore(tmp_path))
     assert attn("dashboard", tmp_path, "--to", tmp_path / "d.html").returncode == 2

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.class_list import ClassList
 from grader.core.report import CheckResult, Report
 from grader.course.course import Course
 from grader.pages.feedback_pages import PageMaker, write_feedback
 from grader.pages.nbgrader_feedback import with_page
 from grader.pages.page_leaks import PageSearch, text_of
-from grader.platforms.class_list import ClassList
 from tests.cli.conftest import Attn
 from tests.pages.made import STUDENTS, made_mark, made_report, read_page
 

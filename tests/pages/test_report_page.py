@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.classroom.class_list import ClassList
 from grader.complexity.contract_reader import read_contracts
 from grader.complexity.polynomial import Polynomial
 from grader.core.report import ValueGap, excerpt_of
@@ -15,7 +16,6 @@ from grader.pages.cost_plot import cost_plot, read_polynomial
 from grader.pages.heat_map import heat_maps
 from grader.pages.paragraphs import next_step_of, paragraphs_of
 from grader.pages.report_page import ReportPage, report_page
-from grader.platforms.class_list import ClassList
 from tests.pages.made import made_mark, made_report
 
 

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, ParseError
 
 import pytest
 
+from grader.classroom.class_list import read_class
 from grader.classroom.store.files import FileStore
-from grader.platforms.class_list import read_class
 from grader.platforms.junit import junit_bytes, junit_text
 from tests.cli.conftest import Attn
 from tests.conftest import ROOT

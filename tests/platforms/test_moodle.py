@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.class_list import read_class
 from grader.classroom.store.files import FileStore
-from grader.platforms.class_list import read_class
-from grader.platforms.feedback import feedback_text
-from grader.platforms.moodle import COLUMNS, read_worksheet
+from grader.platforms.moodle import COLUMNS, feedback_text, read_worksheet
 from tests.conftest import write
 from tests.platforms.conftest import Graded
 

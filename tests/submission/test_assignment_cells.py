@@ -11,8 +11,7 @@ import pytest
 from grader.course.course import Course, read_course
 from grader.course.notebook import read_cells
 from grader.grading.notebook_magic import ChecksFailedError, check
-from grader.platforms.nbgrader.assignment import assignment_cells, source_notebook, target_points
-from grader.platforms.nbgrader.open_questions import open_question
+from grader.platforms.nbgrader.assignment import assignment_cells, open_question, source_notebook, target_points
 from grader.platforms.nbgrader.visible_checks import visible_checks
 from grader.sandbox.worker.loader import compile_cell
 from grader.submission.assignment_cells import CellsError, given_to_students, script_roles, with_tests

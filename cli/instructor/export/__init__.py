@@ -1,1 +1,36 @@
-"""The commands of `attn export`, one file per platform."""
+"""`attn export`: grades for other platforms."""
+
+from __future__ import annotations
+
+import click
+
+from cli.instructor.export.canvas import canvas
+from cli.instructor.export.csv import csv
+from cli.instructor.export.github import github
+from cli.instructor.export.gradescope import gradescope
+from cli.instructor.export.jplag import jplag
+from cli.instructor.export.junit import junit
+from cli.instructor.export.moodle import moodle
+
+
+@click.group()
+def export() -> None:
+    """Export grades to other platforms (for instructors).
+
+    \b
+    attn export gradescope softmax --out softmax.zip   an autograder to upload
+    attn grade class/ --to reports --roster class.csv
+    attn export canvas reports --out canvas.csv        grades to import
+    attn export moodle reports -m softmax --worksheet Grades.csv --out moodle.csv
+    attn export csv reports --out grades.csv           one line per student
+    attn export junit reports --out reports.xml        test results as XML
+    attn export github results reports --out results   for GitHub Classroom
+    attn export jplag class/ --out similar             for a similarity check
+
+    A submission that was not graded has no score anywhere, never a 0. The exit status is then 3, and a message names
+    the student.
+    """
+
+
+for command in (canvas, csv, github, gradescope, jplag, junit, moodle):
+    export.add_command(command)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import no_anonymous_option
 from cli.ui.arguments import module_named
+from cli.ui.class_files import FILE, NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.rules import RulesError, read_rules
+from grader.classroom import ClassError
+from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
 from grader.course.course import find_course
 from grader.platforms.canvas import IdColumn, canvas_file
-from grader.platforms.class_list import ExportError
 
 
 @click.command()
@@ -72,7 +72,7 @@ def canvas(
         made = canvas_file(
             found, _names(assignment), roster or _roster_of(reports), id_column, "Notes" if notes else ""
         )
-    except (ExportError, RulesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, made.text)
     if comments:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import anonymous_option
+from cli.ui.class_files import NEW, class_of, finish_export, json_option, modules_option
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom import ClassError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically
-from grader.platforms.class_list import ExportError
 from grader.platforms.csv_tables import checks_table, students_table
 
 
@@ -40,7 +40,7 @@ def csv(
     try:
         found = class_of(reports, modules, anonymous=anonymous)
         text = checks_table(found) if checks else students_table(found)
-    except ExportError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, text)
     made = {"file": str(out), "modules": list(found.modules), "students": len(found.by_person())}

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import (
+from cli.ui.anonymous import anonymous_option
+from cli.ui.arguments import chosen, modules_here
+from cli.ui.class_files import (
     FILE,
     NEW,
     NEW_FOLDER,
@@ -16,18 +18,16 @@ from cli.instructor.export.options import (
     finish_export,
     json_option,
     modules_option,
+    new_folder,
 )
-from cli.ui.anonymous import anonymous_option
-from cli.ui.arguments import chosen, modules_here
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom import ClassError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import file_name, write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import report_from
 from grader.course.course import find_course
-from grader.platforms.class_list import ExportError
 from grader.platforms.github_classroom import class_result, encoded, runner_result, workflow_text
-from grader.platforms.output_folder import new_folder
 
 
 @click.group()
@@ -106,7 +106,7 @@ def results(reports: ResultsStore, out: Path, modules: tuple[str, ...], anonymou
                 text = json_text(class_result(mark, report)) + "\n"
                 write_atomically(folder / mark.module / f"{file_name(mark.submission)}.json", text)
                 count += 1
-    except ExportError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     finish_export(
         {"file": str(out), "modules": list(found.modules), "reports": count}, found.problems(), as_json=as_json

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from cli.instructor.export.options import NEW, json_option
 from cli.ui.arguments import module_named, modules_here
+from cli.ui.class_files import NEW, json_option
 from grader.course.course import find_course
 from grader.platforms.gradescope.autograder import Settings
 from grader.platforms.gradescope.package import AutograderError, make_autograder, try_autograder, write_autograder

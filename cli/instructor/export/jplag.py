@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import NEW_FOLDER, finish_export, json_option
 from cli.ui.arguments import module_named
+from cli.ui.class_files import NEW_FOLDER, finish_export, json_option, new_folder
+from grader.classroom import ClassError
+from grader.classroom.class_list import ExportError
 from grader.course.course import find_course
-from grader.platforms.class_list import ExportError
 from grader.platforms.jplag import lay_out
-from grader.platforms.output_folder import new_folder
 
 
 @click.command()
@@ -44,6 +44,6 @@ def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, class_zip
             laid = lay_out(course, paths, module, folder, Path(scratch), class_zip=class_zip)
             if not laid.files:
                 raise ExportError("there is nothing to prepare at " + ", ".join(map(str, paths)))
-    except ExportError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     finish_export({"file": str(out), "files": laid.files}, laid.problems, as_json=as_json)

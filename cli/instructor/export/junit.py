@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import class_of, finish_export, json_option, modules_option
 from cli.ui.anonymous import anonymous_option
+from cli.ui.class_files import class_of, finish_export, json_option, modules_option, new_folder
 from cli.ui.store_options import RESULTS, store_option
+from grader.classroom import ClassError
+from grader.classroom.class_list import ExportError
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import file_name, write_bytes_atomically
-from grader.platforms.class_list import ExportError
 from grader.platforms.junit import junit_bytes, junit_text
-from grader.platforms.output_folder import new_folder
 
 
 @click.command()
@@ -49,7 +49,7 @@ def junit(
                 for mark, report in found.reports():
                     path = folder / mark.module / f"{file_name(mark.submission)}.xml"
                     write_bytes_atomically(path, junit_bytes(junit_text([(mark, report)])))
-    except ExportError as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     count = sum(1 for _ in found.reports())
     finish_export(

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
-from cli.instructor.export.options import FILE, NEW, class_of, finish_export, json_option
 from cli.ui.anonymous import no_anonymous_option
+from cli.ui.class_files import FILE, NEW, class_of, finish_export, json_option
 from cli.ui.store_options import RESULTS, store_option
-from grader.classroom.rules import RulesError, read_rules
+from grader.classroom import ClassError
+from grader.classroom.class_list import ExportError
+from grader.classroom.rules import read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.atomic_file import write_atomically, write_bytes_atomically
 from grader.course.course import find_course
 from grader.pages.feedback_pages import PageMaker
-from grader.platforms.class_list import ExportError
 from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 
 
@@ -64,7 +65,7 @@ def moodle(
         name = read_rules(reports).name or ""
         page = PageMaker(find_course(Path.cwd()), name).page if feedback else None
         made = moodle_files(found, read_worksheet(worksheet, _columns(column)), name, scale=scale, page=page)
-    except (ExportError, RulesError) as error:
+    except ClassError as error:
         raise click.UsageError(str(error)) from None
     write_atomically(out, made.worksheet)
     written = {"file": str(out), "modules": list(found.modules), "grades": made.grades}

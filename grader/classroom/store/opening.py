@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 
 if TYPE_CHECKING:
     from grader.classroom.store.postgres import PostgresStore
@@ -20,8 +20,8 @@ def open_store(url: str, name: str, *, tell: Callable[[str], None] = lambda _: N
     """
     if not _is_installed():
         raise StoreError(f"results in a database need the package psycopg. {INSTALL}")
+    from grader.classroom.store.connection import read_url
     from grader.classroom.store.postgres import PostgresStore
-    from grader.classroom.store.url import read_url
 
     return PostgresStore(read_url(url), name, tell)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.overrides import Overrides
-from grader.classroom.store.connection import Connection, Tell
-from grader.classroom.store.migrations import require_version, version_of
+from grader.classroom.store.connection import Connection, StoreUrl
 from grader.classroom.store.postgres_writer import PostgresWriter
 from grader.classroom.store.rows import (
     ENTRY,
@@ -23,7 +22,7 @@ from grader.classroom.store.rows import (
     overrides_of,
 )
 from grader.classroom.store.store import StoredReport
-from grader.classroom.store.url import StoreUrl
+from grader.classroom.store.tables import require_version, version_of
 from grader.core.atomic_file import file_name
 
 BLOCK = 100  # reports that are read at a time
@@ -32,47 +31,40 @@ BLOCK = 100  # reports that are read at a time
 class PostgresStore:
     """The results of one class in a database. It connects when something is read, and writes with `open`."""
 
-    def __init__(self, url: StoreUrl, name: str, tell: Tell) -> None:
-        self.url = url
+    def __init__(self, url: StoreUrl, name: str, tell: Callable[[str], None]) -> None:
+        self._url = url
         self._name = PurePosixPath(name).as_posix()
         self._tell = tell
         self._class: int | None = None
         self._database = Connection(url, tell, self._prepare)
 
     def __str__(self) -> str:
-        return f"{self._name} in {self.url.shown}"
+        return f"{self._name} in {self._url.shown}"
 
     @property
     def name(self) -> str:
-        """The name of the class in the database."""
         return self._name
 
     @property
     def title(self) -> str:
-        """The name and the database."""
         return str(self)
 
     @property
     def is_begun(self) -> bool:
-        """Whether there is a report."""
         return bool(self._rows("select exists (select from report where class = %s)")[:1] == [(True,)])
 
     def journal(self) -> dict[ReportKey, JournalEntry]:
-        """Return what is known of each report."""
         found = map(entry_of, self._rows(f"select {ENTRY} from report where class = %s order by number"))
         return {entry.key: entry for entry in found}
 
     def read(self, key: ReportKey) -> bytes:
-        """Return the text of a report."""
         return self._only(self._rows(f"select content::text {_ONE}", *key_columns(key)), key)
 
     def earlier(self, key: ReportKey) -> bytes | None:
-        """Return the report that the last round changed."""
         rows = self._rows(f"select earlier::text {_ONE}", *key_columns(key))
         return rows[0][0].encode() if rows and rows[0][0] is not None else None
 
     def where(self, what: ReportKey | str) -> str:
-        """Return a report or a document in words."""
         if isinstance(what, str):
             return f"{what} of {self}"
         attempt = f", attempt {what.attempt}" if what.attempt else ""
@@ -91,29 +83,22 @@ class PostgresStore:
                     student = from_column(name)
                     yield StoredReport(student, self.where(ReportKey(module, student)), texts[name].encode())
 
-    def has(self, module: str) -> bool:
-        """Whether there is a report of a student."""
-        return bool(self._rows(f"select student {_COUNTED} limit 1", column(module)))
-
     def document(self, name: str) -> bytes:
-        """Return a table or the rules."""
         return self._only(self._rows("select content from document where class = %s and name = %s", name), name)
 
     def decisions(self) -> Decisions:
-        """Return the decisions in the order in which they were made."""
         return decisions_of(self._rows("select record from decision where class = %s order by position"))
 
     def overrides(self) -> Overrides:
-        """Return what was given by hand."""
         return overrides_of(self._rows("select record from override where class = %s order by position"))
 
     def open(self) -> PostgresWriter:
         """Open it for writing, and make the tables if the database is empty."""
-        return PostgresWriter(self.url, self._name, self._tell)
+        return PostgresWriter(self._url, self._name, self._tell)
 
     def _prepare(self, connection: Any) -> None:
         if version_of(connection):  # an empty database has no results: nothing is made in it for reading
-            require_version(connection, self.url.shown)
+            require_version(connection, self._url.shown)
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
         """Return the rows of a query about this class; none if the database does not know the class."""

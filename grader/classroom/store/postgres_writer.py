@@ -9,8 +9,7 @@ from typing import Any
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.overrides import Overrides
-from grader.classroom.store.connection import Connection, Tell
-from grader.classroom.store.migrations import require_version
+from grader.classroom.store.connection import Connection, StoreUrl
 from grader.classroom.store.rows import (
     ENTRY,
     column,
@@ -23,7 +22,7 @@ from grader.classroom.store.rows import (
     record_columns,
 )
 from grader.classroom.store.store import DERIVED, EARLIER, LISTS, T
-from grader.classroom.store.url import StoreUrl
+from grader.classroom.store.tables import require_version
 
 # Advisory locks, together with the class. A grader holds GRADING shared from its first report until it ends. A
 # transaction that writes holds WRITE: shared, or alone if it must see all that others wrote.
@@ -51,7 +50,7 @@ class PostgresWriter:
 
     damaged = 0  # a transaction leaves no half of a line
 
-    def __init__(self, url: StoreUrl, name: str, tell: Tell) -> None:
+    def __init__(self, url: StoreUrl, name: str, tell: Callable[[str], None]) -> None:
         self.name = name
         self.url = url
         self._begun = False  # whether this grader has begun or joined a round
@@ -106,17 +105,14 @@ class PostgresWriter:
         self._begun = True
 
     def entry(self, key: ReportKey) -> JournalEntry | None:
-        """Return the row of a report, without the report."""
         rows = self._rows(f"select {ENTRY} from report where {_KEY}", *key_columns(key))
         return entry_of(rows[0]) if rows else None
 
     def find(self, key: ReportKey) -> tuple[JournalEntry | None, bytes | None]:
-        """Return the row of a report."""
         rows = self._rows(f"select {ENTRY}, content::text from report where {_KEY}", *key_columns(key))
         return (entry_of(rows[0]), rows[0][-1].encode()) if rows else (None, None)
 
     def entries(self, module: str, student: str) -> list[JournalEntry]:
-        """Return the rows of a student for a module."""
         where = "class = %s and module = %s and student = %s order by attempt"
         return [
             *map(entry_of, self._rows(f"select {ENTRY} from report where {where}", column(module), column(student)))
@@ -164,12 +160,10 @@ class PostgresWriter:
         return None
 
     def earlier(self, key: ReportKey) -> bytes | None:
-        """Return the report from before this round."""
         rows = self._rows(f"select earlier::text from report where {_KEY}", *key_columns(key))
         return rows[0][0].encode() if rows and rows[0][0] is not None else None
 
     def keep_earlier(self, key: ReportKey, data: bytes) -> None:
-        """Keep the report from before this round beside the new one."""
         self._do(
             f"update report set earlier = %s where {_KEY}",
             *(data.decode(), self._class, *key_columns(key)),
@@ -177,7 +171,6 @@ class PostgresWriter:
         )
 
     def put_document(self, name: str, parts: Iterable[str]) -> None:
-        """Write a table or the rules."""
         self._do(
             "insert into document (class, name, content) values (%s, %s, %s) "
             "on conflict (class, name) do update set content = excluded.content",
@@ -193,7 +186,6 @@ class PostgresWriter:
         return decisions_of(self._rows(f"{query} and module = %s and student = %s order by position", *values))
 
     def save_decisions(self, decisions: Decisions) -> None:
-        """Write all decisions."""
         self._replace("decision", record_columns(decisions.records))
 
     def overrides(self) -> Overrides:
@@ -201,7 +193,6 @@ class PostgresWriter:
         return overrides_of(self._rows("select record from override where class = %s order by position"))
 
     def save_overrides(self, overrides: Overrides) -> None:
-        """Write everything given by hand."""
         self._replace("override", record_columns(overrides.records))
 
     def _replace(self, table: str, rows: list[tuple[int, str, str, str]]) -> None:

@@ -1,7 +1,7 @@
 """The store: the one interface to the results of a class, whatever keeps them.
 
 `Results` has the rules for writing, and `read_marks`, `read_stats` and others those for reading. A store only keeps
-things, so that all commands do the same with every store.
+things, so that all commands do the same with every store. What each method promises is said here, once.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from grader.classroom import ClassError
 from grader.classroom.decisions import Decisions
 from grader.classroom.journal import JournalEntry, ReportKey
+from grader.classroom.marks import Mark
 from grader.classroom.overrides import Overrides
+from grader.core.json_record import from_json
 from grader.core.report import Report, report_from
 
 GRADES, GRADES_CSV, CHANGES, RULES = "grades.json", "grades.csv", "changes.json", "rules.json"
@@ -69,9 +72,6 @@ class ResultsStore(Protocol):
 
     def stored(self, module: str) -> Iterator[StoredReport]:
         """Yield the reports of students for a module, by name; not those of single attempts."""
-
-    def has(self, module: str) -> bool:
-        """Whether there are reports of students for a module."""
 
     def document(self, name: str) -> bytes:
         """Return a table or the rules; FileNotFoundError if there is none."""
@@ -150,3 +150,45 @@ class StoreWriter(Protocol):
 
     def save_overrides(self, overrides: Overrides) -> None:
         """Save everything given by hand."""
+
+
+def has_reports(store: ResultsStore, module: str) -> bool:
+    """Whether a store has reports of students for a module."""
+    return any(True for _ in store.stored(module))
+
+
+class SavedMarksError(ClassError):
+    """A class list that cannot be used, and what to do about it."""
+
+
+def read_marks(store: ResultsStore) -> list[Mark]:
+    """Return the class list of a store; SavedMarksError if the grading is unfinished.
+
+    A person may have changed the overrides since the list was written, so they are read again.
+    """
+    try:
+        return store.overrides().apply(_list(store, GRADES))
+    except FileNotFoundError:
+        if store.is_begun:
+            fix = f"To finish it, run: attn grade ... --to {store.name} --resume"
+            raise SavedMarksError(f"{store} has no class list, because the grading did not finish. {fix}") from None
+        fix = f"To make them, run: attn grade ... --to {store.name}"
+        raise SavedMarksError(f"there are no grades in {store}. {fix}") from None
+
+
+def read_earlier_marks(store: ResultsStore) -> list[Mark]:
+    """Return the automatic marks of the class list that the last grading replaced; empty if it was the first."""
+    try:
+        return Overrides().apply(_list(store, f"{EARLIER}/{GRADES}"))
+    except (FileNotFoundError, SavedMarksError):
+        return []
+
+
+def _list(store: ResultsStore, name: str) -> list[Mark]:
+    try:
+        return [from_json(Mark, one) for one in json.loads(store.document(name))]
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        fix = f"To write it again, run: attn grade ... --to {store.name} --resume"
+        raise SavedMarksError(f"{store.where(name)} cannot be read: {error}. {fix}") from None

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from distributed import Security
 
 from grader.core.atomic_file import write_bytes_atomically
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 
 KEY, CERTIFICATE = "key.pem", "cert.pem"
 NAME = "attnlab-cluster"

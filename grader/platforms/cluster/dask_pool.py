@@ -22,10 +22,9 @@ from grader.course.course import Course
 from grader.grading.pool import Graded, machine_failed
 from grader.grading.process_handle import ALLOW_UNJAILED, FAULT, GPU, NO_JAIL, raise_failure
 from grader.grading.workers import TellSlowCheck
-from grader.platforms.cluster.errors import ClusterError, ClusterLostError
-from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job
+from grader.platforms.cluster import ClusterError, ClusterLostError
 from grader.platforms.cluster.link import AGAIN, CONNECT_SECONDS, PATIENCE_SECONDS, Link
-from grader.platforms.cluster.spool import Item, Spool, key_of
+from grader.platforms.cluster.spool import ABANDONED, FAILED, KEYS, REFUSED, Job, Spool, Spooled, key_of
 from grader.submission.submission import SubmissionRef, submission_hash
 
 LARGEST = 200  # submissions of a chunk: what a lost machine can cost
@@ -154,20 +153,18 @@ class _Run:
 
     def _written(self, name: str, work: Sequence[SubmissionRef]) -> tuple[_Sent, ...]:
         sent: list[_Sent] = []
-
-        def items() -> Iterator[Item]:
-            for handed_in in work:
-                submission = handed_in.read()
-                digest = submission_hash(submission)
-                if submission.lost:
-                    report = machine_failed(self._course, submission, submission.lost, "none")
-                    self._unreadable.append(Graded(handed_in, digest, report))
-                    continue
-                provenance = self._provenance.of_hash(handed_in.module, digest)
-                sent.append(_Sent(handed_in, key_of(provenance, handed_in.attempt), digest))
-                yield Item(sent[-1].key, submission)
-
-        self._spool.send(name, items())
+        spooled: list[Spooled] = []
+        for handed_in in work:
+            submission = handed_in.read()
+            digest = submission_hash(submission)
+            if submission.lost:
+                report = machine_failed(self._course, submission, submission.lost, "none")
+                self._unreadable.append(Graded(handed_in, digest, report))
+                continue
+            key = key_of(self._provenance.of_hash(handed_in.module, digest), handed_in.attempt)
+            sent.append(_Sent(handed_in, key, digest))
+            spooled.append(Spooled(key, submission))
+        self._spool.send(name, spooled)
         return tuple(sent)
 
     def _send(self, chunk: _Chunk) -> None:

@@ -15,20 +15,19 @@ from typing import Any
 
 import yaml
 
-from grader.platforms.cluster.address import PORT
-from grader.platforms.cluster.errors import ClusterError
-from grader.platforms.cluster.plan import Plan
+from grader.platforms.cluster import ClusterError
+from grader.platforms.cluster.settings import PORT, WorkerPlan
 
 CERTS = "/etc/attnlab-certs"  # in the pods
 _NEEDED = {"image": "an image that has AttnLab", "claim": "the volume claim of the shared disk", "mount": "its path"}
 
 
-def scheduler_address(plan: Plan) -> str:
+def scheduler_address(plan: WorkerPlan) -> str:
     """Return the address of the scheduler, inside the cluster."""
     return f"tls://{plan.name}-scheduler.{plan.namespace}.svc:{PORT}"
 
 
-def manifest(plan: Plan) -> str:
+def manifest(plan: WorkerPlan) -> str:
     """Return the manifest: a service, a scheduler, and workers that are started again when they are lost."""
     missing = [f"{key} ({words})" for key, words in _NEEDED.items() if not getattr(plan, key)]
     if missing:
@@ -53,7 +52,7 @@ def manifest(plan: Plan) -> str:
 
 
 @contextlib.contextmanager
-def kubernetes_cluster(plan: Plan, tell: Callable[[str], None]) -> Iterator[str]:
+def kubernetes_cluster(plan: WorkerPlan, tell: Callable[[str], None]) -> Iterator[str]:
     """Apply the manifest with kubectl, give the address, and delete everything again.
 
     The names end with letters of this run: another command may grade at the same time. If deleting fails, the class is
@@ -73,14 +72,16 @@ def kubernetes_cluster(plan: Plan, tell: Callable[[str], None]) -> Iterator[str]
             tell(f"{error}. Delete by hand what is called {plan.name}-scheduler and {plan.name}-worker")
 
 
-def _kubectl(plan: Plan, text: str, verb: str, *options: str) -> None:
+def _kubectl(plan: WorkerPlan, text: str, verb: str, *options: str) -> None:
     command = ["kubectl", "--namespace", plan.namespace, verb, *options, "-f", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ClusterError(f"kubectl {verb} failed: {done.stderr.strip()}")
 
 
-def _deployment(plan: Plan, role: str, command: list[str], replicas: int, resources: dict[str, Any]) -> dict[str, Any]:
+def _deployment(
+    plan: WorkerPlan, role: str, command: list[str], replicas: int, resources: dict[str, Any]
+) -> dict[str, Any]:
     shared = {"name": "shared", "mountPath": plan.mount}
     certs = {"name": "certs", "mountPath": CERTS, "readOnly": True}
     container = {
@@ -109,9 +110,9 @@ def _deployment(plan: Plan, role: str, command: list[str], replicas: int, resour
     }
 
 
-def _metadata(plan: Plan, role: str) -> dict[str, Any]:
+def _metadata(plan: WorkerPlan, role: str) -> dict[str, Any]:
     return {"name": f"{plan.name}-{role}", "namespace": plan.namespace, "labels": _labels(plan, role)}
 
 
-def _labels(plan: Plan, role: str) -> dict[str, str]:
+def _labels(plan: WorkerPlan, role: str) -> dict[str, str]:
     return {"app": plan.name, "role": role}

@@ -11,7 +11,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker, Security
 from distributed.client import ClosedClientError
 
-from grader.platforms.cluster.errors import ClusterError, ClusterLostError
+from grader.platforms.cluster import ClusterError, ClusterLostError
 from grader.platforms.cluster.task import gpu_of_worker, grade_chunk
 
 CONNECT_SECONDS = 30.0

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import dask
 from distributed import Scheduler, Security, Worker, WorkerPlugin
 
+import grader
 from grader.core.atomic_file import write_atomically
 from grader.grading.pool import cores_of
-from grader.platforms.cluster import task
-from grader.platforms.cluster.certificates import security_of
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError, task
+from grader.platforms.cluster.certificates import make_certificates, security_of
 
 # A chunk is innocent of the death of its machine: student code runs in a jail, and is limited there.
 SETTINGS: dict[str, Any] = {
@@ -38,6 +41,9 @@ SETTINGS: dict[str, Any] = {
 }
 RECONNECT_SECONDS = 600.0
 LOOPBACK = "127.0.0.1"
+CODE = Path(grader.__file__).parent.parent  # not that of an installed package
+START_SECONDS = 60.0
+CLOSE_SECONDS = 10.0
 
 
 def run_scheduler(host: str, port: int, certs: Path | None, ready: Callable[[str], None]) -> None:
@@ -120,6 +126,64 @@ class _Abandoning(WorkerPlugin):  # type: ignore[misc] # Dask gives it no types
         """End the chunks."""
         del worker
         task.abandon()
+
+
+@contextlib.contextmanager
+def local_cluster(folder: Path, cores: int) -> Iterator[tuple[str, Path]]:
+    """Run a scheduler and one worker; give the address and the certificates, which are in a folder of this user."""
+    certs = folder / "certs"
+    make_certificates(certs)
+    with scheduler_process(folder, certs) as (address, _), worker_process(address, certs, cores):
+        yield address, certs
+
+
+@contextlib.contextmanager
+def scheduler_process(
+    folder: Path, certs: Path, host: str = "127.0.0.1", port: int = 0
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run a scheduler; give its address and its process."""
+    file = folder / "address"
+    file.unlink(missing_ok=True)  # of a run that was killed
+    with _service("scheduler", "--host", host, "--port", port, "--file", file, "--certs", certs) as process:
+        yield _address(file, process), process
+
+
+def worker_process(
+    address: str, certs: Path, cores: int, code: Path = CODE
+) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+    """Run a worker, by default with the code of this process; give its process."""
+    return _service("worker", "--address", address, "--cores", cores, "--certs", certs, code=code)
+
+
+@contextlib.contextmanager
+def _service(role: str, *options: object, code: Path = CODE) -> Iterator[subprocess.Popen[bytes]]:
+    path = os.pathsep.join(filter(None, [str(code), os.environ.get("PYTHONPATH", "")]))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "grader.platforms.cluster.service", role, *map(str, options)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,  # Ctrl-C is for the command, which ends this process itself
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _address(file: Path, process: subprocess.Popen[bytes]) -> str:
+    """Wait for the address of a scheduler."""
+    until = time.monotonic() + START_SECONDS
+    while not file.is_file():
+        if process.poll() is not None or time.monotonic() > until:
+            raise ClusterError("the scheduler did not start: see its message above")
+        time.sleep(0.05)
+    return file.read_text()
 
 
 def main() -> None:

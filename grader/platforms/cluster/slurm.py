@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader.core.atomic_file import write_atomically
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.certificates import make_certificates
-from grader.platforms.cluster.errors import ClusterError
-from grader.platforms.cluster.local import scheduler_process
-from grader.platforms.cluster.plan import Plan
+from grader.platforms.cluster.service import scheduler_process
+from grader.platforms.cluster.settings import WorkerPlan
 
 
-def job_script(plan: Plan, address: str, certs: Path) -> str:
+def job_script(plan: WorkerPlan, address: str, certs: Path) -> str:
     """Return a script for `sbatch`: an array of workers. A worker that is lost is started again."""
     lines = [
         "#!/bin/bash",
@@ -39,7 +39,7 @@ def job_script(plan: Plan, address: str, certs: Path) -> str:
 
 
 @contextlib.contextmanager
-def slurm_cluster(folder: Path, plan: Plan, tell: Callable[[str], None]) -> Iterator[tuple[str, Path]]:
+def slurm_cluster(folder: Path, plan: WorkerPlan, tell: Callable[[str], None]) -> Iterator[tuple[str, Path]]:
     """Run a scheduler here and the workers as a SLURM job; give the address and the certificates.
 
     The folder must be on the shared disk, and the workers must be able to reach this machine. If the job cannot be

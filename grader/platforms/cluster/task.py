@@ -29,8 +29,7 @@ from grader.grading.process_handle import (
     failure_of,
 )
 from grader.grading.workers import NoGpuError, NoJailError
-from grader.platforms.cluster.job import ABANDONED, FAILED, KEYS, REFUSED, Job, differences, read_job
-from grader.platforms.cluster.spool import Spool
+from grader.platforms.cluster.spool import ABANDONED, FAILED, KEYS, REFUSED, Job, Spool, differences, read_job
 from grader.submission.submission import Submission
 
 _RUNNING_CODE = grader_hash()  # the code of this process, even if the files change later
@@ -69,12 +68,12 @@ def _answer(job: Job) -> dict[str, Any]:
             return {REFUSED: problem}
         grader = _grader(job)
         keys = []
-        for item in spool.items(job.chunk):
+        for one in spool.submissions(job.chunk):
             if _round != started:
                 return {ABANDONED: True}
-            if not spool.has(item.key):
-                spool.write(item.key, grader.report(item.submission))
-            keys.append(item.key)
+            if not spool.has(one.key):
+                spool.write(one.key, grader.report(one.submission))
+            keys.append(one.key)
     except (NoJailError, NoGpuError, CourseError, NoProcessError, RuntimeError) as error:
         return failure_of(error)
     except OSError as error:

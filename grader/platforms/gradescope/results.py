@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
+from grader.classroom.report_items import Item, diagnosed, items_of
 from grader.complexity.gpu_speed import LeaderboardEntry, entries
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import CostResult, Report
-from grader.platforms.gradescope.evaluate import value_at
-from grader.platforms.items import Item, diagnosed, items_of
 
 HiddenVisibility = Literal["after_published", "after_due_date", "hidden"]
 SIZE = 64
@@ -21,6 +22,8 @@ NOT_GRADED = (
     "This submission was not graded and has no score. The autograder or its machine failed, not your code. "
     "Your course staff can run it again."
 )
+_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_FACTOR = re.compile(r"\(?(?P<number>\d+(?:/\d+)?)\)?|[A-Za-z_]\w*?(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]*)")
 
 
 @dataclass(frozen=True)
@@ -128,3 +131,25 @@ def _entry(cost: CostResult) -> dict[str, Any] | None:
     except ValueError:
         return None
     return {"name": f"{cost.function} {cost.meter} at {SIZE}", "value": count, "order": "asc"}
+
+
+def value_at(polynomial: str, size: int) -> float:
+    """Return the value of a polynomial such as `2·n²·d - 3·n` with the same size for all letters.
+
+    ValueError if the text is not a polynomial.
+    """
+    total = Fraction(0)
+    for term in polynomial.replace(" - ", " + -").split(" + "):
+        sign, bare = (-1, term[1:]) if term.startswith("-") else (1, term)
+        value = Fraction(sign)
+        for part in bare.split("·"):
+            matched = _FACTOR.fullmatch(part)
+            if matched is None:
+                raise ValueError(f"{part!r} in {polynomial!r} is not part of a polynomial")
+            value *= Fraction(matched["number"]) if matched["number"] else size ** _power(matched["power"])
+        total += value
+    return float(total)
+
+
+def _power(text: str) -> int:
+    return int(text.translate(_SUPERSCRIPT)) if text else 1

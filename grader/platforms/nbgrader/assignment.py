@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.authoring.bundle import WHEEL
 from grader.course.course import Course
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import notebook_text
-from grader.platforms.nbgrader.open_questions import POINTS, open_question
 from grader.platforms.nbgrader.visible_checks import visible_checks
 from grader.submission.assignment_cells import (
     OPEN_ANSWER,
@@ -29,6 +30,9 @@ try:
 except ImportError:
     %pip install --quiet {WHEEL}
 %load_ext grader.grading.notebook_magic"""
+# The open question of a lesson, under Reflect: answered in words and graded by hand.
+POINTS = 5.0  # in addition to the points of the module, which are all automatic
+_OPEN = re.compile(r"^- Open question, for discussion: (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
 OPEN_STUB = "*Your answer goes here.*"
 
 
@@ -80,3 +84,13 @@ def _question(module: Module) -> list[Cell]:
     text = f"## An open question\n\n{question}\n\n{task}"
     asked = Cell("markdown", text, "locked", OPEN_QUESTION)
     return [asked, Cell("markdown", OPEN_STUB, "open", OPEN_ANSWER, POINTS)]
+
+
+def open_question(module: Module) -> str:
+    """Return the open question of a lesson, in one paragraph; empty if it has none."""
+    _, _, reflect = read_text(module.lesson).partition("\n## Reflect\n")
+    found = _OPEN.search(reflect)
+    if not found:
+        return ""
+    text = " ".join(line.strip() for line in found["text"].splitlines())
+    return text[0].upper() + text[1:]

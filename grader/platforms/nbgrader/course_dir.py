@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from grader.classroom.lateness import LateError, read_penalty
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
-from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader import CourseDirError
 
 CONFIG = "nbgrader_config.py"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")

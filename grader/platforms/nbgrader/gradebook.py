@@ -13,7 +13,7 @@ from typing import Any
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SQLAlchemyError
 
-from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.scores import TargetScore
 from grader.submission.assignment_cells import OPEN_ANSWER, id_of_answer, id_of_test
 

@@ -25,9 +25,9 @@ from traitlets.config.loader import PyFileConfigLoader
 from grader.authoring.bundle import build_wheel, bundle_leaks
 from grader.course.course import Course
 from grader.course.module import Module
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.assignment import assignment_cells, source_notebook
 from grader.platforms.nbgrader.course_dir import CONFIG
-from grader.platforms.nbgrader.errors import CourseDirError
 from grader.platforms.nbgrader.gradebook import open_gradebook
 
 STEPS = ("source", "release")

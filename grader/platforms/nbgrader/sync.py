@@ -18,14 +18,13 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import ResultsStore, StoredReport
+from grader.classroom.store.store import ResultsStore, SavedMarksError, StoredReport, has_reports, read_marks
 from grader.core.atomic_file import write_atomically
 from grader.core.report import Report
 from grader.core.safe_text import plain_name
 from grader.course.course import Course
 from grader.course.module import Module
-from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.exporter import (
     answers_open_question,
     notebook_of,
@@ -75,13 +74,13 @@ def sync(course: Course, store: ResultsStore, root: Path, *, db: str = "") -> Ge
     with open_gradebook(db or coursedir.db_url, coursedir.course_id) as book:
         book.db().expire_on_commit = False  # otherwise every row is read again after every submission
         for module in course.modules:
-            if store.has(module.name):
+            if has_reports(store, module.name):
                 writer = _GradebookWriter(course, module, config, coursedir, book, results)
                 yield from map(writer.sync, store.stored(module.name))
 
 
 def _read(course: Course, store: ResultsStore) -> _Results:
-    if not any(store.has(module.name) for module in course.modules):
+    if not any(has_reports(store, module.name) for module in course.modules):
         raise CourseDirError(f"there are no reports in {store}. To make them, run: attn grade ... --to {store.name}")
     try:
         marks = read_marks(store)
@@ -135,47 +134,46 @@ class _GradebookWriter:
             self.book.db.rollback()
             raise
 
+    def _mark(self, report: Report) -> Mark | None:
+        """Return the line of a report in the class list."""
+        return self.results.marks.get((report.module, report.submission))
+
     def _student(self, report: Report) -> str:
         """Return the name of a student in nbgrader: that of the folder, or else the id on the roster."""
-        mark = self.results.marks.get((report.module, report.submission))
+        mark = self._mark(report)
         return self.students.get(report.submission) or (mark.id if mark and mark.id else report.submission)
 
     def _enter(self, report: Report, student: str) -> Synced:
         notebook, note = self._notebook_to_show(report, student)
         row = self._row(student)
-        penalty = 0.0
         try:
             # An answer that cannot be seen here is not a 0: a person must look for it.
             enter(row, self._scores(report), True if note else answers_open_question(notebook))
         except NotGradedError as error:
             clear(row)
             row.late_submission_penalty = None
-            shutil.rmtree(
-                self._place("autograded", student), ignore_errors=True
-            )  # with it, formgrader would count it as graded
-            outcome: SyncOutcome = "not graded"
-            problem = str(error)
-        else:
-            penalty = self._penalty(report, row) or 0.0
-            known = self._is_time_known(report, row)
-            row.late_submission_penalty = penalty or None
-            outcome, problem = "written" if self._is_changed() else "unchanged", ""
-            self._write(notebook, student)
-            by_hand = self._by_hand(report)
-            return Synced(self.module.name, student, outcome, report.score, penalty, by_hand, known, note)
-        return Synced(self.module.name, student, outcome, report.score, penalty, problem)
+            # With it, formgrader would count it as graded.
+            shutil.rmtree(self._place("autograded", student), ignore_errors=True)
+            return Synced(self.module.name, student, "not graded", report.score, problem=str(error))
+        penalty = self._penalty(report, row) or 0.0
+        known = self._is_time_known(report, row)
+        row.late_submission_penalty = penalty or None
+        outcome: SyncOutcome = "written" if self._is_changed() else "unchanged"
+        self._write(notebook, student)
+        by_hand = self._by_hand(report)
+        return Synced(self.module.name, student, outcome, report.score, penalty, by_hand, known, note)
 
     def _scores(self, report: Report) -> tuple[TargetScore, ...]:
         """Return the scores of a report. The comment that a person gave with `attn mark` is in the first of them."""
         first, *others = scores_of(report)
-        mark = self.results.marks.get((report.module, report.submission))
+        mark = self._mark(report)
         if mark is not None and mark.comment:
             first = replace(first, comment=f"{mark.comment}\n\n{first.comment}")
         return first, *others
 
     def _by_hand(self, report: Report) -> str:
         """Say which points a person gave with `attn mark`: in the gradebook, a person enters them in formgrader."""
-        mark = self.results.marks.get((report.module, report.submission))
+        mark = self._mark(report)
         if mark is None or mark.override is None:
             return ""
         automatic = "none" if mark.automatic is None else f"{mark.automatic:g}"
@@ -183,7 +181,7 @@ class _GradebookWriter:
 
     def _is_time_known(self, report: Report, row: Any) -> bool:
         """Whether it is known when work was handed in, or nothing is due."""
-        mark = self.results.marks.get((report.module, report.submission))
+        mark = self._mark(report)
         if mark is not None and mark.due:
             return mark.time_known
         return row.assignment.timestamp is not None or self.assignment.duedate is None
@@ -210,7 +208,7 @@ class _GradebookWriter:
 
     def _penalty(self, report: Report, row: Any) -> float | None:
         """Return the late penalty: that of `attn grade` if it had a due date, or else that of nbgrader."""
-        mark = self.results.marks.get((report.module, report.submission))
+        mark = self._mark(report)
         if mark is not None and mark.due:
             return min(mark.penalty, total(row))
         return late_penalty(self.config, self.book, row)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import Mark
 from grader.classroom.provenance import Provenance
-from grader.classroom.results import Results
+from grader.classroom.results import Results, grade_changes
 from grader.core.report import CheckResult, Report
 
 MODULE = "01_softmax"
@@ -57,11 +57,18 @@ def grade(results: Results, scores: dict[str, float], *, finish: bool = True) ->
     for key in keys:
         results.write(key, report(key.student, scores[key.student]), provenance())
     if finish:
-        results.alone(lambda: settle(results, keys, scores))
+        results.writer.atomically(lambda: settle(results, keys, scores), alone=True)
 
 
 def settle(results: Results, keys: list[ReportKey], scores: dict[str, float]) -> None:
     """End a run: marks, changes and the class list."""
     for key in keys:
         results.mark(key, mark(key.student, scores[key.student]))
-    results.finish(sorted(results.marks(), key=lambda one: one.id), keys, [], list(results.changes(keys)))
+    results.finish(
+        sorted(class_marks(results), key=lambda one: one.id), keys, [], list(grade_changes(results.writer, keys))
+    )
+
+
+def class_marks(results: Results) -> list[Mark]:
+    """Return the marks of all reports, from all runs."""
+    return [entry.mark for entry in results.writer.counted() if entry.mark]

@@ -15,13 +15,19 @@ import pytest
 
 from grader.classroom.journal import ReportKey
 from grader.classroom.results import Results
-from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
-from grader.classroom.store.catalog import migrate_database, read_catalog
-from grader.classroom.store.connection import Connection
-from grader.classroom.store.errors import StoreError
-from grader.classroom.store.migrations import FOLDER, migrate, migrations, require_version, version_of
+from grader.classroom.store import StoreError
+from grader.classroom.store.connection import Connection, read_url
 from grader.classroom.store.opening import open_store
-from grader.classroom.store.url import read_url
+from grader.classroom.store.store import SavedMarksError, read_earlier_marks, read_marks
+from grader.classroom.store.tables import (
+    FOLDER,
+    migrate,
+    migrate_database,
+    migrations,
+    read_catalog,
+    require_version,
+    version_of,
+)
 from tests.classroom.store.made import MODULE, grade, provenance, report, settle
 from tests.conftest import ROOT
 from tests.postgres import PASSWORD, USER, Database
@@ -58,7 +64,7 @@ def test_a_server_that_restarts_loses_and_doubles_nothing(database: Database) ->
             results.write(ReportKey(MODULE, student), report(student), provenance())
         database.server.restart()
         keys = [ReportKey(MODULE, student) for student in STUDENTS]
-        results.alone(lambda: settle(results, keys, dict.fromkeys(STUDENTS, 8.0)))
+        results.writer.atomically(lambda: settle(results, keys, dict.fromkeys(STUDENTS, 8.0)), alone=True)
     database.server.restart()
     assert [one.id for one in read_marks(store)] == STUDENTS
     assert database.sql("select student from report order by student") == [(student,) for student in STUDENTS]
@@ -82,7 +88,7 @@ def test_steps_that_belong_together_are_made_again_together(database: Database) 
                 database.server.restart()
             results.write(ReportKey(MODULE, "ben"), report("ben", 1.0), provenance())
 
-        results.alone(work)
+        results.writer.atomically(work, alone=True)
     assert len(tries) == 2
     assert database.sql("select content ->> 'score', count(*) from report group by 1") == [("1.0", 2)]
 
@@ -155,7 +161,7 @@ def test_while_one_of_two_graders_runs_there_is_no_class_list(database: Database
         grade(slow, {"ana": 8.0}, finish=False)
         with Results(store) as fast:
             grade(fast, {"ben": 8.0})
-            assert fast.unmarked() == [f"{MODULE}/ana"]
+            assert fast.writer.unmarked() == [f"{MODULE}/ana"]
         slow.write(ReportKey(MODULE, "cy"), report("cy"), provenance())
         with pytest.raises(SavedMarksError, match="did not finish"):
             read_marks(store)
@@ -280,7 +286,7 @@ def test_a_folder_needs_no_package_for_databases() -> None:
     code = """import sys
 sys.modules["psycopg"] = None
 import cli.instructor.grade, cli.instructor.stats, cli.instructor.store
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
 from grader.classroom.store.opening import open_store
 try:
     open_store("postgresql://db/attention", "reports")

@@ -15,20 +15,26 @@ from grader.classroom.hand_marks import clear, give
 from grader.classroom.journal import ReportKey
 from grader.classroom.overrides import Override, Overrides
 from grader.classroom.results import Results
-from grader.classroom.rules import Rules, read_rules
-from grader.classroom.saved_marks import SavedMarksError, read_earlier_marks, read_marks
-from grader.classroom.store.checking import check_store
-from grader.classroom.store.copying import copy_results
-from grader.classroom.store.errors import ResultsError
+from grader.classroom.rules import Rules, read_rules, rules_text
+from grader.classroom.store import ResultsError
 from grader.classroom.store.files import FileStore
+from grader.classroom.store.maintenance import check_store, copy_results
 from grader.classroom.store.opening import open_store
-from grader.classroom.store.store import DERIVED, EARLIER, RULES, ResultsStore
+from grader.classroom.store.store import (
+    DERIVED,
+    EARLIER,
+    RULES,
+    ResultsStore,
+    SavedMarksError,
+    read_earlier_marks,
+    read_marks,
+)
 from grader.core.report import ReviewItem, report_text
 from grader.course.course import read_course
 from grader.grading.executor import LocalPool
 from grader.submission.finder import find_submissions
 from tests.classroom.conftest import HALF, RIGHT, SQUARE
-from tests.classroom.store.made import MODULE, grade, mark, provenance, report
+from tests.classroom.store.made import MODULE, class_marks, grade, mark, provenance, report
 from tests.conftest import write
 from tests.postgres import Database
 
@@ -77,7 +83,6 @@ def everything(store: ResultsStore) -> dict[str, object]:
 
 def test_an_empty_store_has_nothing(store: ResultsStore) -> None:
     assert not store.is_begun
-    assert not store.has(MODULE)
     assert list(store.stored(MODULE)) == []
     assert read_rules(store) == Rules()
     with pytest.raises(SavedMarksError, match=r"there are no grades in .*reports"):
@@ -110,12 +115,12 @@ def test_reports_come_in_the_order_of_the_files_of_a_folder(store: ResultsStore)
 def test_without_a_class_list_the_grading_is_unfinished(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0}, finish=False)
-        assert len(results.unmarked()) == 2
+        assert len(results.writer.unmarked()) == 2
     with pytest.raises(SavedMarksError, match=r"did not finish.*--to .*reports --resume"):
         read_marks(store)
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})
-        assert results.unmarked() == []
+        assert results.writer.unmarked() == []
     assert [(one.id, one.final) for one in read_marks(store)] == [("ana", 8.0), ("ben", 10.0)]
 
 
@@ -162,8 +167,8 @@ def test_reports_keep_the_order_in_which_they_came(store: ResultsStore) -> None:
 def test_decisions_and_points_by_hand_are_kept(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})
-        results.save(Decisions((CODE, replace(CODE, student="ben"))))
-        results.save_rules(Rules(undecided="withhold", due=("2026-10-01",)))
+        results.writer.save_decisions(Decisions((CODE, replace(CODE, student="ben"))))
+        results.writer.put_document(RULES, [rules_text(Rules(undecided="withhold", due=("2026-10-01",)))])
     assert store.decisions().records == (CODE, replace(CODE, student="ben"))
     assert read_rules(store) == Rules(undecided="withhold", due=("2026-10-01",))
     new = give(store, read_marks(store)[0], 9.5, "so", "2026-10-01", extra=False)
@@ -173,7 +178,7 @@ def test_decisions_and_points_by_hand_are_kept(store: ResultsStore) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0})
         item = ReviewItem("softmax", CODE.what, "softmax.py", 3, "svd", 0.0)
-        found = results.decisions.decide("ana", MODULE, "code", item)
+        found = results.writer.decisions().decide("ana", MODULE, "code", item)
         assert found == ("accepted", CODE.comment)
     assert [one.final for one in read_marks(store)] == [9.5, 10.0]
     clear(store, read_marks(store)[0])
@@ -187,7 +192,7 @@ def test_the_best_attempt_counts(store: ResultsStore) -> None:
             results.write(key, report("ana", score), provenance(key.attempt))
             results.mark(key, mark("ana", score, key.attempt))
         results.count(tries[0])
-        results.finish(list(results.marks()), [ANA], [], [])
+        results.finish(class_marks(results), [ANA], [], [])
     assert [(one.final, one.attempt) for one in read_marks(store)] == [(9.0, "1.zip")]
     assert len(store.journal()) == 3
     assert [one.report().score for one in store.stored(MODULE)] == [9.0]
@@ -210,12 +215,12 @@ def test_a_check_finds_a_report_that_was_changed(store: ResultsStore) -> None:
 def test_a_copy_is_the_same_in_every_store(store_of: StoreOf, store: ResultsStore, tmp_path: Path) -> None:
     with Results(store) as results:
         grade(results, {"ana": 8.0, "ben": 10.0, "cy": 3.0})
-        results.save(Decisions((CODE,)))
-        results.save_rules(Rules(undecided="withhold"))
+        results.writer.save_decisions(Decisions((CODE,)))
+        results.writer.put_document(RULES, [rules_text(Rules(undecided="withhold"))])
     with Results(store) as results:
         grade(results, {"ana": 9.0, "ben": 10.0})
         results.write(HOSTILE, report(HOSTILE.student), provenance())
-        results.alone(lambda: results.write_class_list(list(results.marks())))
+        results.writer.atomically(lambda: results.write_class_list(class_marks(results)), alone=True)
     give(store, read_marks(store)[0], 1.0, "so", "now", extra=False)
     folder = FileStore(tmp_path / "copy")
     assert copy_results(store, folder).reports == 4

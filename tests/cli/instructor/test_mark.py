@@ -15,8 +15,8 @@ import pytest
 
 from cli.main import attn as command
 from grader.classroom.overrides import FILE, Override, Overrides, OverridesError, read_overrides, write_overrides
-from grader.classroom.saved_marks import read_marks
 from grader.classroom.store.files import FileStore
+from grader.classroom.store.store import read_marks
 from grader.course.course import Course
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import write

@@ -171,7 +171,7 @@ def test_a_run_that_was_killed_after_the_decision_is_completed(folder: Path, att
         "ana", "01_softmax", "softmax", "cost", item.reason, one.submission, "rejected", "no", "2026-11-16"
     )
     with Results(FileStore(folder / "reports")) as results:
-        results.save(results.decisions.with_records([record]))
+        results.writer.save_decisions(results.writer.decisions().with_records([record]))
     assert "The report does not have your last decision" in review(folder, "--all").output
     with_resume = shutil.copytree(folder, folder.with_name("resumed"))
     attn("grade", with_resume / "class", "--to", with_resume / "reports", "--resume")

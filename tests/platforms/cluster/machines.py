@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.platforms.cluster.certificates import make_certificates
-from grader.platforms.cluster.local import scheduler_process, worker_process
+from grader.platforms.cluster.service import scheduler_process, worker_process
 
 
 class Machines:

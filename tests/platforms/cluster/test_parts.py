@@ -11,12 +11,10 @@ import pytest
 
 from grader.classroom.provenance import Provenance
 from grader.core.report import Report, report_text
-from grader.platforms.cluster.address import read_address
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.certificates import CERTIFICATE, KEY, make_certificates, security_of
-from grader.platforms.cluster.errors import ClusterError
-from grader.platforms.cluster.job import Job, differences, read_job
-from grader.platforms.cluster.plan import read_plan
-from grader.platforms.cluster.spool import Item, Spool, key_of
+from grader.platforms.cluster.settings import read_address, read_plan
+from grader.platforms.cluster.spool import Job, Spool, Spooled, differences, key_of, read_job
 from grader.submission.submission import Source, Submission
 from tests.conftest import GradeSource
 
@@ -110,8 +108,8 @@ def test_a_report_written_twice_is_there_once(grade_source: GradeSource, tmp_pat
     spool.open()
     assert stat.S_IMODE((tmp_path / "spool").stat().st_mode) == 0o700
     key = key_of(PROVENANCE, "")
-    spool.send("c1", [Item(key, SUBMISSION)])
-    assert list(spool.items("c1")) == [Item(key, SUBMISSION)]
+    spool.send("c1", [Spooled(key, SUBMISSION)])
+    assert list(spool.submissions("c1")) == [Spooled(key, SUBMISSION)]
     report: Report = grade_source("def softmax(:\n")
     assert not spool.has(key)
     for _ in range(2):

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from grader.platforms.cluster.errors import ClusterError
+from grader.platforms.cluster import ClusterError
 from grader.platforms.cluster.kubernetes import kubernetes_cluster, manifest, scheduler_address
-from grader.platforms.cluster.plan import Plan, read_plan
+from grader.platforms.cluster.settings import WorkerPlan, read_plan
 from grader.platforms.cluster.slurm import job_script, slurm_cluster
 
 ADDRESS = "tls://login1:8786"
@@ -39,7 +39,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_job_script() -> None:
-    plan = Plan(workers=8, cores=25, attn="/shared/venv/bin/attn", log="/shared/logs")
+    plan = WorkerPlan(workers=8, cores=25, attn="/shared/venv/bin/attn", log="/shared/logs")
     assert job_script(plan, ADDRESS, Path("/shared/my certs")).splitlines() == [
         "#!/bin/bash",
         "#SBATCH --job-name=attnlab",
@@ -55,18 +55,18 @@ def test_the_job_script() -> None:
 def test_the_job_script_runs(tmp_path: Path) -> None:
     fake_program(tmp_path, "attn")
     script = tmp_path / "workers.sh"
-    script.write_text(job_script(Plan(attn=str(tmp_path / "attn")), ADDRESS, tmp_path / "my certs"))
+    script.write_text(job_script(WorkerPlan(attn=str(tmp_path / "attn")), ADDRESS, tmp_path / "my certs"))
     subprocess.run(["bash", str(script)], check=True, stdin=subprocess.DEVNULL, capture_output=True)
     called = (tmp_path / "calls").read_text()
     assert called == f"{tmp_path}/attn cluster worker {ADDRESS} --cores 8 --certs {tmp_path}/my certs\n"
 
 
 def test_a_worker_with_a_gpu_grades_one_at_a_time() -> None:
-    script = job_script(Plan(gpus=1, cores=8), ADDRESS, Path("/certs"))
+    script = job_script(WorkerPlan(gpus=1, cores=8), ADDRESS, Path("/certs"))
     assert "#SBATCH --gres=gpu:1\n" in script
     assert "#SBATCH --cpus-per-task=8\n" in script
     assert "--cores 1 " in script
-    text = manifest(Plan(gpus=1, image="i", claim="c", mount="/m"))
+    text = manifest(WorkerPlan(gpus=1, image="i", claim="c", mount="/m"))
     container = list(yaml.safe_load_all(text))[2]["spec"]["template"]["spec"]["containers"][0]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": 1}
     assert container["command"][-3:-1] == ["1", "--certs"]
@@ -77,7 +77,7 @@ def test_slurm_gets_the_job_and_loses_it_again(programs: Path, tmp_path: Path) -
     fake_program(programs, "scancel")
     folder = tmp_path / "own"
     folder.mkdir()
-    with slurm_cluster(folder, Plan(workers=3), pytest.fail) as (address, certs):
+    with slurm_cluster(folder, WorkerPlan(workers=3), pytest.fail) as (address, certs):
         script = (folder / "workers.sh").read_text()
         assert f"cluster worker {address} --cores 8 --certs {certs}" in script
         assert "#SBATCH --array=1-3\n" in script
@@ -90,7 +90,7 @@ def test_what_sbatch_says_is_the_error(programs: Path, tmp_path: Path) -> None:
     fake_program(programs, "scancel")
     (tmp_path / "own").mkdir()
     refused = pytest.raises(ClusterError, match="sbatch failed: invalid partition")
-    with refused, slurm_cluster(tmp_path / "own", Plan(), pytest.fail):
+    with refused, slurm_cluster(tmp_path / "own", WorkerPlan(), pytest.fail):
         pass
 
 
@@ -99,14 +99,17 @@ def test_a_job_that_cannot_be_cancelled_is_told(programs: Path, tmp_path: Path) 
     fake_program(programs, "scancel", "no controller", status=1)
     (tmp_path / "own").mkdir()
     told: list[str] = []
-    with slurm_cluster(tmp_path / "own", Plan(), told.append):
+    with slurm_cluster(tmp_path / "own", WorkerPlan(), told.append):
         pass
     assert told == ["scancel failed: no controller. Cancel the job by hand: scancel 4711"]
 
 
 def test_without_slurm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match="--cluster slurm needs sbatch"), slurm_cluster(tmp_path, Plan(), print):
+    with (
+        pytest.raises(ClusterError, match="--cluster slurm needs sbatch"),
+        slurm_cluster(tmp_path, WorkerPlan(), print),
+    ):
         pass
 
 
@@ -140,7 +143,7 @@ def _container(deployment: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_manifest_needs_an_image_and_a_disk() -> None:
     with pytest.raises(ClusterError, match=r"Kubernetes needs image .*, claim .*, mount "):
-        manifest(Plan())
+        manifest(WorkerPlan())
 
 
 def test_kubectl_gets_the_manifest_and_deletes_it_again(programs: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from grader.course.course import Course
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import CONFIG, require_nbgrader
-from grader.platforms.nbgrader.errors import CourseDirError
 from tests.cli.conftest import EXECUTABLE
 from tests.conftest import ROOT
 from tests.platforms.nbgrader.conftest import AttnHere

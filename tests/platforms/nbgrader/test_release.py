@@ -13,8 +13,8 @@ from nbclient import NotebookClient
 from grader.authoring.bundle import WHEEL, bundle_leaks
 from grader.course.course import Course, read_course
 from grader.course.notebook import read_cells, script_cells
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.course_dir import CONFIG, init_course_dir
-from grader.platforms.nbgrader.errors import CourseDirError
 from grader.platforms.nbgrader.release import ReleaseError, release_modules
 from tests.platforms.nbgrader.conftest import Nbgrader, autograde, gradebook, reconfigure, scores
 from tests.platforms.nbgrader.students import MODULE, NO_MAXIMUM, RIGHT, Notebook, grade_id_of, hand_in

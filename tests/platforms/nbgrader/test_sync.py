@@ -17,7 +17,7 @@ from grader.classroom.store.files import FileStore
 from grader.core.report import Report, report_from, report_text
 from grader.core.times import read_time
 from grader.course.course import Course
-from grader.platforms.nbgrader.errors import CourseDirError
+from grader.platforms.nbgrader import CourseDirError
 from grader.platforms.nbgrader.release import release_modules
 from grader.platforms.nbgrader.sync import Synced, sync
 from tests.cli.conftest import EXECUTABLE

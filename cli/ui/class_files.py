@@ -1,9 +1,11 @@
-"""What the commands of `attn export` share: options, the class list, and the last lines of output."""
+"""What commands share that write files about a class: options, the class list, and the last lines of output."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,11 +13,11 @@ import click
 
 from cli.ui.anonymous import hide_in
 from cli.ui.arguments import chosen
+from grader.classroom.class_list import ClassList, ExportError, read_class
 from grader.classroom.store.store import ResultsStore
 from grader.core.json_record import json_text
 from grader.core.safe_text import one_line
 from grader.course.course import find_course
-from grader.platforms.class_list import ClassList, read_class
 
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -54,3 +56,18 @@ def finish_export(made: dict[str, Any], problems: Iterable[str], *, as_json: boo
         counts += [f"{count} for {name}" for name, count in made.get("files", {}).items()]
         click.echo(f"{made['file']}: {', '.join(counts)}")
     sys.exit(3 if missing else 0)
+
+
+@contextmanager
+def new_folder(to: Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill, then rename it to `to`; ExportError if something is already there."""
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise ExportError(f"{to} already exists. Name a new folder, or remove it first")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=to.parent, prefix=".export-") as temporary:
+        made = Path(temporary) / "made"
+        made.mkdir()
+        yield made
+        if to.exists():
+            to.rmdir()
+        made.rename(to)

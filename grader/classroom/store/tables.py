@@ -1,4 +1,4 @@
-"""The tables in a database, made and changed by numbered SQL files.
+"""The tables in a database: made and changed by numbered SQL files, with one row of a table for each class.
 
 Each file runs once. All that are missing run in one transaction: no grader ever sees half of them.
 """
@@ -6,12 +6,15 @@ Each file runs once. All that are missing run in one transaction: no grader ever
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.store.errors import StoreError
+from grader.classroom.store import StoreError
+from grader.classroom.store.connection import Connection, StoreUrl
+from grader.classroom.store.rows import from_column
 
 FOLDER = Path(__file__).parent / "migrations"
 LOCK = 0x6174746E  # of this program: two that begin at once make the tables once
@@ -81,3 +84,32 @@ def require_version(connection: Any, where: str, folder: Path = FOLDER) -> None:
     elif there > wanted:
         fix = "Install the same AttnLab on all machines"
         raise StoreError(f"{where} has tables of version {there}, and this AttnLab knows only {wanted}. {fix}")
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """A database: the version of its server, the version of its tables and the one that is needed, and its classes."""
+
+    server: str
+    version: int
+    wanted: int
+    classes: tuple[str, ...]
+
+
+def read_catalog(url: StoreUrl) -> Catalog:
+    """Return what a database holds. An empty one has version 0."""
+    with closing(Connection(url)) as connection:
+        return connection.run(_catalog)
+
+
+def _catalog(connection: Any) -> Catalog:
+    version, wanted = version_of(connection), len(migrations())
+    rows = connection.execute("select name from class order by name").fetchall() if version else []
+    (server,) = connection.execute("show server_version").fetchone()
+    return Catalog(server.partition(" ")[0], version, wanted, tuple(from_column(name) for (name,) in rows))
+
+
+def migrate_database(url: StoreUrl) -> list[str]:
+    """Make or change the tables of a database; return the steps that were needed."""
+    with closing(Connection(url)) as connection:
+        return connection.run(migrate)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.classroom.decided_report import decided
+from grader.classroom.decisions import decided
+from grader.classroom.report_items import Item, items_of
 from grader.core.report import Undecided
-from grader.platforms.items import Item, items_of
 from grader.platforms.nbgrader.scores import scores_of
 from tests.classroom.test_decided_report import CODE, REPORT, of
 

@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from grader.classroom import RESUME, ClassError
 from grader.classroom.journal import ReportKey
 from grader.classroom.marks import MISSING, NO_REPORT, Mark
 from grader.classroom.overrides import Overrides
 from grader.classroom.pseudonyms import Pseudonyms
-from grader.classroom.saved_marks import SavedMarksError, read_marks
-from grader.classroom.store.store import ResultsStore
+from grader.classroom.store.store import ResultsStore, read_marks
 from grader.core.report import Report, report_from
 from grader.core.safe_text import one_line
 
 
-class ExportError(Exception):
+class ExportError(ClassError):
     """Something that cannot be exported, and what to do about it."""
 
 
@@ -78,15 +78,15 @@ class ClassList:
     def _report(self, mark: Mark) -> Report:
         student = self.names.student(mark.submission) if self.names else mark.submission
         key = ReportKey(mark.module, student)
-        fix = "Run the same `attn grade` again with --resume"
+        where = self.store.where(key)
         try:
             report = report_from(json.loads(self.store.read(key)))
         except FileNotFoundError:
-            raise ExportError(f"{self.store.where(key)} is in the class list, but is missing. {fix}") from None
+            raise ExportError(f"{where} is in the class list, but is missing. {RESUME}") from None
         except (OSError, ValueError) as error:
-            raise ExportError(f"{self.store.where(key)} cannot be read, or is not a report ({error}). {fix}") from None
+            raise ExportError(f"{where} cannot be read, or is not a report ({error}). {RESUME}") from None
         if report.score != mark.score or report.status != mark.status:
-            raise ExportError(f"{self.store.where(key)} does not agree with the class list. {fix}")
+            raise ExportError(f"{where} does not agree with the class list. {RESUME}")
         return self.names.report(report) if self.names else report
 
     def _duplicates(self) -> set[tuple[str, str]]:
@@ -95,11 +95,8 @@ class ClassList:
 
 
 def read_class(store: ResultsStore, modules: Collection[str] = ()) -> ClassList:
-    """Read what `attn grade --to` wrote, for all or some modules; ExportError if the grading is unfinished."""
-    try:
-        marks = read_marks(store)
-    except SavedMarksError as error:
-        raise ExportError(str(error)) from None
+    """Read what `attn grade --to` wrote, for all or some modules; ClassError if the grading is unfinished."""
+    marks = read_marks(store)
     found = tuple(mark for mark in marks if not modules or mark.module in modules)
     if not found:
         there = ", ".join(sorted({mark.module for mark in marks})) or "no module"
