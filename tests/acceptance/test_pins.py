@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import chain
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_the_pins_hold(python: str, platform: str, extra: str) -> None:
 
 def test_every_direct_dependency_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    named = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    named = chain(project["dependencies"], *project["optional-dependencies"].values())
     direct = {re.split(r"[\[><=~! ]", name)[0].lower() for name in named} - {"attnlab"}
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text().lower(), re.MULTILINE))
     assert direct <= {name.replace("_", "-") for name in pinned}

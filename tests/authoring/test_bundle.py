@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
-from grader.authoring.bundle_texts import readme, tasks
+from grader.course.bundle_texts import readme, tasks
 from grader.course.course import Course, read_course
 from tests.conftest import ROOT
 from tests.figures.all_figures import FIGURES
@@ -138,7 +138,7 @@ def test_a_course_that_leaks_makes_no_bundle(tmp_path: Path) -> None:
     root = tmp_path / "course"
     for name in ("modules", "solutions", "tests/hidden", "cli", "grader"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "constraints.txt"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "constraints.txt"):
         shutil.copy(ROOT / name, root)
     leaky = read_course(root)
     solution, checks = leaky.solution(leaky.modules[0]), leaky.modules[0].checks

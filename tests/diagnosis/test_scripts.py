@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grader.authoring.bundle import released_files
+from grader.course.student_files import released_files
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.core.report import Report
 from grader.course.course import Course, read_course
