@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader import __version__
-from grader.authoring.bundle_texts import AGENTS, readme, tasks
+from grader.authoring.bundle_texts import agents, readme, tasks
 from grader.authoring.leak_search import LeakSearch, lines_of
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE, read_course_file, student_side
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import raw_cells, source_of
 from grader.course.reference import PUBLISHED
@@ -50,10 +51,14 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
 
 
 def _write_texts(course: Course, modules: tuple[Module, ...], to: Path) -> None:
-    """Write what is beside the modules: the exact versions, the README, and the files for editors and assistants."""
+    """Write what is beside the modules: the course's name, versions, README, and files for editors and assistants."""
     shutil.copy(course.root / "constraints.txt", to)
-    (to / "README.md").write_text(readme(modules, WHEEL, read_text(to / "constraints.txt")), encoding="utf-8")
-    (to / "AGENTS.md").write_text(AGENTS, encoding="utf-8")
+    file = read_course_file(course.root)
+    (to / COURSE_FILE).write_text(student_side(file), encoding="utf-8")
+    (to / "README.md").write_text(
+        readme(file.about, modules, WHEEL, read_text(to / "constraints.txt")), encoding="utf-8"
+    )
+    (to / "AGENTS.md").write_text(agents(file), encoding="utf-8")
     (to / ".vscode").mkdir()
     (to / ".vscode" / "tasks.json").write_text(tasks(), encoding="utf-8")
 
