@@ -43,7 +43,10 @@ class BuildPy(build_py):
 
 
 setup(
-    packages=["attnlab", *find_namespace_packages(include=[f"{name}*" for name in PACKAGES], exclude=["cli.installed"])],
+    packages=[
+        "attnlab",
+        *find_namespace_packages(include=["cli*", "grader*"], exclude=["cli.installed"]),
+    ],
     package_dir={"attnlab": "cli/installed"},
     cmdclass={"build_py": BuildPy},
 )

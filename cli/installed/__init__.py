@@ -1,6 +1,6 @@
 """What pip installs as `attnlab`: the start of `attn`. It imports nothing of ours before our own folder comes first.
 
-`cli` and `grader` are plain names. So a wheel has them in `attnlab/lib/`, where no other package can overwrite them, and
+`cli` and `grader` are plain names. So a wheel has them in `attnlab/lib/`, where no other package overwrites them, and
 `attn` looks there first. In a clone there is no such folder. See setup.py.
 """
 

@@ -20,7 +20,7 @@ from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import raw_cells, source_of
 from grader.course.reference import PUBLISHED
-from grader.course.student_files import CONSTRAINTS, carried_files, module_files, released_files, texts_beside
+from grader.course.student_files import carried_files, files_beside, module_files, released_files
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
 PACKAGES = ("cli", "grader")
@@ -55,13 +55,11 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
 
 
 def _bundle_files(course: Course, modules: tuple[Module, ...]) -> dict[str, bytes]:
-    """Return the files of a bundle but for its wheel: the modules, the exact versions, and the texts beside them."""
+    """Return the files of a bundle but for its wheel: its modules, and the files beside them."""
     for module in modules:
         if {read_text(module.stub), read_golden(module).stub} != {course.stub_text(module)}:
             raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
-    constraints = read_text(course.root / CONSTRAINTS)
-    texts = {CONSTRAINTS: constraints, **texts_beside(modules, WHEEL, constraints)}
-    return {**module_files(modules), **{name: text.encode() for name, text in texts.items()}}
+    return module_files(modules) | files_beside(course, modules, WHEEL)
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:

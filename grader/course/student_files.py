@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from grader.course.bundle_texts import AGENTS, readme, tasks
+from grader.course.bundle_texts import agents, readme, tasks
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE, read_course_file, student_side
 from grader.course.golden import read_golden
-from grader.course.module import CourseError, Module, read_text
+from grader.course.module import CourseError, Module
 
 CONSTRAINTS = "constraints.txt"
 
@@ -20,7 +21,7 @@ def released_files(module: Module) -> list[Path]:
 
 
 def module_files(modules: Iterable[Module]) -> dict[str, bytes]:
-    """Return the files of some modules by their path in a bundle. A stub is the generated one, whatever is in its file."""
+    """Return the files of some modules by their path in a bundle. Each stub is the generated one."""
     files: dict[str, bytes] = {}
     for module in modules:
         stub = read_golden(module).stub.encode()
@@ -29,18 +30,25 @@ def module_files(modules: Iterable[Module]) -> dict[str, bytes]:
     return files
 
 
-def carried_files(course: Course) -> dict[str, bytes]:
-    """Return what an installed package carries of a course: all modules, and the exact versions."""
-    return {CONSTRAINTS: _content(course.root / CONSTRAINTS), **module_files(course.all_modules)}
-
-
-def texts_beside(modules: tuple[Module, ...], wheel: str, constraints: str) -> Mapping[str, str]:
-    """Return the README, and the files for editors and assistants. Without a wheel, `attn` is installed already."""
-    return {
-        "README.md": readme(modules, wheel, constraints),
-        "AGENTS.md": AGENTS,
+def files_beside(course: Course, modules: tuple[Module, ...], wheel: str) -> dict[str, bytes]:
+    """Return what is beside the modules: names, exact versions, texts. Without a wheel, `attn` is installed already."""
+    file, constraints = read_course_file(course.root), _content(course.root / CONSTRAINTS)
+    texts = {
+        COURSE_FILE: student_side(file),
+        "README.md": readme(file.about, modules, wheel, constraints.decode("utf-8")),
+        "AGENTS.md": agents(file),
         ".vscode/tasks.json": tasks(),
     }
+    return {CONSTRAINTS: constraints, **{name: text.encode() for name, text in texts.items()}}
+
+
+def carried_files(course: Course) -> dict[str, bytes]:
+    """Return what an installed package carries of a course: all modules, its name, and the exact versions."""
+    beside = {
+        CONSTRAINTS: _content(course.root / CONSTRAINTS),
+        COURSE_FILE: student_side(read_course_file(course.root)).encode(),
+    }
+    return beside | module_files(course.all_modules)
 
 
 def _content(path: Path) -> bytes:

@@ -16,6 +16,7 @@ import pytest
 from grader.authoring.bundle import WHEEL, BundleError, bundle_leaks, make_bundle
 from grader.course.bundle_texts import readme, tasks
 from grader.course.course import Course, read_course
+from grader.course.course_file import About, read_course_file
 from tests.conftest import ROOT
 from tests.figures.all_figures import FIGURES
 
@@ -31,9 +32,16 @@ def test_a_bundle_has_exactly_the_files_a_student_needs(bundle: Path) -> None:
     module = "modules/01_softmax"
     names = ["README.md", "checks.py", "golden.json", "hints.toml", "module.toml", "probes.py", "softmax.py"]
     names += ["before-you-start.md", *(f"{name}.svg" for name in FIGURES["01_softmax"])]
-    beside = {"README.md", "AGENTS.md", ".vscode/tasks.json", "constraints.txt", WHEEL}
+    beside = {"README.md", "AGENTS.md", "course.toml", ".vscode/tasks.json", "constraints.txt", WHEEL}
     assert files == {*beside, *(f"{module}/{name}" for name in names)}
     assert read_course(bundle).is_bundle
+
+
+def test_a_bundle_has_the_names_and_views_of_its_course_and_no_rule_of_a_class(course: Course, bundle: Path) -> None:
+    ours, theirs = read_course_file(course.root), read_course_file(bundle)
+    assert (theirs.about, theirs.views, theirs.rules) == (ours.about, ours.views, {})
+    assert (bundle / "README.md").read_text().startswith(f"# {ours.about.title}\n\n{ours.about.sentence} ")
+    assert " ".join((bundle / "AGENTS.md").read_text().split()).count(ours.about.learner) == 1
 
 
 def test_a_bundle_contains_no_line_of_a_solution_or_hidden_suite(course: Course, bundle: Path) -> None:
@@ -52,11 +60,11 @@ def test_a_bundle_contains_no_line_of_a_solution_or_hidden_suite(course: Course,
 
 def test_the_readme_says_what_torch_modules_need(course: Course) -> None:
     constraints = (ROOT / "constraints.txt").read_text()
-    both = readme(course.modules, WHEEL, constraints)
+    both = readme(About(), course.modules, WHEEL, constraints)
     assert "python -m pip install -c constraints.txt torch\n" in both
     assert "`07_gpu_path`, `09_kv_cache`, `12_transformer` need PyTorch" in both
     assert f"graded with version {re.findall('^torch==(.*)$', constraints, re.MULTILINE)[0]}." in both
-    assert "orch" not in readme(course.modules[:1], WHEEL, constraints).replace("torch_attention", "")
+    assert "orch" not in readme(About(), course.modules[:1], WHEEL, constraints).replace("torch_attention", "")
 
 
 @pytest.mark.parametrize(
