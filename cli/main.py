@@ -28,6 +28,7 @@ EXIT_INTERRUPTED = 130  # as in every shell
 # and shell completion import no command. Each file can then import what it needs at its top.
 COMMANDS = {
     # students
+    "init": ("cli.student.init", "Make a folder to work in."),
     "status": ("cli.student.status", "Show how far you are with every module."),
     "start": ("cli.student.start", "Begin a module: what to read, what to edit, what to run."),
     "next": ("cli.student.start", "Begin the first module that is not complete yet."),
@@ -155,6 +156,7 @@ def attn(context: click.Context, plain: bool) -> None:
 
     \b
     Students:
+      attn init course           a new folder to work in
       attn                       where am I, and what comes next?
       attn start warm_up         begin a module (--notebook: as a notebook)
       attn open warm_up          open the lesson and my file in my editor

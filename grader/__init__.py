@@ -2,6 +2,6 @@
 
 from grader.core.old_names import accept_old_names
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 accept_old_names()

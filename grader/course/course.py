@@ -79,7 +79,7 @@ def find_course(start: Path) -> Course:
     """Return the course or bundle that contains a folder."""
     if (root := find_root(start)) is not None:
         return read_course(root)
-    fix = "Run this inside a course or a bundle: a folder that has `modules/`"
+    fix = "Run this inside a course or a bundle: a folder that has `modules/`. To make one: attn init DIR"
     raise CourseError(start.resolve(), "", "is not inside an AttnLab course", fix, usage=True)
 
 

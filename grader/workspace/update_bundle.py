@@ -68,12 +68,12 @@ class NewerBundle:
     @property
     def has_older_tool(self) -> bool:
         """Whether its attn is older than this one."""
-        return bool(self.wheel) and _wheel_version(self.wheel) < _version(__version__)
+        return bool(self.wheel) and _wheel_version(self.wheel) < version_of(__version__)
 
     @property
     def has_newer_tool(self) -> bool:
         """Whether its attn is newer than this one."""
-        return bool(self.wheel) and _wheel_version(self.wheel) > _version(__version__)
+        return bool(self.wheel) and _wheel_version(self.wheel) > version_of(__version__)
 
     @property
     def install_command(self) -> str:
@@ -193,8 +193,9 @@ def _check_slugs(course: Course) -> None:
 
 def _wheel_version(wheel: str) -> tuple[int, ...]:
     matched = _WHEEL.fullmatch(wheel)
-    return _version(matched[1]) if matched else ()
+    return version_of(matched[1]) if matched else ()
 
 
-def _version(text: str) -> tuple[int, ...]:
+def version_of(text: str) -> tuple[int, ...]:
+    """Return the numbers of a version, to compare."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

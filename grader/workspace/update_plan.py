@@ -68,6 +68,8 @@ def plan_other_files(course: Course, bundle: NewerBundle) -> Iterator[FileWrite]
     names = [AGENTS, COURSE_FILE]
     if bundle.has_newer_tool:
         names += [bundle.wheel, CONSTRAINTS]
+    if not bundle.wheel:  # the course of an installed AttnLab
+        names.append(CONSTRAINTS)
     if all(module.name in bundle.module_names for module in course.modules):
         names.append(README)
     for name in (*names, *bundle.published):
