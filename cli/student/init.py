@@ -65,4 +65,5 @@ def how_called() -> str:
     """Return what to type to run this command again: `uvx` and `pipx run` leave no `attn` behind."""
     if "UV" in os.environ and (Path(sys.prefix) / "..").resolve().name.startswith("archive-"):
         return "uvx attnlab"
-    return "pipx run attnlab" if ".cache" in Path(sys.prefix).parts and "pipx" in sys.prefix else "attn"
+    parts = Path(sys.prefix).parts
+    return "pipx run attnlab" if "pipx" in parts and "venvs" not in parts else "attn"

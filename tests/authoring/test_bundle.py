@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -121,7 +118,7 @@ def test_a_leak_is_found_by_content(course: Course, bundle: Path, tmp_path: Path
 def test_a_wheel_built_from_a_dirty_folder_is_found(course: Course, bundle: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(bundle, tmp_path / "copy")
     with zipfile.ZipFile(copy / WHEEL, "a") as wheel:
-        wheel.write(course.solution(course.modules[0]), "attnlab-0.1.0.dist-info/METADATA.txt")
+        wheel.write(course.solution(course.modules[0]), "attnlab-1.0.0.dist-info/METADATA.txt")
     assert any("METADATA.txt contains a line of the solution" in leak for leak in bundle_leaks(course, copy))
 
 
@@ -167,35 +164,3 @@ def test_a_folder_that_is_not_empty_is_not_changed(course: Course, tmp_path: Pat
     with pytest.raises(BundleError, match="not empty"):
         make_bundle(course, course.modules, tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "precious"
-
-
-def without_network(command: list[str]) -> list[str]:
-    """Return a command that runs without a network, in its own network namespace if this machine allows that."""
-    unshare = ["unshare", "--user", "--map-root-user", "--net"]
-    allowed = (
-        shutil.which("unshare") and subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode == 0
-    )
-    return [*unshare, *command] if allowed else command
-
-
-@pytest.mark.exhaustive
-def test_the_two_commands_of_the_readme_work_in_a_fresh_environment(bundle: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(bundle, tmp_path / "elsewhere")
-    (block,) = re.findall(r"```sh\n(.*?)```", (copy / "README.md").read_text(), re.DOTALL)
-    install, test = block.strip().splitlines()
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    bin_ = tmp_path / "venv" / "bin"
-    path = {**os.environ, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    path.pop("PYTHONPATH", None)
-    subprocess.run(["sh", "-c", install], cwd=copy, env=path, check=True, capture_output=True)
-    done = subprocess.run(
-        without_network(["sh", "-c", test]), cwd=copy, env=path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1, done.stderr
-    assert "0 of 5 visible checks pass." in done.stdout
-    shutil.copy(ROOT / "solutions" / "01_softmax" / "softmax.py", copy / "modules" / "01_softmax")
-    done = subprocess.run(
-        without_network(["sh", "-c", test]), cwd=copy, env=path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "5 of 5 visible checks pass." in done.stdout
