@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import io
 import os
 import signal
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from cli.ui.colour import register_fallback, wants_colour
+from cli.views import import_view, name_first_module, overview, views_here
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,6 +28,7 @@ EXIT_INTERRUPTED = 130  # as in every shell
 # and shell completion import no command. Each file can then import what it needs at its top.
 COMMANDS = {
     # students
+    "init": ("cli.student.init", "Make a folder to work in."),
     "status": ("cli.student.status", "Show how far you are with every module."),
     "start": ("cli.student.start", "Begin a module: what to read, what to edit, what to run."),
     "next": ("cli.student.start", "Begin the first module that is not complete yet."),
@@ -35,15 +38,11 @@ COMMANDS = {
     "hint": ("cli.student.hint", "Get one hint about the first thing that fails."),
     "report": ("cli.student.report", "Write a page about your own file."),
     "profile": ("cli.student.profile", "Count what your code does, and show how that grows."),
-    "explain": ("cli.student.explain", "Follow one token through your own attention."),
-    "show": ("cli.student.show", "Show the attention map of your own code."),
-    "explore": ("cli.student.explore", "Write a page to explore your own attention."),
     "complete": ("cli.student.complete", "Finish a module and add it to your package `mylab`."),
     "solution": (
         "cli.student.solution",
         "Show the reference of a completed module beside your costs.",
     ),
-    "gpt": ("cli.student.gpt", "Train your own GPT of module 12, and let it write."),
     "reset": ("cli.student.reset", "Put the original stub of a module back."),
     "update": ("cli.student.update", "Take new lessons and modules from a newer bundle."),
     "submit": ("cli.student.submit", "Test your modules and put them into one zip to hand in."),
@@ -72,18 +71,32 @@ OWN_OPTIONS = (PLAIN, "--version", "-h", "--help")
 
 
 class _Commands(click.Group):
-    """The commands of the table; a command is imported only when it runs or shows its own help."""
+    """The commands of the table and of the course; a command is imported only when it runs or shows its own help."""
+
+    @property
+    def help(self) -> str | None:
+        """The docstring of `attn`, with what the course here adds to it."""
+        return None if self._help is None else overview(inspect.cleandoc(self._help))
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        self._help = text
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(COMMANDS)
+        return sorted(_lines())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name in COMMANDS:
+            found = vars(importlib.import_module(COMMANDS[cmd_name][0]))
+        elif (view := views_here(COMMANDS).get(cmd_name)) is not None:
+            found = import_view(view)
+        else:
             return None
-        found = vars(importlib.import_module(COMMANDS[cmd_name][0])).values()
-        return next(one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
+        command = next(one for one in found.values() if isinstance(one, click.Command) and one.name == cmd_name)
+        name_first_module(command)
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept options before and after the command: `attn --json status`, `attn test --plain`."""
@@ -92,20 +105,28 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and args[0] not in _lines():
             ctx.fail(f"there is no command {args[0]!r}.{_suggestion(args[0])}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        lines = _lines()
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, lines[name]) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        lines = _lines()
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(name, help=COMMANDS[name][1]) for name in names), *options]
+        names = [name for name in sorted(lines) if name.startswith(incomplete)]
+        return [*(CompletionItem(name, help=lines[name]) for name in names), *options]
+
+
+def _lines() -> dict[str, str]:
+    """Return the line of every command in `attn --help`, those of the course here included."""
+    views = views_here(COMMANDS).values()
+    return {name: text for name, (_, text) in COMMANDS.items()} | {view.name: view.help for view in views}
 
 
 def _reordered(args: list[str]) -> list[str]:
@@ -113,8 +134,8 @@ def _reordered(args: list[str]) -> list[str]:
     end = args.index("--") if "--" in args else len(args)
     plain = [arg for arg in args[:end] if arg == PLAIN]
     rest = [arg for arg in args[:end] if arg != PLAIN]
-    at = next((number for number, arg in enumerate(rest) if arg in COMMANDS), None)
-    if at is not None and rest[0].startswith("-") and rest[0] not in OWN_OPTIONS:
+    if rest and rest[0].startswith("-") and rest[0] not in OWN_OPTIONS:
+        at = next((number for number, arg in enumerate(rest) if arg in _lines()), 0)
         rest = [rest[at], *rest[:at], *rest[at + 1 :]]
     return [*plain[:1], *rest, *args[end:]]
 
@@ -122,7 +143,7 @@ def _reordered(args: list[str]) -> list[str]:
 def _suggestion(typed: str) -> str:
     import difflib  # only for a command that does not exist
 
-    close = difflib.get_close_matches(typed.lower(), COMMANDS, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(typed.lower(), _lines(), n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(close)}?" if close else " `attn --help` lists all commands."
 
 
@@ -131,26 +152,24 @@ def _suggestion(typed: str) -> str:
 @click.option("--plain", is_flag=True, help="No colours, and never clear the screen; NO_COLOR does the same.")
 @click.pass_context
 def attn(context: click.Context, plain: bool) -> None:
-    """Build attention piece by piece, and have every piece checked.
+    """{sentence}
 
     \b
     Students:
+      attn init course           a new folder to work in
       attn                       where am I, and what comes next?
-      attn start softmax         begin a module (--notebook: as a notebook)
-      attn open softmax          open the lesson and my file in my editor
-      attn test softmax          run the visible checks on my file
-      attn watch softmax         run them whenever I save
-      attn hint softmax          one more hint about the first thing that fails
-      attn report softmax        a page about my file, to read or print
-      attn profile softmax       what does my code cost, and where?
-      attn explain cat           what does one token look at in my own code?
-      attn show --svg map.svg    the attention map of the lesson's sentence
-      attn explore --open        a page to play with my own attention
-      attn complete softmax      finish a module and add it to my package
-      attn solution softmax      read the reference, once mine is complete
-      attn gpt                   train my own GPT, then: attn gpt --write "Once"
+      attn start warm_up         begin a module (--notebook: as a notebook)
+      attn open warm_up          open the lesson and my file in my editor
+      attn test warm_up          run the visible checks on my file
+      attn watch warm_up         run them whenever I save
+      attn hint warm_up          one more hint about the first thing that fails
+      attn report warm_up        a page about my file, to read or print
+      attn profile warm_up       what does my code cost, and where?
+      attn complete warm_up      finish a module and add it to my package
+      attn solution warm_up      read the reference, once mine is complete
+      {views}
       attn next                  begin the next module
-      attn reset softmax         begin again; a backup of my work is kept
+      attn reset warm_up         begin again; a backup of my work is kept
       attn submit                test everything and make the zip to hand in
       attn update week2.zip      take new lessons and modules; my work is kept
       attn completion --install  let the Tab key complete commands and modules
@@ -162,14 +181,14 @@ def attn(context: click.Context, plain: bool) -> None:
       attn dashboard reports --to class.html    a page about the class
       attn feedback reports --to pages          a page for each student
       attn mark ana 1 --points 9 --because "right idea"    points by hand
-      attn release --bundle softmax --to week1
-      attn course init ../attention             a course for nbgrader
-      attn release softmax --to ../attention    an assignment in it
-      attn gradebook sync reports --course ../attention
+      attn release --bundle warm_up --to week1
+      attn course init ../classroom             a course for nbgrader
+      attn release warm_up --to ../classroom    an assignment in it
+      attn gradebook sync reports --course ../classroom
       attn export canvas reports --out grades.csv
       attn store check           results in a database, for many graders
     Authors:
-      attn dev new rope          begin a module
+      attn dev new sorting       begin a module
       attn dev check             prove that the course is sound
     """
     context.color = wants_colour(plain=plain)

@@ -1,3 +1,3 @@
 """AttnLab's grader: the engine behind the `attn` command."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -21,7 +21,7 @@ def dev() -> None:
     """Write and maintain modules (for course authors).
 
     \b
-    attn dev new rope     create the files of a new module
+    attn dev new sorting  create the files of a new module
     attn dev build        rebuild stubs and golden files from the solutions
     attn dev check        prove that the course is sound, or say what is not
     """
@@ -34,8 +34,8 @@ def new(slug: str, title: str | None) -> None:
     """Create the files of a new module: small, sound, and yours to fill in.
 
     \b
-    attn dev new rope
-    attn dev new kv_cache --title "Key-value cache"
+    attn dev new sorting
+    attn dev new sorting --title "Sorting things"
     """
     course = find_course(Path.cwd())
     files = new_module(course, slug, title or slug.replace("_", " ").capitalize())
@@ -53,7 +53,7 @@ def build(modules: tuple[str, ...]) -> None:
 
     \b
     attn dev build              every module
-    attn dev build 01_softmax   one module
+    attn dev build 01_warm_up   one module
 
     Exit status: 0 built, 1 a mistake stopped it; what was written before is named.
     """

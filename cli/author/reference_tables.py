@@ -30,7 +30,7 @@ _TABLE = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end of table 
 _NOT_FOR_CHECKS = {"gpu_cost"}  # what the grader itself measures
 
 PROBE_WORDS = {
-    "path": "`softmax`, `Attention.forward`, or a property such as `Cache.length`",
+    "path": "`sort`, `Cache.update`, or a property such as `Cache.length`",
     "args": "the positional arguments",
     "init": "the arguments of the constructor",
     "state": "the parameters of a torch module, by name",

@@ -58,9 +58,9 @@ def mark(
     STUDENT is named as in the reports, by id, or by a name that only one student has.
 
     \b
-    attn mark ana softmax --points 40 --because "right idea, wrong axis"
-    attn mark ana softmax --comment "see me about your loop"
-    attn mark ana softmax --clear       the automatic mark counts again
+    attn mark ana warm_up --points 40 --because "right idea, wrong axis"
+    attn mark ana warm_up --comment "see me about your loop"
+    attn mark ana warm_up --clear       the automatic mark counts again
     attn mark                           list what was given by hand
     attn mark ana                       the same for one student
 
@@ -129,7 +129,7 @@ def _list(
 
 def _line(marks: Sequence[Mark], student: str | None, module: str | None) -> Mark:
     if student is None or module is None:
-        raise click.UsageError('name the student and the module: attn mark ana softmax --points 40 --because "..."')
+        raise click.UsageError('name the student and the module: attn mark ana warm_up --points 40 --because "..."')
     return find_mark(marks, student, module_named(find_course(Path.cwd()), module).name)
 
 

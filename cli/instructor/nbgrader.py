@@ -28,15 +28,15 @@ def course() -> None:
     """Set up a course directory for nbgrader (for instructors).
 
     \b
-    attn course init ../attention             make nbgrader's course directory
-    attn release softmax --to ../attention    make an assignment in it
-    cd ../attention
-    nbgrader autograde 01_softmax             AttnLab grades, in its jail
-    nbgrader generate_feedback 01_softmax     without any hidden test
+    attn course init ../classroom             make nbgrader's course directory
+    attn release warm_up --to ../classroom    make an assignment in it
+    cd ../classroom
+    nbgrader autograde 01_warm_up             AttnLab grades, in its jail
+    nbgrader generate_feedback 01_warm_up     without any hidden test
     nbgrader export                           grades.csv
 
     Formgrader's button grades in the same way. Or grade with `attn grade --to reports`, and copy the results with
-    `attn gradebook sync reports --course ../attention`.
+    `attn gradebook sync reports --course ../classroom`.
     """
 
 
@@ -50,9 +50,9 @@ def init(folder: Path, name: str, db: str, late_penalty: str, as_json: bool) -> 
     """Make a course directory for nbgrader, with its gradebook.
 
     \b
-    attn course init ../attention
-    attn course init ../attention --late-penalty 10%/day
-    attn course init ../attention --id attention-2026 --db postgresql+psycopg2://prof@db/grades
+    attn course init ../classroom
+    attn course init ../classroom --late-penalty 10%/day
+    attn course init ../classroom --id classroom-2026 --db postgresql+psycopg2://prof@db/grades
 
     Its nbgrader_config.py makes AttnLab grade where nbgrader would execute the students' notebooks. The command and
     formgrader then both grade in the jail, with hidden suites that stay where they are.
@@ -78,8 +78,8 @@ def gradebook() -> None:
     """Write grades into nbgrader's gradebook (for instructors).
 
     \b
-    attn grade ../attention/submitted --to reports
-    attn gradebook sync reports --course ../attention
+    attn grade ../classroom/submitted --to reports
+    attn gradebook sync reports --course ../classroom
     """
 
 
@@ -95,8 +95,8 @@ def sync(reports: ResultsStore, root: Path, db: str, as_json: bool) -> None:
     """Write the results of `attn grade --to REPORTS` into nbgrader's gradebook.
 
     \b
-    attn grade ../attention/submitted --to reports --due 2026-10-01 --late-penalty 10%/day
-    attn gradebook sync reports --course ../attention
+    attn grade ../classroom/submitted --to reports --due 2026-10-01 --late-penalty 10%/day
+    attn gradebook sync reports --course ../classroom
 
     Scores, comments and late penalties are then in formgrader, as after nbgrader's own autograde. Go on with
     `nbgrader export` and `nbgrader generate_feedback`. Scores and comments that a person gave are kept.

@@ -54,10 +54,10 @@ def release(
     """Make what students receive, without solutions and hidden suites.
 
     \b
-    attn release --bundle softmax --to ../week1               a folder to unpack
-    attn release softmax --to ../attention --due 2026-10-01   for nbgrader
-    attn release --solutions softmax --to ../week1-solutions  after the due date
-    attn release --web ../site softmax masks                  a page to open
+    attn release --bundle warm_up --to ../week1               a folder to unpack
+    attn release warm_up --to ../classroom --due 2026-10-01   for nbgrader
+    attn release --solutions warm_up --to ../week1-solutions  after the due date
+    attn release --web ../site warm_up masks                  a page to open
 
     With --solutions, students can read the reference with `attn solution`, after `attn update` with this folder or a
     zip of it. Nothing else does: bundles and assignments never contain a solution.

@@ -32,7 +32,7 @@ LONGEST = 1000  # characters of a comment
 @click.argument("reports", default="reports", type=RESULTS)
 @store_option
 @click.option("--student", "-s", help="Only this student, named as in the reports or by id.")
-@click.option("--module", "-m", "module", help="Only this module: 01_softmax, softmax or 1.")
+@click.option("--module", "-m", "module", help="Only this module: 01_warm_up, warm_up or 1.")
 @click.option("--target", help="Only this function or class; '' is the complete submission.")
 @click.option("--all", "every", is_flag=True, help="Also list what is decided.")
 @click.option("--accept", "action", flag_value="accept", type=str, help="The points are earned.")

@@ -7,11 +7,12 @@ import dataclasses
 import click
 
 from grader.classroom import ClassError
-from grader.classroom.course_rules import FILE, read_course_rules
+from grader.classroom.course_rules import read_course_rules
 from grader.classroom.rules import Rules, read_rules
 from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE
 
 
 def rules_of_run(course: Course, given: Rules, to: ResultsStore | None, *, resume: bool) -> Rules:
@@ -51,13 +52,16 @@ def _tell_course(given: Rules, of_course: Rules, rules: Rules) -> None:
     """Print the rules that come from `course.toml`, and those that an option overrides in this run."""
     options, defaults = given.as_options(), of_course.as_options()
     replaced = {name.removeprefix("--") for name in options}
-    _tell(f"as in {FILE}", {name: text for name, text in defaults.items() if name.removeprefix("--") not in replaced})
+    _tell(
+        f"as in {COURSE_FILE}",
+        {name: text for name, text in defaults.items() if name.removeprefix("--") not in replaced},
+    )
     for name, text in options.items():
         known = defaults.get(name) or defaults.get(name.removeprefix("--"))
         if known and known != text:
             used = rules.as_options()[name]
             now = f": this run uses {used}" if used != text else ""
-            click.echo(one_line(f"attn: {name} {text} overrides {FILE} ({known}){now}", 1000), err=True)
+            click.echo(one_line(f"attn: {name} {text} overrides {COURSE_FILE} ({known}){now}", 1000), err=True)
 
 
 def _tell_changes(given: Rules, of_course: Rules, before: Rules) -> None:
@@ -65,7 +69,9 @@ def _tell_changes(given: Rules, of_course: Rules, before: Rules) -> None:
     defaults, last = of_course.as_options(), before.as_options()
     for name, text in defaults.items():
         if name in last and last[name] != text and name not in given.as_options():
-            click.echo(one_line(f"attn: the last run used {name} {last[name]}, now {FILE} counts", 1000), err=True)
+            click.echo(
+                one_line(f"attn: the last run used {name} {last[name]}, now {COURSE_FILE} counts", 1000), err=True
+            )
 
 
 def _without(rules: Rules, others: Rules) -> dict[str, str]:

@@ -27,7 +27,7 @@ BAR = 40
 @click.command()
 @click.argument("folder", type=RESULTS)
 @store_option
-@click.option("--module", "-m", "modules", multiple=True, help="Only this module: 01_softmax, softmax or 1.")
+@click.option("--module", "-m", "modules", multiple=True, help="Only this module: 01_warm_up, warm_up or 1.")
 @click.option("--all", "every", is_flag=True, help="List every check, not only the ten that fail most often.")
 @click.option(
     "--leaderboard", is_flag=True, help="Also show who is fastest on the GPU, if the class was graded on one."
@@ -43,7 +43,7 @@ def stats(
 
     \b
     attn stats reports              scores, failing checks, misconceptions
-    attn stats reports -m softmax   one module
+    attn stats reports -m warm_up   one module
     attn stats reports --json       every check with its rate, for your own plots
 
     Look at a submission yourself if it could not be imported or graded, if it ended its process, or if something

@@ -27,7 +27,7 @@ def store() -> None:
     """Keep results in a PostgreSQL database (for instructors).
 
     \b
-    export ATTN_STORE=postgresql://grader@db.example.edu/attention
+    export ATTN_STORE=postgresql://grader@db.example.edu/classroom
     attn store check                          is it there, and what is in it?
     attn grade class/ --to week1              into the database, not a folder
     attn stats week1
@@ -49,7 +49,7 @@ def check(reports: str | None, as_json: bool) -> None:
     REPORTS is one class. Without it, all classes of the database are checked, or the folder `reports`.
 
     \b
-    attn store check --store postgresql://grader@db.example.edu/attention
+    attn store check --store postgresql://grader@db.example.edu/classroom
     attn store check reports                  a folder
 
     Every report is read and compared with the hash in the journal, and with the class list.

@@ -43,7 +43,7 @@ def complete(module_name: str | None, anyway: bool, as_json: bool) -> None:
     """Finish a module and add it to your package `mylab`. This also unlocks the modules that build on it.
 
     \b
-    attn complete softmax    later modules can then import it from mylab
+    attn complete warm_up    later modules can then import it from mylab
 
     Its checks must pass and its costs keep their limits. Your functions must do what their descriptions state, and the
     questions under Reflect must be answered: what is complete gets nearly full marks.

@@ -25,8 +25,8 @@ def hint(module_name: str | None, as_json: bool) -> None:
     """Get one hint about the first thing that fails. First a nudge, then a pointer, then the step worked out.
 
     \b
-    attn test softmax    a hint is about a run that failed
-    attn hint softmax    the next hint comes after an edit and another failing run
+    attn test warm_up    a hint is about a run that failed
+    attn hint warm_up    the next hint comes after an edit and another failing run
 
     Exit status: 0 a hint was given, 1 there is no hint to give now, 2 no such module.
     """

@@ -26,7 +26,7 @@ def open_module(module_name: str | None) -> None:
 
     \b
     attn open            the module you are in, or the next one to do
-    attn open softmax    this one
+    attn open warm_up    this one
 
     The editor is that of VISUAL or EDITOR, else VS Code. If there is none, the paths are printed.
 

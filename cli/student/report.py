@@ -29,7 +29,7 @@ def report(module_name: str | None, to: Path | None, open_it: bool) -> None:
 
     \b
     attn report                   the module you are in, or the next one to do
-    attn report softmax --open    write softmax-report.html and open it
+    attn report warm_up --open    write warm_up-report.html and open it
 
     The page shows what `attn test` and `attn profile` say, and what to do next, with heat maps of your result and the
     expected one. It is one file that needs no network, and you can print it. It has only what you can see anyway: the

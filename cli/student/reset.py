@@ -24,8 +24,8 @@ def reset(module_name: str, yes: bool, undoing: bool, as_json: bool) -> None:
     """Put the original stub of a module back. A backup of your work is kept.
 
     \b
-    attn reset softmax           asks first
-    attn reset softmax --undo    puts your files back; again takes that back
+    attn reset warm_up           asks first
+    attn reset warm_up --undo    puts your files back; again takes that back
 
     Exit status: 0 done, or nothing to do; 1 you said no; 2 no such module, no backup, or no terminal to ask in.
     """

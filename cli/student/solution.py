@@ -28,7 +28,7 @@ def solution(module_name: str | None, anyway: bool, no_costs: bool) -> None:
     """Show the reference of a completed module beside your costs.
 
     \b
-    attn solution softmax    its code with comments, then the costs side by side
+    attn solution warm_up    its code with comments, then the costs side by side
 
     A bundle has no solutions. Your instructor publishes them, and `attn update` takes them. The reference is one way to
     do it, not the only one.

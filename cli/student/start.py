@@ -27,8 +27,8 @@ def start(module_name: str, notebook: bool, anyway: bool) -> None:
     """Begin a module: what to read, what to edit, what to run.
 
     \b
-    attn start softmax              work in softmax.py
-    attn start softmax --notebook   work in softmax.ipynb, made from softmax.py
+    attn start warm_up              work in warm_up.py
+    attn start warm_up --notebook   work in warm_up.ipynb, made from warm_up.py
 
     A module is locked until the modules it builds on are complete.
 

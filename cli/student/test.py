@@ -27,8 +27,8 @@ def test(module_name: str | None, case: str, first: bool, as_json: bool) -> None
 
     \b
     attn test                       the module you are in, or the next one to do
-    attn test softmax               this one; 01_softmax and 1 mean the same
-    attn test softmax --case rows   only the checks about rows
+    attn test warm_up               this one; 01_warm_up and 1 mean the same
+    attn test warm_up --case rows   only the checks about rows
 
     Below the checks, the first problem is explained from what your code does. `attn hint` says more.
 

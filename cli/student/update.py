@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
+from cli.student.init import carried_course
 from grader.course.course import Course, find_course
 from grader.course.reference import PUBLISHED
+from grader.workspace.init import update_from_installed
 from grader.workspace.take_over import TakenModule, is_work, take_over
 from grader.workspace.update import Update
 from grader.workspace.update import update as take
@@ -18,14 +20,18 @@ from grader.workspace.update_plan import ModuleUpdate
 
 
 @click.command()
-@click.argument("source", metavar="FROM", type=click.Path(path_type=Path))
+@click.argument("source", metavar="[FROM]", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
-def update(source: Path, as_json: bool) -> None:
+def update(source: Path | None, as_json: bool) -> None:
     """Take new lessons and modules from a newer bundle. FROM is a folder or a zip. Your own work is kept.
 
     \b
     attn update ~/Downloads/week2.zip    new lessons and modules
     attn update ~/Downloads/ana.zip      your own work from a web course
+    attn update                          what `attn init` made: from the AttnLab that is installed now
+
+    Without FROM, install the newer AttnLab first: `python -m pip install -U attnlab`, `uv tool upgrade attnlab` or
+    `pipx upgrade attnlab`. With uvx it is one command: `uvx attnlab@latest update`.
 
     A zip that `attn submit` made, or that you downloaded from a web course, has your own work. Its files take the
     place of yours, and a backup of yours is kept.
@@ -36,12 +42,12 @@ def update(source: Path, as_json: bool) -> None:
     """
     course = find_course(Path.cwd())
     try:
-        if is_work(source):
+        if source is not None and is_work(source):
             taken = take_over(course, source)
             entries = [asdict(one) for one in taken]
             click.echo(json.dumps(entries, indent=1) if as_json else "\n".join(_taken_lines(taken)))
             return
-        done = take(course, source)
+        done = take(course, source) if source is not None else update_from_installed(carried_course(), course)
     except UpdateError as error:
         raise click.UsageError(str(error)) from None
     click.echo(json.dumps(asdict(done), indent=1) if as_json else "\n".join(_lines(course, done)))

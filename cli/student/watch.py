@@ -44,7 +44,7 @@ def watch(module_name: str | None) -> None:
 
     \b
     attn watch            the module you are in, or the next one to do
-    attn watch softmax    this one
+    attn watch warm_up    this one
 
     A file is checked when it is whole: not while your editor is still writing it.
 

@@ -24,7 +24,7 @@ FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 NEW = click.Path(path_type=Path, dir_okay=False)
 NEW_FOLDER = click.Path(path_type=Path, file_okay=False)
 modules_option = click.option(
-    "--module", "-m", "modules", multiple=True, help="Only this module: 01_softmax, softmax or 1."
+    "--module", "-m", "modules", multiple=True, help="Only this module: 01_warm_up, warm_up or 1."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 

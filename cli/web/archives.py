@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 
-from grader.authoring.bundle import PACKAGES, released_files
+from grader.authoring.bundle import PACKAGES
 from grader.course.course import Course
 from grader.course.module import Module
+from grader.course.student_files import released_files
 
 # What the page never runs: grading of classes, and the making of courses.
 LEFT_OUT = (

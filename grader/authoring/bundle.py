@@ -14,16 +14,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader import __version__
-from grader.authoring.bundle_texts import AGENTS, readme, tasks
 from grader.authoring.leak_search import LeakSearch, lines_of
 from grader.core.atomic_file import write_atomically
 from grader.course.course import Course
+from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module, read_text
 from grader.course.notebook import raw_cells, source_of
 from grader.course.reference import PUBLISHED, published_name, reference_code
+from grader.course.student_files import carried_files, files_beside, module_files, released_files
 
 WHEEL = f"attnlab-{__version__}-py3-none-any.whl"
 PACKAGES = ("cli", "grader")
+# Where they are in a wheel: see setup.py.
+LIB = "attnlab/lib"
+CARRIED = f"{LIB}/cli/course"
+PATH_FILE = "attnlab.pth"
 
 
 class BundleError(Exception):
@@ -38,9 +43,9 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=".bundle-") as temporary:
         made = Path(temporary) / "bundle"
-        for module in modules:
-            _copy_module(module, course.stub_text(module), made / "modules" / module.name)
-        _write_texts(course, modules, made)
+        for name, data in _bundle_files(course, modules).items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).write_bytes(data)
         build_wheel(course.root, made)
         if found := list(bundle_leaks(course, made)):
             raise BundleError("the bundle would leak what students must not have: " + "; ".join(found))
@@ -50,19 +55,12 @@ def make_bundle(course: Course, modules: Iterable[Module], to: Path) -> Path:
     return to
 
 
-def _write_texts(course: Course, modules: tuple[Module, ...], to: Path) -> None:
-    """Write what is beside the modules: the exact versions, the README, and the files for editors and assistants."""
-    shutil.copy(course.root / "constraints.txt", to)
-    (to / "README.md").write_text(readme(modules, WHEEL, read_text(to / "constraints.txt")), encoding="utf-8")
-    (to / "AGENTS.md").write_text(AGENTS, encoding="utf-8")
-    (to / ".vscode").mkdir()
-    (to / ".vscode" / "tasks.json").write_text(tasks(), encoding="utf-8")
-
-
-def released_files(module: Module) -> list[Path]:
-    """Return the files of a module that students receive."""
-    named = (module.lesson, module.stub, module.checks, module.probes, module.hints, module.golden)
-    return [module.folder / "module.toml", *named, *module.beside_lesson, *module.fallbacks.values()]
+def _bundle_files(course: Course, modules: tuple[Module, ...]) -> dict[str, bytes]:
+    """Return the files of a bundle but for its wheel: its modules, and the files beside them."""
+    for module in modules:
+        if {read_text(module.stub), read_golden(module).stub} != {course.stub_text(module)}:
+            raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
+    return module_files(modules) | files_beside(course, modules, WHEEL)
 
 
 def leaks(course: Course, module: Module) -> Iterator[str]:
@@ -76,13 +74,17 @@ def leaks(course: Course, module: Module) -> Iterator[str]:
 def bundle_leaks(course: Course, bundle: Path) -> Iterator[str]:
     """Yield every leak of a finished bundle. Every text in it is searched, and every file in its wheel."""
     texts = {str(path.relative_to(bundle)): _text_of(path) for path in _files(bundle) if path.suffix != ".whl"}
-    yield from _files_of_instructors(texts)
+    yield from text_leaks(course, texts)
     for wheel in bundle.glob("*.whl"):
-        yield from _wheel_leaks(course, wheel)
-        with zipfile.ZipFile(wheel) as archive:
-            texts |= {
-                f"{wheel.name}/{name}": archive.read(name).decode("utf-8", "replace") for name in archive.namelist()
-            }
+        yield from wheel_leaks(course, wheel)
+
+
+def wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
+    """Yield every leak of a wheel: a part of a solution or a hidden suite, and a file that does not belong there."""
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    yield from _foreign_files(course, wheel.name, files)
+    texts = {f"{wheel.name}/{name}": data.decode("utf-8", "replace") for name, data in files.items()}
     yield from _leaks_in(course, course.modules, texts)
 
 
@@ -118,37 +120,39 @@ def _text_of(path: Path) -> str:
     return "\n".join(source_of(cell) for cell in raw_cells(path.read_bytes()))
 
 
-def _wheel_leaks(course: Course, wheel: Path) -> Iterator[str]:
-    """Yield every file of the wheel that is not an exact copy of a file of the two packages."""
-    with zipfile.ZipFile(wheel) as archive:
-        for name in archive.namelist():
-            if name.split("/")[0].endswith(".dist-info"):
-                continue
-            original = course.root / name
-            ours = name.split("/")[0] in PACKAGES and original.is_file()
-            if not ours or original.read_bytes() != archive.read(name):
-                yield f"{wheel.name} contains {name}, which is not a file of {' or '.join(PACKAGES)}"
+def _foreign_files(course: Course, wheel: str, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield every file of a wheel that is neither an exact copy of a file of the two packages nor for students."""
+    has_course = any(name.startswith(CARRIED) for name in files)
+    carried = {f"{CARRIED}/{name}": data for name, data in carried_files(course).items()} if has_course else {}
+    for name, data in files.items():
+        if name.split("/")[0].endswith(".dist-info") or name == PATH_FILE:
+            continue
+        original = _place_here(name)
+        path = course.root / original
+        is_ours = original.split("/")[0] in PACKAGES and path.is_file() and path.read_bytes() == data
+        if data != carried.get(name) and not is_ours:
+            yield f"{wheel} contains {name}, which is not a file of {' or '.join(PACKAGES)}"
 
 
-def _copy_module(module: Module, stub: str, to: Path) -> None:
-    to.mkdir(parents=True)
-    for path in released_files(module):
-        if not path.is_file():
-            raise CourseError(path, "", "is missing", "Run `attn dev build` and `attn dev check`")
-        shutil.copy(path, to)
-    if read_text(to / module.stub.name) != stub:
-        raise BundleError(f"{module.stub} is not what the solution generates; run `attn dev build`")
+def _place_here(name: str) -> str:
+    """Return the path in a clone of a file of the wheel."""
+    if name.startswith(f"{LIB}/"):
+        return name.removeprefix(f"{LIB}/")
+    return name.replace("attnlab/", "cli/installed/", 1)
 
 
 def build_wheel(root: Path, to: Path) -> None:
-    """Build the wheel from a copy, because setuptools leaves files beside what it builds."""
+    """Build the wheel of a bundle, which carries no course: the modules are in the bundle.
+
+    It is built from a copy, because setuptools leaves files beside what it builds.
+    """
     if not (root / "pyproject.toml").is_file():
         raise CourseError(root / "pyproject.toml", "", "is missing", "Release from a clone of the course")
     with tempfile.TemporaryDirectory() as temporary:
         source = Path(temporary)
         for name in PACKAGES:
             shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
+        for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
             shutil.copy(root / name, source)
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
         command += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(to), str(source)]

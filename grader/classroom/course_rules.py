@@ -1,9 +1,7 @@
-"""The rules of a course: `course.toml` at its root, for every grading of a class."""
+"""The rules of a class in `course.toml`, for every grading."""
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -15,10 +13,10 @@ from grader.classroom.rules import Extension, Rules
 from grader.core.report import Undecided
 from grader.core.times import TimeError, read_length, read_time
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE, check_keys, read_course_file
 from grader.course.module import CourseError
 from grader.submission.choose import Policy
 
-FILE = "course.toml"
 ALL = "all"  # the key of a due date for all modules
 EXAMPLES = {
     "name": 'name = "Attention, autumn 2026"',
@@ -36,22 +34,8 @@ _EXTENSION = ("student", "module", "until")
 
 
 def read_course_rules(course: Course) -> Rules:
-    """Return the rules in a course's `course.toml`, or no rules if there is no such file.
-
-    A mistake in the file is a CourseError with the key and how to fix it.
-    """
-    path = course.root / FILE
-    try:
-        table = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        return Rules()
-    except OSError as error:
-        raise _error(path, "", f"cannot be read ({error.strerror})", "Make it a file that you can read") from None
-    except UnicodeDecodeError:
-        raise _error(path, "", "is not UTF-8 text", "Save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise _error(path, "", f"is not TOML: {error}", "Fix that line") from None
-    return _Reader(course, path, table).rules()
+    """Return the rules in a course's `course.toml`, or no rules if it has none. A mistake is a CourseError."""
+    return _Reader(course, course.root / COURSE_FILE, read_course_file(course.root).rules).rules()
 
 
 class _Reader:
@@ -63,7 +47,6 @@ class _Reader:
         self.table = table
 
     def rules(self) -> Rules:
-        self._check_keys(self.table, tuple(EXAMPLES), "")
         extensions = self.table.get("extensions", ())
         is_file = type(extensions) is str
         rules = Rules(
@@ -117,7 +100,7 @@ class _Reader:
         return tuple(found.values())
 
     def _extension(self, key: str, table: Mapping[str, Any], fix: str) -> Extension:
-        self._check_keys(table, _EXTENSION, f"{key}.")
+        check_keys(self.path, table, _EXTENSION, f"{key}.")
         student = table.get("student")
         if type(student) is not str or not student.strip():
             raise self._error(f"{key}.student", "must name a student", fix)
@@ -182,16 +165,5 @@ class _Reader:
             raise self._error(key, f"{text} {problem}", fix)
         return str(path)
 
-    def _check_keys(self, table: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
-        for key in table:
-            if key not in known:
-                close = difflib.get_close_matches(key, known, 1)
-                fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join(known)}"
-                raise self._error(f"{prefix}{key}", "is not a key here", fix)
-
     def _error(self, key: str, problem: str, fix: str) -> CourseError:
-        return _error(self.path, key, problem, fix)
-
-
-def _error(path: Path, key: str, problem: str, fix: str) -> CourseError:
-    return CourseError(path, key, problem, fix, usage=True)
+        return CourseError(self.path, key, problem, fix, usage=True)

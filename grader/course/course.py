@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.api import Api, read_api
+from grader.course.course_file import find_root
 from grader.course.golden import read_golden
 from grader.course.module import FOLDER, CourseError, Module, module_error, read_module
 from grader.course.stub import StubError, make_stub
@@ -76,12 +77,10 @@ class Course:
 
 def find_course(start: Path) -> Course:
     """Return the course or bundle that contains a folder."""
-    start = start.resolve()
-    for folder in (start, *start.parents):
-        if any((folder / "modules").glob("*/module.toml")):
-            return read_course(folder)
-    fix = "Run this inside a course or a bundle: a folder that has `modules/`"
-    raise CourseError(start, "", "is not inside an AttnLab course", fix, usage=True)
+    if (root := find_root(start)) is not None:
+        return read_course(root)
+    fix = "Run this inside a course or a bundle: a folder that has `modules/`. To make one: attn init DIR"
+    raise CourseError(start.resolve(), "", "is not inside an AttnLab course", fix, usage=True)
 
 
 def read_course(root: Path) -> Course:

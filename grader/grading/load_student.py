@@ -17,6 +17,11 @@ from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
 
+INSTALL = (
+    "Run in the folder of the course: python -m pip install -c constraints.txt {name} "
+    "(with uvx: uvx --with {name} attnlab; with pipx: pipx inject attnlab {name})"
+)
+
 
 @contextlib.contextmanager
 def open_student(course: Course, module: Module, submission: Submission) -> Iterator[Student]:
@@ -37,7 +42,7 @@ def require_backend(module: Module) -> None:
     for name in (module.backend, "triton") if module.needs_gpu else (module.backend,):
         if importlib.util.find_spec(name) is None:
             file = module.folder / "module.toml"
-            raise CourseError(file, "backend", f"{name} is not installed", f"Run: python -m pip install {name}")
+            raise CourseError(file, "backend", f"{name} is not installed", INSTALL.format(name=name))
 
 
 def program_of(submission: Submission, module: Module, api: Api) -> Program:

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.core.atomic_file import write_bytes_atomically
 from grader.course.course import Course
 from grader.workspace.progress import forget_tests
-from grader.workspace.update_bundle import UpdateError, read_bundle, stage_course
+from grader.workspace.update_bundle import NewerBundle, UpdateError, read_bundle, stage_course
 from grader.workspace.update_plan import FileWrite, ModuleUpdate, plan_module, plan_other_files
 
 
@@ -26,9 +26,13 @@ class Update:
 
 def update(course: Course, source: Path) -> Update:
     """Update a student's bundle from a newer one. On any error nothing changes."""
-    if not course.is_bundle:
-        raise UpdateError(f"{course.root} is a clone of the full course, not a bundle: update it with `git pull`")
-    bundle = read_bundle(source, course)
+    _require_bundle(course)
+    return take_bundle(course, read_bundle(source, course))
+
+
+def take_bundle(course: Course, bundle: NewerBundle) -> Update:
+    """Update a student's bundle from a newer one that was read."""
+    _require_bundle(course)
     state = course.root / ".attnlab"  # on the same file system, so that replacing a file is one step
     state.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=state, prefix="update-") as temporary:
@@ -45,6 +49,11 @@ def update(course: Course, source: Path) -> Update:
         tuple(write.target.relative_to(course.root).as_posix() for write in others),
         bundle.install_command if bundle.has_newer_tool else "",
     )
+
+
+def _require_bundle(course: Course) -> None:
+    if not course.is_bundle:
+        raise UpdateError(f"{course.root} is a clone of the full course, not a bundle: update it with `git pull`")
 
 
 def _replace_all(writes: list[FileWrite], staged: Path) -> None:

@@ -12,6 +12,7 @@ from grader import __version__
 from grader.core.atomic_file import write_bytes_atomically
 from grader.core.syntax import parse
 from grader.course.course import Course, read_course
+from grader.course.course_file import COURSE_FILE
 from grader.course.golden import SCHEMA, read_golden
 from grader.course.hints import read_hints
 from grader.course.module import FALLBACK, FIGURE, FOLDER, INTRODUCTION, CourseError, Module, read_text
@@ -21,7 +22,7 @@ from grader.submission.archive import ARCHIVE, UnreadableError
 
 # The files of a module that come from the course, and their names in messages. golden.json is written last, because it
 # tells whether a stub is untouched.
-COURSE_FILES = {
+MODULE_FILES = {
     "README.md": "lesson",
     "checks.py": "checks",
     "probes.py": "probes",
@@ -31,6 +32,7 @@ COURSE_FILES = {
 }
 CONSTRAINTS = "constraints.txt"
 README, AGENTS = "README.md", "AGENTS.md"
+BESIDE = (README, AGENTS, CONSTRAINTS, COURSE_FILE)  # of a bundle, beside its modules and its wheel
 _ROOTS = ("modules/*/module.toml", f"{PUBLISHED}/*.txt")  # what a bundle, or a folder with solutions, has
 _KINDS = (".py", ".toml", ".md", ".json", ".svg", ".txt", ".whl")
 _WHEEL = re.compile(r"attnlab-(\d+(?:\.\d+)*)[^-/]*-[^/]*\.whl")
@@ -66,12 +68,12 @@ class NewerBundle:
     @property
     def has_older_tool(self) -> bool:
         """Whether its attn is older than this one."""
-        return bool(self.wheel) and _wheel_version(self.wheel) < _version(__version__)
+        return bool(self.wheel) and _wheel_version(self.wheel) < version_of(__version__)
 
     @property
     def has_newer_tool(self) -> bool:
         """Whether its attn is newer than this one."""
-        return bool(self.wheel) and _wheel_version(self.wheel) > _version(__version__)
+        return bool(self.wheel) and _wheel_version(self.wheel) > version_of(__version__)
 
     @property
     def install_command(self) -> str:
@@ -153,12 +155,12 @@ def _without_outer_folder(files: dict[str, bytes]) -> dict[str, bytes]:
 def _is_wanted(name: str) -> bool:
     match name.split("/"):
         case ["modules", folder, file]:
-            known = file in COURSE_FILES or FALLBACK.fullmatch(file) is not None or is_beside_lesson(file)
+            known = file in MODULE_FILES or FALLBACK.fullmatch(file) is not None or is_beside_lesson(file)
             return FOLDER.fullmatch(folder) is not None and known
         case ["published", _]:
             return is_published_name(name)
         case [file]:
-            return file in (README, AGENTS, CONSTRAINTS) or _WHEEL.fullmatch(file) is not None
+            return file in BESIDE or _WHEEL.fullmatch(file) is not None
     return False
 
 
@@ -168,7 +170,7 @@ def is_beside_lesson(file: str) -> bool:
 
 
 def _check_module(module: Module, bundle: NewerBundle) -> None:
-    missing = [name for name in COURSE_FILES if f"modules/{module.name}/{name}" not in bundle.files]
+    missing = [name for name in MODULE_FILES if f"modules/{module.name}/{name}" not in bundle.files]
     if missing:
         raise UpdateError(f"modules/{module.name} has no {', '.join(missing)}")
     read_golden(module)
@@ -191,8 +193,9 @@ def _check_slugs(course: Course) -> None:
 
 def _wheel_version(wheel: str) -> tuple[int, ...]:
     matched = _WHEEL.fullmatch(wheel)
-    return _version(matched[1]) if matched else ()
+    return version_of(matched[1]) if matched else ()
 
 
-def _version(text: str) -> tuple[int, ...]:
+def version_of(text: str) -> tuple[int, ...]:
+    """Return the numbers of a version, to compare."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE
 from grader.course.golden import read_golden
 from grader.course.module import CourseError, Module
 from grader.course.notebook import make_notebook
-from grader.workspace.update_bundle import AGENTS, CONSTRAINTS, COURSE_FILES, README, NewerBundle, is_beside_lesson
+from grader.workspace.update_bundle import AGENTS, CONSTRAINTS, MODULE_FILES, README, NewerBundle, is_beside_lesson
 
 # Not `<slug>.new.py`: in a module's folder any script may be taken for a submission if the right one is missing.
 BESIDE = ".new"
@@ -54,7 +55,7 @@ def plan_module(course: Course, newer: Module, bundle: NewerBundle) -> tuple[Mod
     folder = course.root / "modules" / newer.name
     here = next((module for module in course.all_modules if module.name == newer.name), None)
     own = _plan_own_files(newer.slug, folder, _old_stub(here), read_golden(newer).stub)
-    words = dict.fromkeys(newer.fallback.values(), "fallback") | _beside_lesson(newer, bundle) | COURSE_FILES
+    words = dict.fromkeys(newer.fallback.values(), "fallback") | _beside_lesson(newer, bundle) | MODULE_FILES
     given = {name: bundle.files[f"modules/{newer.name}/{name}"] for name in words}
     changed = [name for name, data in given.items() if here is None or _content(here.folder / name) != data]
     updated = tuple(dict.fromkeys(words[name] for name in changed))
@@ -64,9 +65,11 @@ def plan_module(course: Course, newer: Module, bundle: NewerBundle) -> tuple[Mod
 
 def plan_other_files(course: Course, bundle: NewerBundle) -> Iterator[FileWrite]:
     """Yield the files outside `modules/`: a newer attn, and a README that covers every module here."""
-    names = [AGENTS]
+    names = [AGENTS, COURSE_FILE]
     if bundle.has_newer_tool:
         names += [bundle.wheel, CONSTRAINTS]
+    if not bundle.wheel:  # the course of an installed AttnLab
+        names.append(CONSTRAINTS)
     if all(module.name in bundle.module_names for module in course.modules):
         names.append(README)
     for name in (*names, *bundle.published):

@@ -32,9 +32,8 @@ def inputs_of(rng, *lead, n_q, n_k, width, dtype=torch.float32):
 def oracle_attention(q, k, v, *, is_causal=False):
     """Return attention by the formula, in float64 on the CPU."""
     scores = q.double() @ k.double().transpose(-1, -2) / q.shape[-1] ** 0.5
-    if is_causal:
-        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -torch.inf)
-    return torch.softmax(scores, dim=-1) @ v.double()
+    later = torch.ones(scores.shape[-2:]).triu(1).bool() & is_causal
+    return torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1) @ v.double()
 
 
 def finished(found):

@@ -30,4 +30,5 @@ def attn() -> Attn:
 def bundle(tmp_path: Path) -> Path:
     """The folders of a bundle, without its wheel."""
     shutil.copytree(ROOT / "modules", tmp_path / "modules")
+    shutil.copy(ROOT / "course.toml", tmp_path)
     return tmp_path

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grader.authoring.bundle import released_files
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.core.report import Report
 from grader.course.course import Course, read_course
+from grader.course.student_files import released_files
 from grader.diagnosis.probe import probe, read_probes, step
 from grader.diagnosis.rerun import rerun
 from grader.diagnosis.wording import call_of

@@ -10,9 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from grader.authoring.bundle import leaks, released_files
+from grader.authoring.bundle import leaks
 from grader.core.report import EarlierModule, Report, report_from
 from grader.course.course import Course, read_course
+from grader.course.student_files import released_files
 from grader.grading.grade import check_own_file, grade
 from grader.grading.load_student import open_student
 from grader.grading.stand_in import StandIn

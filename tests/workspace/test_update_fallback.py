@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.bundle import released_files
 from grader.course.course import Course, read_course
+from grader.course.student_files import released_files
 from grader.workspace.update import update
 from tests.authoring.small_courses import built, edit
 

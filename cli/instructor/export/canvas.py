@@ -33,7 +33,7 @@ from grader.platforms.canvas import IdColumn, canvas_file
     show_default=True,
     help="Which column of Canvas holds the ids of the class, if the roster is not Canvas's own.",
 )
-@click.option("--assignment", "-a", multiple=True, metavar="MODULE=NAME", help='Such as softmax="Softmax (1234)".')
+@click.option("--assignment", "-a", multiple=True, metavar="MODULE=NAME", help='Such as warm_up="Week 1 (1234)".')
 @click.option("--comments", type=NEW, help="Also write this table of comments and points by hand.")
 @click.option("--notes", is_flag=True, help="Put comments into Canvas's column Notes, which only teachers see.")
 @no_anonymous_option
@@ -55,7 +55,7 @@ def canvas(
 
     \b
     attn export canvas reports --out canvas.csv --roster gradebook.csv
-    attn export canvas reports --out canvas.csv -m softmax -a softmax="Softmax (1234)"
+    attn export canvas reports --out canvas.csv -m warm_up -a warm_up="Week 1 (1234)"
 
     Export the gradebook from Canvas first and pass it as --roster. It has Canvas's ids of all students, and the names
     of the assignments with their numbers. Without a number, Canvas asks whether to make a new assignment. A student
@@ -100,6 +100,6 @@ def _names(assignment: tuple[str, ...]) -> dict[str, str]:
     for text in assignment:
         module, equals, name = text.partition("=")
         if not equals or not name.strip():
-            raise click.UsageError(f"--assignment {text}: write it like softmax='Softmax (1234)'")
+            raise click.UsageError(f"--assignment {text}: write it like warm_up='Week 1 (1234)'")
         names[module_named(find_course(Path.cwd()), module).name] = name.strip()
     return names

@@ -35,8 +35,8 @@ def github() -> None:
     """Write the workflow and the results for GitHub Classroom.
 
     \b
-    attn export github workflow softmax --out .github/workflows/classroom.yml
-    attn test softmax --json > report.json
+    attn export github workflow warm_up --out .github/workflows/classroom.yml
+    attn test warm_up --json > report.json
     attn export github result report.json              for Classroom's reporter
     attn export github results reports --out results   the same for a class
     """
@@ -49,8 +49,8 @@ def workflow(modules: tuple[str, ...], out: Path) -> None:
     """Write the workflow that runs the visible checks in a student's repository.
 
     \b
-    attn release --bundle softmax --to template
-    attn export github workflow softmax --out template/.github/workflows/classroom.yml
+    attn release --bundle warm_up --to template
+    attn export github workflow warm_up --out template/.github/workflows/classroom.yml
 
     The repository is a bundle. The hidden suite is not in it and must not be: everyone with write access could read
     it. To grade with the hidden suite, run `attn grade` yourself on the repositories of the class.
@@ -68,7 +68,7 @@ def result(report_file: Path, base64: bool) -> None:
     """Print a report in the format of a Classroom runner.
 
     \b
-    attn test softmax --json > report.json
+    attn test warm_up --json > report.json
     attn export github result report.json
 
     Exit status: 0 printed, 2 not a report, 3 printed, but the report has no score.

@@ -49,7 +49,7 @@ def gradescope(
     """Make an autograder for Gradescope: a zip to upload.
 
     \b
-    attn export gradescope softmax --out softmax.zip
+    attn export gradescope warm_up --out warm_up.zip
     attn export gradescope 5 --out torch.zip --hidden hidden --minutes 20
 
     It grades like `attn grade`, with the same checks and the same hidden inputs, in the jail of tier `contained` that

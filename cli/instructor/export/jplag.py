@@ -18,7 +18,7 @@ from grader.platforms.jplag import lay_out
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", required=True, type=NEW_FOLDER, help="A new folder.")
-@click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1.")
+@click.option("--module", "-m", "module_name", help="Which module the files are for: 01_warm_up, warm_up or 1.")
 @click.option("--class-zip", is_flag=True, help="Each zip in PATHS is a class, not one student's work.")
 @json_option
 def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, class_zip: bool, as_json: bool) -> None:
@@ -28,8 +28,8 @@ def jplag(paths: tuple[Path, ...], out: Path, module_name: str | None, class_zip
     class needs --class-zip.
 
     \b
-    attn export jplag class/ --out similar -m softmax
-    java -jar jplag.jar -l python3 -bc similar/01_softmax/base-code similar/01_softmax/submissions
+    attn export jplag class/ --out similar -m warm_up
+    java -jar jplag.jar -l python3 -bc similar/01_warm_up/base-code similar/01_warm_up/submissions
 
     Each student gets a folder with plain Python in it; from a notebook, the cells that the student wrote. The code that
     every student was given is in base-code, and JPlag ignores it. The latest attempt counts. Nothing is run, and

@@ -31,7 +31,7 @@ def junit(
 
     \b
     attn export junit reports --out class.xml
-    attn export junit reports --out xml --each      xml/01_softmax/ana.xml, ...
+    attn export junit reports --out xml --each      xml/01_warm_up/ana.xml, ...
 
     A suite is a submission, a case is a check or a cost. A failure is the student's, an error is the grader's, and a
     check that did not run is skipped. The messages are those that students may read.

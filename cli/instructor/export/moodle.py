@@ -25,7 +25,7 @@ from grader.platforms.moodle import COLUMNS, moodle_files, read_worksheet
 @click.option("--worksheet", required=True, type=FILE, help="The grading worksheet that you downloaded from Moodle.")
 @click.option("--out", required=True, type=NEW, help="The worksheet to upload.")
 @click.option("--feedback", type=NEW, help="Also write this zip with feedback for each student: a text and a page.")
-@click.option("--module", "-m", help="The module of the assignment: 01_softmax, softmax or 1.")
+@click.option("--module", "-m", help="The module of the assignment: 01_warm_up, warm_up or 1.")
 @click.option("--scale", is_flag=True, help="Scale the points to the maximum grade in Moodle.")
 @click.option(
     "--column", multiple=True, metavar="WHAT=NAME", help=f"If Moodle is not in English. WHAT: {', '.join(COLUMNS)}."
@@ -48,8 +48,8 @@ def moodle(
     with what you gave by hand.
 
     \b
-    attn export moodle reports -m softmax --worksheet Grades.csv --out moodle.csv
-    attn export moodle reports -m softmax --worksheet Grades.csv --out moodle.csv --feedback feedback.zip
+    attn export moodle reports -m warm_up --worksheet Grades.csv --out moodle.csv
+    attn export moodle reports -m warm_up --worksheet Grades.csv --out moodle.csv --feedback feedback.zip
 
     In Moodle, switch on "Offline grading worksheet", "Feedback comments" and "Feedback files" in the settings of the
     assignment. Download the worksheet, run this, then use "Upload grading worksheet" and "Upload multiple feedback

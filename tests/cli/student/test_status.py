@@ -132,5 +132,5 @@ def test_light_commands_load_no_heavy_library(arguments: list[str]) -> None:
 def test_help_teaches_by_example(attn: Attn) -> None:
     assert "attn test softmax" in attn("--help").stdout
     assert "attn grade class/ --to reports" in attn("grade", "--help").stdout
-    assert "attn dev new rope" in attn("dev", "--help").stdout
+    assert "attn dev new sorting" in attn("dev", "--help").stdout
     assert "attn release --bundle softmax" in attn("release", "--help").stdout

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import click  # noqa: F401 - these two need the real name of the system
 import numpy as np  # noqa: F401
@@ -19,6 +20,7 @@ def main() -> None:
         sys.modules[name] = None  # type: ignore[assignment]
     from cli.web import engine
 
+    engine.SCRATCH = Path(sys.argv[1]).with_name("scratch")  # a fixed folder would belong to the user who came first
     shown: list[str] = []
     answers = sys.stdout
     engine.warm()

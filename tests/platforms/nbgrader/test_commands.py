@@ -88,7 +88,7 @@ def tiny_clone(tiny: Course) -> Course:
     """A clone of a course with one small sound module."""
     for name in ("grader", "cli"):
         shutil.copytree(ROOT / name, tiny.root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tiny.root)
     return tiny
 

@@ -126,7 +126,7 @@ def clone(course: Course, tmp_path: Path) -> Course:
     root = tmp_path / "clone"
     for name in ("modules", "solutions", "tests/hidden", "grader", "cli"):
         shutil.copytree(course.root / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(course.root / name, root)
     return read_course(root)
 

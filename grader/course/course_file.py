@@ -1,0 +1,158 @@
+"""`course.toml` at the root of a course: what it is called, what only it shows, and the rules of a class."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from grader.course.module import CourseError
+
+COURSE_FILE = "course.toml"
+# Keys of instructors. Their values are read in grader/classroom/course_rules.py, and no student receives them.
+RULES = (
+    "name",
+    "section",
+    "roster",
+    "policy",
+    "late_penalty",
+    "grace",
+    "undecided",
+    "file_times",
+    "due",
+    "extensions",
+)
+_VIEW_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_IMPORTABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+@dataclass(frozen=True)
+class About:
+    """What a course is called and teaches. Without a file, sentences that are true of any course."""
+
+    title: str = "AttnLab"
+    sentence: str = "Write programs piece by piece, and have every piece checked."
+    description: str = ""  # a paragraph for the home page of the course; the sentence, unless given
+    learner: str = "a student of this course"  # for AI assistants: whom they are helping
+
+
+@dataclass(frozen=True)
+class View:
+    """A command that only this course has: the Python module that defines it, and its lines in `attn --help`."""
+
+    name: str
+    module: str
+    help: str
+    examples: Mapping[str, str] = field(default_factory=dict)  # what to type, and what it does
+
+
+@dataclass(frozen=True)
+class CourseFile:
+    """One `course.toml`. `rules` are the keys of instructors as they stand there."""
+
+    about: About = About()
+    views: tuple[View, ...] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find_root(start: Path) -> Path | None:
+    """Return the nearest folder with `modules/` that contains a folder; None if it is not inside a course."""
+    start = start.resolve()
+    return next((one for one in (start, *start.parents) if any((one / "modules").glob("*/module.toml"))), None)
+
+
+def read_course_file(root: Path) -> CourseFile:
+    """Read the `course.toml` of a course; a course without one has no name, view or rule of its own.
+
+    A mistake in the file is a CourseError with the key and how to fix it.
+    """
+    path = root / COURSE_FILE
+    try:
+        table = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        return CourseFile()
+    except OSError as error:
+        raise _error(path, "", f"cannot be read ({error.strerror})", "Make it a file that you can read") from None
+    except UnicodeDecodeError:
+        raise _error(path, "", "is not UTF-8 text", "Save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise _error(path, "", f"is not TOML: {error}", "Fix that line") from None
+    check_keys(path, table, (*RULES, "about", "views"))
+    views = _table(path, "views", table.get("views", {}))
+    return CourseFile(
+        _about(path, _table(path, "about", table.get("about", {}))),
+        tuple(_view(path, name, _table(path, f"views.{name}", views[name])) for name in views),
+        {key: table[key] for key in RULES if key in table},
+    )
+
+
+def student_side(file: CourseFile) -> str:
+    """Return the `course.toml` that students receive: names and views, and no rule of a class."""
+    lines = ["[about]", *(f"{one.name} = {_quoted(getattr(file.about, one.name))}" for one in fields(About))]
+    for view in file.views:
+        lines += ["", f"[views.{view.name}]", f"module = {_quoted(view.module)}", f"help = {_quoted(view.help)}"]
+        examples = ", ".join(f"{_quoted(typed)} = {_quoted(does)}" for typed, does in view.examples.items())
+        lines += [f"examples = {{{examples}}}"] if examples else []
+    return "\n".join([*lines, ""])
+
+
+def check_keys(path: Path, table: Collection[str], known: Collection[str], prefix: str = "") -> None:
+    """Raise a CourseError for a key that does not exist, with the nearest one that does."""
+    for key in table:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, 1)
+            fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join(known)}"
+            raise _error(path, f"{prefix}{key}", "is not a key here", fix)
+
+
+def _about(path: Path, table: Mapping[str, Any]) -> About:
+    check_keys(path, table, [one.name for one in fields(About)], "about.")
+    return About(**{key: _text(path, f"about.{key}", value) for key, value in table.items()})
+
+
+def _view(path: Path, name: str, table: Mapping[str, Any]) -> View:
+    key = f"views.{name}"
+    check_keys(path, table, ("module", "help", "examples"), f"{key}.")
+    if not _VIEW_NAME.fullmatch(name):
+        raise _error(path, key, "is not the name of a command", "Write it in small letters, such as [views.explore]")
+    for needed in ("module", "help"):
+        if needed not in table:
+            raise _error(path, f"{key}.{needed}", "is missing", "A view needs the keys module and help")
+    module = _text(path, f"{key}.module", table["module"])
+    if not _IMPORTABLE.fullmatch(module):
+        raise _error(path, f"{key}.module", f"cannot be {module!r}", 'Write it like "package.file"')
+    examples = _table(path, f"{key}.examples", table.get("examples", {}))
+    return View(
+        name,
+        module,
+        _text(path, f"{key}.help", table["help"]),
+        {_text(path, key, typed): _text(path, f"{key}.examples.{typed}", does) for typed, does in examples.items()},
+    )
+
+
+def _table(path: Path, key: str, value: object) -> Mapping[str, Any]:
+    if type(value) is not dict:
+        raise _error(path, key, f"must be a table, not {value!r}", f"Write it below a line [{key}]")
+    return value
+
+
+def _text(path: Path, key: str, value: object) -> str:
+    """Return one line of text."""
+    if type(value) is not str or not value.strip() or not value.isprintable():
+        raise _error(
+            path, key, f"must be one line of text, not {value!r}", f'Write it like {key.split(".")[-1]} = "..."'
+        )
+    return value
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # a text of one line is written alike in JSON and in TOML
+
+
+def _error(path: Path, key: str, problem: str, fix: str) -> CourseError:
+    return CourseError(path, key, problem, fix, usage=True)
