@@ -33,7 +33,8 @@ from grader.grading.executor import Executor
 from grader.grading.process_handle import NoProcessError
 from grader.grading.workers import NoGpuError, NoJailError
 from grader.platforms.cluster import ClusterError, ClusterLostError
-from grader.submission.finder import FoundSubmissions, find_submissions
+from grader.submission.finder import find_submissions
+from grader.submission.found import FoundSubmissions
 from grader.submission.name_map import MapError, read_map
 from grader.submission.on_disk import on_disk
 

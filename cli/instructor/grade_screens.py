@@ -20,8 +20,7 @@ from grader.classroom.roster import normalize_name
 from grader.classroom.store.store import ResultsStore
 from grader.core.safe_text import one_line
 from grader.core.times import show_time
-from grader.submission.finder import FoundSubmissions
-from grader.submission.found import FileLine
+from grader.submission.found import FileLine, FoundSubmissions
 from grader.submission.identity import Identity
 
 LINES = 500  # that are printed at once
@@ -69,7 +68,7 @@ def _time_notes(found: FoundSubmissions, marking: Marking) -> Iterator[str]:
             yield one_line(f"attn: an extension or a time is for {who}, but there is no such student")
     if not deadlines.due:
         return
-    unknown = Counter(one.piece.late for one in found.handed_in if marking.handed_in_at(one) is None)
+    unknown = Counter(one.piece.attempt.late for one in found.handed_in if marking.handed_in_at(one) is None)
     if unknown:
         marked = f", {unknown[True]} of them marked LATE by the platform" if unknown[True] else ""
         text = f"submission time unknown for {unknown.total()} of {len(found.handed_in)}{marked}: no late penalty"

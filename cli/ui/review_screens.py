@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cli.ui.report_screens import wrapped
-from grader.classroom.review import RESUME, Reviewed, ScoreChange
+from grader.classroom import RESUME
+from grader.classroom.review import Reviewed, ScoreChange
 from grader.core.report import Report, ReviewItem, Undecided
 from grader.core.safe_text import one_line
 
