@@ -64,7 +64,7 @@ class Where:
 
     def shared(self, to: ResultsStore | None) -> Path | None:
         """The folder that the machines share: that of --spool, or else that of the results."""
-        return self.spool or (to.folder if isinstance(to, FileStore) else None)
+        return self.spool or (Path(to.name) if isinstance(to, FileStore) else None)
 
     def check(self, to: ResultsStore | None) -> None:
         """Stop if the options contradict each other, before anything is read."""

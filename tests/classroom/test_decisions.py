@@ -19,7 +19,6 @@ from grader.classroom.decisions import (
 from grader.classroom.lateness import read_penalty
 from grader.classroom.marks import Mark, rescored
 from grader.classroom.results import Results
-from grader.classroom.store import ResultsError
 from grader.classroom.store.files import FileStore
 from grader.core.report import ReviewItem
 from tests.classroom.test_decided_report import REPORT
@@ -80,7 +79,7 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(tmp_path: Path, text: str
     (tmp_path / FILE).write_bytes(data)
     with pytest.raises(DecisionsError, match=r"cannot be read, so nothing was changed: .*To begin without decisions"):
         read_decisions(tmp_path)
-    with pytest.raises(ResultsError, match="nothing was changed"):
+    with pytest.raises(DecisionsError, match="nothing was changed"):
         Results(FileStore(tmp_path))
     assert (tmp_path / FILE).read_bytes() == data
     assert {path.name for path in tmp_path.iterdir()} == {FILE, ".lock"}

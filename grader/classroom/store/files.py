@@ -28,40 +28,40 @@ class FileStore:
     """The results of a class in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self._folder = folder
 
     def __str__(self) -> str:
-        return str(self.folder)
+        return str(self._folder)
 
     @property
     def name(self) -> str:
-        return str(self.folder)
+        return str(self._folder)
 
     @property
     def title(self) -> str:
-        return f"{self.folder}/"
+        return f"{self._folder}/"
 
     @property
     def is_begun(self) -> bool:
-        return (self.folder / JOURNAL).is_file()
+        return (self._folder / JOURNAL).is_file()
 
     def journal(self) -> dict[ReportKey, JournalEntry]:
         """Return the last entry of the journal for each report."""
-        return {entry.key: entry for entry in read_journal(self.folder / JOURNAL) if entry is not None}
+        return {entry.key: entry for entry in read_journal(self._folder / JOURNAL) if entry is not None}
 
     def read(self, key: ReportKey) -> bytes:
-        return report_path(self.folder, key).read_bytes()
+        return report_path(self._folder, key).read_bytes()
 
     def earlier(self, key: ReportKey) -> bytes | None:
-        path = report_path(self.folder / EARLIER, key)
+        path = report_path(self._folder / EARLIER, key)
         return path.read_bytes() if path.is_file() else None
 
     def where(self, what: ReportKey | str) -> str:
-        return str(self.folder / what if isinstance(what, str) else report_path(self.folder, what))
+        return str(self._folder / what if isinstance(what, str) else report_path(self._folder, what))
 
     def stored(self, module: str) -> Iterator[StoredReport]:
         """Yield the files of a module, also those that the journal does not have."""
-        for path in sorted((self.folder / module).glob("*.json")):
+        for path in sorted((self._folder / module).glob("*.json")):
             data: bytes | OSError
             try:
                 data = path.read_bytes()
@@ -70,17 +70,17 @@ class FileStore:
             yield StoredReport(path.stem, str(path), data)
 
     def document(self, name: str) -> bytes:
-        return (self.folder / name).read_bytes()
+        return (self._folder / name).read_bytes()
 
     def decisions(self) -> Decisions:
-        return read_decisions(self.folder)
+        return read_decisions(self._folder)
 
     def overrides(self) -> Overrides:
-        return read_overrides(self.folder)
+        return read_overrides(self._folder)
 
     def open(self) -> FileWriter:
         """Lock the folder against other runs."""
-        return FileWriter(self.folder)
+        return FileWriter(self._folder)
 
 
 def report_path(folder: Path, key: ReportKey) -> Path:

@@ -83,7 +83,7 @@ class ResultsStore(Protocol):
         """Return what the instructor gave by hand."""
 
     def open(self) -> StoreWriter:
-        """Open it for writing; ResultsError or StoreError if that is not possible."""
+        """Open it for writing; ClassError or StoreError if that is not possible."""
 
 
 class StoreWriter(Protocol):
