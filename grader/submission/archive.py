@@ -7,7 +7,7 @@ import io
 import os
 import stat
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -56,19 +56,6 @@ def read_file(path: Path, limit: int | None = None) -> FileContent:
             raise UnreadableError("is not a file")
         data = read_limited(file, path.suffix.lower(), path.name, limit)
     return FileContent(PurePosixPath(path.name), data, status.st_mtime)
-
-
-def walk(folder: Path) -> Iterator[Path]:
-    """Yield the scripts, notebooks and archives below a folder, in order. Links are not followed."""
-    count = 0
-    for parent, folders, files in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not is_hidden_name(name))
-        for name in sorted(files):
-            count += 1
-            if count > MAX_FILES * 100:
-                raise UnreadableError("has too many files")
-            if not is_hidden_name(name) and Path(name).suffix.lower() in SIZE_LIMITS:
-                yield Path(parent, name)
 
 
 def read_archive(

@@ -37,5 +37,8 @@ def find_submissions(
     single = len(paths) == 1 and scratch is not None
     names = ModuleNames(course, module)
     search = Search(names, scratch, student, class_zip, single, file_times, name_map or NameMap())
-    claims = [claim_files(search, open_path(search, root, path)) for root, path in enumerate(paths)]
+    claims = []
+    for root, path in enumerate(paths):
+        source = open_path(search, root, path)
+        claims.append(claim_files(search, source))
     return choose(claims, module, policy, resolve, alone=student is not None)

@@ -30,7 +30,7 @@ from grader.grading.pool import grade_in_pool
 from grader.grading.workers import NoJailError
 from grader.platforms.gradescope.results import NOT_GRADED, GradescopeOptions, failed, results_of, write_results
 from grader.sandbox.jail.limits import MEMORY_BYTES, MEMORY_VARIABLE
-from grader.submission import archive
+from grader.submission.archive import MAX_FILES, SIZE_LIMITS, UnreadableError, is_hidden_name
 from grader.submission.finder import find_submissions
 from grader.submission.identity import Identity
 from grader.submission.submission import FilePlace, SubmissionRef, SubmittedFile
@@ -122,7 +122,7 @@ def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) ->
     """
     student_folder = scratch / STUDENT
     student_folder.mkdir()
-    for path in archive.walk(folder):
+    for path in _handed_in_files(folder):
         if path.is_symlink() or path.is_file():
             target = student_folder / path.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -133,6 +133,19 @@ def handed_in_at(course: Course, module: Module, folder: Path, scratch: Path) ->
     problem = f"your submission {NOTHING}. Submit {module.slug}.py or {module.slug}.ipynb"
     nothing = FilePlace(student_folder, PurePosixPath(module.slug))
     return SubmissionRef(SubmittedFile(Identity(STUDENT), module, nothing, problem=problem), ())
+
+
+def _handed_in_files(folder: Path) -> Iterator[Path]:
+    """Yield the scripts, notebooks and archives below a folder, in order. Links are not followed."""
+    count = 0
+    for parent, folders, files in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not is_hidden_name(name))
+        for name in sorted(files):
+            count += 1
+            if count > MAX_FILES * 100:
+                raise UnreadableError("has too many files")
+            if not is_hidden_name(name) and Path(name).suffix.lower() in SIZE_LIMITS:
+                yield Path(parent, name)
 
 
 def container_mb() -> int | None:
