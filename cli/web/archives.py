@@ -12,6 +12,7 @@ import click
 
 from grader.authoring.bundle import PACKAGES, released_files
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE, read_course_file, student_side
 from grader.course.module import Module
 
 # What the page never runs: grading of classes, and the making of courses.
@@ -22,7 +23,6 @@ LEFT_OUT = (
     "grader/classroom",
     "grader/pages",
     "grader/platforms",
-    "grader/sandbox/worker/training",
 )
 # Parts of NumPy that are for its own tests and for compilers.
 NUMPY_LEFT_OUT = ("/tests/", "/f2py/", "/distutils/", "/_pyinstaller/", "/doc/", "/_simd.")
@@ -45,7 +45,7 @@ def library_files() -> dict[str, Path]:
 
 def course_files(course: Course, modules: Iterable[Module]) -> dict[str, bytes]:
     """Return what a student's bundle has of some modules, without the figures, which the page shows."""
-    found: dict[str, bytes] = {}
+    found = {COURSE_FILE: student_side(read_course_file(course.root)).encode()}
     for module in modules:
         files = {path.name: path.read_bytes() for path in released_files(module) if path.suffix != ".svg"}
         files[module.stub.name] = course.stub_text(module).encode()
