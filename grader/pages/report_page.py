@@ -22,7 +22,7 @@ NOT_MEASURED = "NOT MEASURED"
 NO_FORMULA = "not a polynomial"  # a list of powers, one for each direction, fills a screen
 _WORDS = {"passed": "passed", "failed": "FAILED", "not_run": "not run", "fault": "not graded"}
 _SUITES = {"visible": "visible check", "hidden": "hidden check", "cost": "cost"}
-Plots = Mapping[str, CostPlot]  # by the name of a cost, such as `softmax work`
+Plots = Mapping[str, CostPlot]  # by the name of a cost, such as `sort work`
 
 
 @dataclass(frozen=True)
