@@ -1,4 +1,4 @@
-"""GitHub Classroom: `softmax-submissions/softmax-janedoe/`, a clone for each student or team.
+"""GitHub Classroom: `sort-submissions/sort-janedoe/`, a clone for each student or team.
 
 The account is what follows the assignment's name. The time is that of the last commit. A clone's configuration and
 hooks belong to the student. They are never read: git runs with an empty repository of our own, and only looks into the
@@ -19,7 +19,7 @@ from grader.submission.identity import Claim, Identity, NotWork
 
 PLATFORM = "GitHub Classroom"
 _CONTAINER = re.compile(r"(?P<assignment>.+)-submissions(?:[ -]\(?\d+\)?)?")
-_BRANCH = re.compile(r"-(?:main|master)$")  # the zip of a repository is called `softmax-janedoe-main`
+_BRANCH = re.compile(r"-(?:main|master)$")  # the zip of a repository is called `sort-janedoe-main`
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"ref: (refs/[\w./@+-]+)")
 _COMMITTER = re.compile(r"^committer .*> (\d{1,11}) [+-]\d{4}$", re.MULTILINE)
