@@ -29,8 +29,8 @@ PATHS are scripts, notebooks, zips, folders laid out as <student>/<module>/<file
 Canvas, Moodle, Blackboard, Gradescope, GitHub Classroom or nbgrader, as a folder or as its zip.
 
 \b
-attn grade ana/softmax.py                  the file name names the module
-attn grade ana.py --module 01_softmax      or you name it
+attn grade ana/warm_up.py                  the file name names the module
+attn grade ana.py --module 01_warm_up      or you name it
 attn grade hw.zip --student ana            or whose work it is
 attn grade class.zip --class-zip           a folder or zip in it per student
 attn grade class/ --dry-run                who handed in what, and when?
@@ -40,7 +40,7 @@ attn grade class/ --json > reports.json    the same as one JSON array
 attn grade class/ --to reports --due 2026-10-01 --late-penalty 10%/day
 attn stats reports                         what does the class fail at?
 attn review reports                        what could not be decided?
-attn grade class/ --to week1 --store postgresql://grader@db/attention
+attn grade class/ --to week1 --store postgresql://grader@db/classroom
 
 A zip is one student's work, whatever is in it. It is a class only if you say so with --class-zip, or if it is
 beyond doubt the export of a platform: Canvas, Moodle, Blackboard or Gradescope. If a zip could be both, it is
@@ -53,7 +53,7 @@ Each report is written as soon as it is ready. To grade again after you correcte
 again: it lists the grades that changed, through which checks and why, and keeps the old reports in reports/earlier.
 With --resume, a submission is graded again only if something changed: the submission, the checks, or AttnLab.
 
-A student may have several attempts: zips, or folders inside their own (ana/try2/softmax.py). The latest counts, or
+A student may have several attempts: zips, or folders inside their own (ana/try2/warm_up.py). The latest counts, or
 with --policy best the one with the highest mark after its own penalty. If it is not clear which is the latest, or
 whose they are, they are skipped.
 
@@ -78,7 +78,7 @@ grader. With --dry-run: 0, or 1 if work would be skipped.
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _OPTIONS = (
     click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path)),
-    click.option("--module", "-m", "module_name", help="Which module the files are for: 01_softmax, softmax or 1."),
+    click.option("--module", "-m", "module_name", help="Which module the files are for: 01_warm_up, warm_up or 1."),
     click.option("--student", metavar="NAME", help="Everything at PATHS is the work of this student."),
     click.option("--class-zip", is_flag=True, help="Each zip in PATHS is a class, not one student's work."),
     click.option("--map", type=_FILE, help="Whose work a folder is, as CSV: folder, student, module if known."),

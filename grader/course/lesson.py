@@ -21,7 +21,7 @@ def objectives(module: Module) -> tuple[str, ...]:
 
 
 def lesson_parts(module: Module) -> dict[str, str]:
-    """Return the heading of the part about each function, in short: `2. log_softmax`."""
+    """Return the heading of the part about each function, in short: `2. sort`."""
     found = {
         match["function"]: f"{match['number']}. {match['function']}"
         for match in _PART.finditer(read_text(module.lesson))

@@ -33,7 +33,7 @@ ZIP_IN_ZIP = "is a zip inside a zip, which is not read"
 class Helper:
     """A student's file without a module. It is harmless if it need not be work, such as a helper or a picture.
 
-    `container` is whose folder it may be in: `attn grade ana` finds ana/softmax.py and ana/utils.py.
+    `container` is whose folder it may be in: `attn grade ana` finds ana/warm_up.py and ana/utils.py.
     """
 
     path: str
@@ -129,7 +129,7 @@ def _by_path(search: Search, source: Source) -> Importer:
 
 
 def _student_of(names: ModuleNames, path: Path) -> str:
-    """Return whose file one path is: `ana/01_softmax/softmax.py`, `ana/softmax.py` or `ana.py`."""
+    """Return whose file one path is: `ana/01_warm_up/warm_up.py`, `ana/warm_up.py` or `ana.py`."""
     if not names.is_similar(path.stem) or path.is_relative_to(names.course.root / "modules"):
         return path.stem
     return next((folder.name for folder in path.parents if not names.is_module(folder.name)), "") or path.stem

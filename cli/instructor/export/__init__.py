@@ -18,10 +18,10 @@ def export() -> None:
     """Export grades to other platforms (for instructors).
 
     \b
-    attn export gradescope softmax --out softmax.zip   an autograder to upload
+    attn export gradescope warm_up --out warm_up.zip   an autograder to upload
     attn grade class/ --to reports --roster class.csv
     attn export canvas reports --out canvas.csv        grades to import
-    attn export moodle reports -m softmax --worksheet Grades.csv --out moodle.csv
+    attn export moodle reports -m warm_up --worksheet Grades.csv --out moodle.csv
     attn export csv reports --out grades.csv           one line per student
     attn export junit reports --out reports.xml        test results as XML
     attn export github results reports --out results   for GitHub Classroom

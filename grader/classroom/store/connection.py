@@ -23,7 +23,7 @@ _STANDBY = errors.ReadOnlySqlTransaction  # from a server that has not taken ove
 _LOST = (psycopg.OperationalError, psycopg.InterfaceError, _STANDBY)  # the first also for full disks and timeouts
 _AGAIN = (errors.DeadlockDetected, errors.SerializationFailure)  # the connection is fine: only try again
 SCHEMES = ("postgresql://", "postgres://")
-EXAMPLE = "postgresql://grader@db.example.edu/attention"
+EXAMPLE = "postgresql://grader@db.example.edu/classroom"
 ENCODE = "In a password, write %40 for @, %2F for /, %3A for :, %23 for # and %3F for ?"
 T = TypeVar("T")
 
