@@ -57,19 +57,19 @@ class Trainer:
         missing = [name for name in NEEDED if not callable(getattr(names, name, None))]
         if missing:
             raise TrainingError(f"your module does not define {' and '.join(missing)}")
-        self.names: Any = names
-        self.path = folder / CHECKPOINT
+        self._names: Any = names
+        self._path = folder / CHECKPOINT
         self.run: TrainingRun = read_run(folder)
         learnt, held_out = split(read_training_text(folder))
-        self.data, self.held_out = torch.tensor(self.run.ids(learnt)), torch.tensor(self.run.ids(held_out))
+        self._data, self._held_out = torch.tensor(self.run.ids(learnt)), torch.tensor(self.run.ids(held_out))
         torch.manual_seed(self.run.seed)
-        self.draws = torch.Generator().manual_seed(self.run.seed)
+        self._draws = torch.Generator().manual_seed(self.run.seed)
         self.model = self._new_model()
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=self.run.lr)
+        self._optimizer = torch.optim.AdamW(self.model.parameters(), lr=self.run.lr)
         self.losses: list[float] = []
         self.samples: list[Sample] = []
-        if self.path.is_file():
-            history = checkpoint.restore(self.path, self.model, self.optimizer, self.draws)
+        if self._path.is_file():
+            history = checkpoint.restore(self._path, self.model, self._optimizer, self._draws)
             self.losses, self.samples = list(history.losses), list(history.samples)
 
     @property
@@ -86,13 +86,13 @@ class Trainer:
         """Make one step of AdamW, and return the loss of its batch before it."""
         self.model.train()
         shape = (self.run.batch_size, self.run.size.context_length)
-        inputs, targets = self.names.get_batch(self.data, *shape, self.draws)
+        inputs, targets = self._names.get_batch(self._data, *shape, self._draws)
         for name, batch in (("inputs", inputs), ("targets", targets)):
             _require_shape(f"the {name} of get_batch", batch, shape)
         loss = self._loss(inputs, targets)
-        self.optimizer.zero_grad()
+        self._optimizer.zero_grad()
         loss.backward()
-        self.optimizer.step()
+        self._optimizer.step()
         value = float(loss.item())
         if not math.isfinite(value):
             raise TrainingError(f"the loss is {value} in step {self.step + 1}, so the model cannot learn from it")
@@ -102,7 +102,7 @@ class Trainer:
     def sample(self) -> Sample:
         """Write a sample, and measure the loss on the held-out text. The training is the same with and without."""
         with torch.random.fork_rng(devices=[]):
-            start = self.run.letters(self.data[:1].tolist())
+            start = self.run.letters(self._data[:1].tolist())
             how = Writing(start, SAMPLE_CHARACTERS, SAMPLE_TEMPERATURE, None, None, self.run.seed + self.step)
             found = Sample(self.step, self.write(how), self._held_out_loss())
         self.samples.append(found)
@@ -111,13 +111,13 @@ class Trainer:
     def save(self) -> None:
         """Write a checkpoint."""
         history = History(tuple(self.losses), tuple(self.samples))
-        checkpoint.save(self.path, self.model, self.optimizer, self.draws, history)
+        checkpoint.save(self._path, self.model, self._optimizer, self._draws, history)
 
     def write(self, how: Writing) -> str:
         """Return the prompt and what the student's generate adds to it."""
         given = torch.tensor([self.run.ids(how.prompt)])
         draws = torch.Generator().manual_seed(how.seed)
-        written = self.names.generate(self.model, given, how.length, how.temperature, how.top_k, how.top_p, draws)
+        written = self._names.generate(self.model, given, how.length, how.temperature, how.top_k, how.top_p, draws)
         _require_shape("the result of generate", written, (1, given.shape[1] + how.length))
         ids = written[0].tolist()
         if not all(isinstance(one, int) and 0 <= one < len(self.run.alphabet) for one in ids):
@@ -126,7 +126,7 @@ class Trainer:
 
     def _new_model(self) -> Any:
         size = self.run.size
-        model = self.names.GPT(
+        model = self._names.GPT(
             len(self.run.alphabet),
             size.context_length,
             size.embed_dim,
@@ -141,14 +141,14 @@ class Trainer:
     def _loss(self, inputs: torch.Tensor, targets: torch.Tensor) -> Any:
         logits = self.model(inputs)
         _require_shape("the result of your GPT", logits, (*inputs.shape, len(self.run.alphabet)))
-        loss = self.names.cross_entropy(logits, targets)
+        loss = self._names.cross_entropy(logits, targets)
         _require_shape("the result of cross_entropy", loss, ())
         return loss
 
     def _held_out_loss(self) -> float:
         length = self.run.size.context_length
-        starts = range(0, len(self.held_out) - length, length)[:MOST_WINDOWS]
-        pieces = torch.stack([self.held_out[start : start + length + 1] for start in starts])
+        starts = range(0, len(self._held_out) - length, length)[:MOST_WINDOWS]
+        pieces = torch.stack([self._held_out[start : start + length + 1] for start in starts])
         self.model.eval()
         with torch.no_grad():
             return float(self._loss(pieces[:, :-1], pieces[:, 1:]).item())
