@@ -30,8 +30,9 @@ def update(source: Path | None, as_json: bool) -> None:
     attn update ~/Downloads/ana.zip      your own work from a web course
     attn update                          from the AttnLab that is installed
 
-    Without FROM, a folder that `attn init` made is updated. Install the newer AttnLab first: `python -m pip install -U attnlab`, `uv tool upgrade attnlab` or
-    `pipx upgrade attnlab`. With uvx it is one command: `uvx attnlab@latest update`.
+    Without FROM, a folder that `attn init` made is updated. Install the newer AttnLab first: `python -m pip install -U
+    attnlab`, `uv tool upgrade attnlab` or `pipx upgrade attnlab`. With uvx it is one command: `uvx attnlab@latest
+    update`.
 
     A zip that `attn submit` made, or that you downloaded from a web course, has your own work. Its files take the
     place of yours, and a backup of yours is kept.
