@@ -88,6 +88,4 @@ def _root() -> Path | None:
 
 
 def _error(key: str, problem: str, fix: str) -> CourseError:
-    root = _root()
-    assert root is not None  # a view was read from its file
-    return CourseError(root / COURSE_FILE, key, problem, fix, usage=True)
+    return CourseError((_root() or Path()) / COURSE_FILE, key, problem, fix, usage=True)

@@ -39,7 +39,7 @@ PROBE_WORDS = {
     "look": "a function that reduces the result to the part that counts",
     "any_dtype": "the dtype does not count",
     "said": "words for long arguments, such as “the shared example”",
-    "weights": "`Weights(scores, scale, mask, part)`: the result holds weights; its axis, scale and mask are read",
+    "reads": "a function that tells in words what a wrong result shows: returns `Reading(evidence, cause)`, or `None`",
     "names": "the numbers that the error message must name, if the call must be refused",
     "kwargs": "the keyword arguments, as a dict",
     "on_device": "the call runs on the simulated GPU",

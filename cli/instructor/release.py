@@ -58,7 +58,7 @@ def release(
     attn release --bundle warm_up --to ../week1               a folder to unpack
     attn release warm_up --to ../classroom --due 2026-10-01   for nbgrader
     attn release --solutions warm_up --to ../week1-solutions  after the due date
-    attn release --web ../site warm_up masks                  a page to open
+    attn release --web ../site warm_up 2                      a page to open
 
     With --solutions, students can read the reference with `attn solution`, after `attn update` with this folder or a
     zip of it. Nothing else does: bundles and assignments never contain a solution.

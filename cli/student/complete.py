@@ -22,8 +22,7 @@ from grader.core.cost_words import cost_word
 from grader.core.json_record import json_text
 from grader.course.course import Course, find_course
 from grader.course.module import Module
-from grader.workspace.completion import Completion
-from grader.workspace.mylab import export
+from grader.workspace.completion import Completion, export
 from grader.workspace.progress import all_progress, progress_of, record_completed
 from grader.workspace.reflect import unanswered_in
 

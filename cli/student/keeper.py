@@ -66,23 +66,23 @@ class _Keeper:
         try:
             from grader.grading.grade import check_own_files  # while the worker starts, as in `run_checks`
 
-            check_own_files(self.course, self.module, self.requested(), self.answer, begun)
+            check_own_files(self.course, self.module, self._requested(), self._answer, begun)
         finally:
             if begun is not None:
                 begun.close()
-            if self.is_needed():
+            if self._is_needed():
                 self.address.unlink(missing_ok=True)
 
-    def is_needed(self) -> bool:
+    def _is_needed(self) -> bool:
         """Whether requests still come here: its socket and the course are in their places."""
         with contextlib.suppress(OSError):
             return self.address.stat().st_ino == self.own and self.module.folder.is_dir()
         return False
 
-    def requested(self) -> Iterator[Submission]:
+    def _requested(self) -> Iterator[Submission]:
         """Yield the student's work at every request for this version of the module."""
         since = time.monotonic()
-        while time.monotonic() - since < IDLE_SECONDS and self.is_needed():
+        while time.monotonic() - since < IDLE_SECONDS and self._is_needed():
             if not select.select([self.listening], [], [], LOOK_SECONDS)[0]:
                 continue
             self.connection, _ = self.listening.accept()
@@ -110,7 +110,7 @@ class _Keeper:
         except (OSError, ValueError, TypeError):
             return None
 
-    def answer(self, report: Report) -> None:
+    def _answer(self, report: Report) -> None:
         """Send what was found, and save it as progress."""
         notes = ""
         try:

@@ -77,21 +77,21 @@ class _Watching:
             from grader.grading.grade import check_own_files  # while the worker starts, as in `run_checks`
 
             click.echo(f"Watching {self.module.stub.parent.name}. Save your file to check it.")
-            self.show_keys()
-            check_own_files(self.course, self.module, self.states(), self.show, begun)
+            self._show_keys()
+            check_own_files(self.course, self.module, self._states(), self._show, begun)
         finally:
             if begun is not None:
                 begun.close()
 
-    def states(self) -> Iterator[Submission]:
+    def _states(self) -> Iterator[Submission]:
         """Yield the student's work now, and again after every save."""
         seen = None
         while True:
-            now = self.stamp()
+            now = self._stamp()
             if seen is not None and any(seen) and not any(now):
                 click.echo(f"{self.module.stub.name} is missing. Waiting for it to come back ...")
                 seen = now
-            if now != seen and any(now) and (seen is None or self.is_saved(now)):
+            if now != seen and any(now) and (seen is None or self._is_saved(now)):
                 seen = now
                 click.echo("Checking ... (Ctrl-C stops)")
                 try:
@@ -102,27 +102,27 @@ class _Watching:
                 case "q" | "\x04":
                     return
                 case "n":
-                    self.then = self.following()
+                    self.then = self._following()
                     if self.then is not None:
                         return
                 case "r":
                     seen = None
                 case "c":
-                    self.complete()
+                    self._complete()
                 case "h":
-                    self.hint()
+                    self._hint()
                 case "p":
-                    self.profile()
+                    self._profile()
 
-    def stamp(self) -> _Stamps:
+    def _stamp(self) -> _Stamps:
         """Return values that change when a file of the module is saved."""
         return tuple(_stamp(path) for path in (self.module.stub, self.module.notebook))
 
-    def is_saved(self, stamp: _Stamps) -> bool:
+    def _is_saved(self, stamp: _Stamps) -> bool:
         """Whether the editor is done with saving the file that counts."""
         return self.settling.is_quiet(stamp, time.monotonic(), whole=is_whole(own_file(self.module)))
 
-    def show(self, report: Report) -> None:
+    def _show(self, report: Report) -> None:
         """Print the report, and what is better and worse than before."""
         save_progress(self.course, self.module, report)
         now = {check.property: check.outcome for check in report.checks}
@@ -134,9 +134,9 @@ class _Watching:
             for text in changed if report.status == "graded" else ():
                 click.echo(textwrap.fill(f"{word}: {text}", 80, subsequent_indent="  "))
         self.before = now
-        self.show_keys()
+        self._show_keys()
 
-    def show_keys(self) -> None:
+    def _show_keys(self) -> None:
         """Print the keys."""
         click.echo(KEYS if self.keys.is_open else NO_KEYS)
 
@@ -144,7 +144,7 @@ class _Watching:
         before = self.before.get(text)
         return before is not None and before != outcome and (outcome == "passed") == better
 
-    def hint(self) -> None:
+    def _hint(self) -> None:
         """Print the next hint."""
         given = next_hint(self.course, self.module)
         found = None if given is None else hint_text(self.module, given)
@@ -154,13 +154,13 @@ class _Watching:
         record_hint(self.course, self.module, given)
         click.echo("\n".join(hint_lines(self.module, given, *found)))
 
-    def complete(self) -> None:
+    def _complete(self) -> None:
         """Finish the module, as `attn complete` does."""
         with contextlib.suppress(SystemExit):
             click.get_current_context().invoke(complete, module_name=self.module.name, anyway=False, as_json=False)
-        self.show_keys()
+        self._show_keys()
 
-    def profile(self) -> None:
+    def _profile(self) -> None:
         """Print the costs of every function."""
         # These import NumPy: at the top of the file they would delay the start of the worker.
         from cli.ui.cost_screens import HOW_TO_READ, cost_lines
@@ -172,9 +172,9 @@ class _Watching:
                 click.echo(paint("\n".join(cost_lines(cost))) + "\n")
         except (StudentError, CourseError) as error:
             click.echo(f"The costs could not be measured: {printable(str(error))}")
-        self.show_keys()
+        self._show_keys()
 
-    def following(self) -> Module | None:
+    def _following(self) -> Module | None:
         """Return the first later module that is not complete, else the one after this; None if it is locked."""
         later = [one for one in all_progress(self.course) if one.module.order > self.module.order]
         ahead = next_up(later) or (later[0] if later else None)

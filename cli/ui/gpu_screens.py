@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 MARKS = "*o+x#"
-SHORT = {"attention_on_device": "manual", "half_precision_attention": "half", "fused_attention": "fused"}
+LONGEST = 16  # characters of a name in the head of a table
 
 
 def gpu_lines(points: Sequence[GpuMeasurement], machine: str) -> list[str]:
@@ -57,4 +57,4 @@ def _cell(point: GpuMeasurement) -> str:
 
 
 def _short(name: str) -> str:
-    return SHORT.get(name, name)
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -81,7 +81,7 @@ def to_do_lines(course: Course, progress: ModuleProgress) -> list[str]:
     command = "complete" if progress.state == "passing" else "test"
     introduction = [path for path in module.beside_lesson if path.name == INTRODUCTION]
     return [
-        *(f"  first  {path.relative_to(course.root)}, if attention is new to you" for path in introduction),
+        *(f"  first  {path.relative_to(course.root)}, if this is new to you" for path in introduction),
         f"  read   {module.lesson.relative_to(course.root)}",
         f"  edit   {own_file(module).relative_to(course.root)}",
         f"  run    attn {command} {module.slug}",

@@ -12,6 +12,7 @@ import click
 
 from grader.authoring.bundle import PACKAGES
 from grader.course.course import Course
+from grader.course.course_file import COURSE_FILE, read_course_file, student_side
 from grader.course.module import Module
 from grader.course.student_files import released_files
 
@@ -23,7 +24,6 @@ LEFT_OUT = (
     "grader/classroom",
     "grader/pages",
     "grader/platforms",
-    "grader/sandbox/worker/training",
 )
 # Parts of NumPy that are for its own tests and for compilers.
 NUMPY_LEFT_OUT = ("/tests/", "/f2py/", "/distutils/", "/_pyinstaller/", "/doc/", "/_simd.")
@@ -46,7 +46,7 @@ def library_files() -> dict[str, Path]:
 
 def course_files(course: Course, modules: Iterable[Module]) -> dict[str, bytes]:
     """Return what a student's bundle has of some modules, without the figures, which the page shows."""
-    found: dict[str, bytes] = {}
+    found = {COURSE_FILE: student_side(read_course_file(course.root)).encode()}
     for module in modules:
         files = {path.name: path.read_bytes() for path in released_files(module) if path.suffix != ".svg"}
         files[module.stub.name] = course.stub_text(module).encode()

@@ -28,6 +28,7 @@ from grader.authoring.bundle import text_leaks
 from grader.authoring.npm import NpmError, NpmPackage, fetch_packages, pinned_packages, unpack_package
 from grader.core.errors import ENDING_WORDS
 from grader.course.course import Course
+from grader.course.course_file import read_course_file
 from grader.course.module import INTRODUCTION, Module, read_text
 
 HERE = Path(__file__).parent
@@ -166,9 +167,8 @@ def _write_page(course: Course, modules: Sequence[Module], python: dict[str, Any
 
 def _page_data(course: Course, modules: Sequence[Module], python: dict[str, Any]) -> dict[str, Any]:
     """Return what the page's script must know."""
-    from grader.course.sentence import TOKENS
-    from grader.workspace.trace import STEPS
-
+    file = read_course_file(course.root)
+    views = [{"name": one.name, "help": one.help, "choices": one.choices, "beside": one.beside} for one in file.views]
     entries = [
         {
             "name": module.name,
@@ -176,11 +176,10 @@ def _page_data(course: Course, modules: Sequence[Module], python: dict[str, Any]
             "title": module.title,
             "path": f"modules/{module.name}/{module.stub.name}",
             "stub": course.stub_text(module),
-            "explains": module.name in STEPS,
         }
         for module in modules
     ]
-    return {"modules": entries, "python": python, "tokens": TOKENS, "endings": ENDING_WORDS}
+    return {"modules": entries, "python": python, "title": file.about.title, "views": views, "endings": ENDING_WORDS}
 
 
 def web_leaks(course: Course, folder: Path) -> Iterator[str]:

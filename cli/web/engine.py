@@ -36,7 +36,7 @@ SCRATCH = Path("/tmp/attnlab")
 
 # What commands import only when they run.
 USED = (
-    *(command.COMMANDS[name][0] for name in ("test", "hint", "explain", "complete", "reset", "submit", "update")),
+    *(command.COMMANDS[name][0] for name in ("test", "hint", "complete", "reset", "submit", "update")),
     "grader.grading.grade",
     "grader.workspace.own_costs",
     "grader.sandbox.worker.watched_checks",

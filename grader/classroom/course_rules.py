@@ -27,8 +27,8 @@ EXAMPLES = {
     "grace": 'grace = "15m"',
     "undecided": 'undecided = "count"',
     "file_times": "file_times = true",
-    "due": "due = {all = 2026-10-01, softmax = 2026-09-24}",
-    "extensions": 'extensions = [{student = "ana", module = "softmax", until = 2026-10-08}]',
+    "due": "due = {all = 2026-10-01, warm_up = 2026-09-24}",
+    "extensions": 'extensions = [{student = "ana", module = "warm_up", until = 2026-10-08}]',
 }
 _EXTENSION = ("student", "module", "until")
 

@@ -93,7 +93,7 @@ def read_penalty(text: str) -> Penalty:
 
 
 def read_due(course: Course, texts: Iterable[str]) -> TimesByStudent:
-    """Return due dates from texts such as `2026-10-01 23:59`, for all modules, or `softmax=2026-10-01`."""
+    """Return due dates from texts such as `2026-10-01 23:59`, for all modules, or `warm_up=2026-10-01`."""
     due: dict[tuple[str, str], datetime] = {}
     for text in texts:
         module, equals, date = text.rpartition("=")

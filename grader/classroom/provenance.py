@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -76,7 +77,17 @@ def _checks_hash(course: Course, module: Module) -> str:
         if other.slug in module.fallback:  # its checks decide whether the fallback stands in
             own += [other.checks, course.hidden_suite(other), other.folder / "module.toml"]
     gpu = filter(None, [course.gpu_suite(module)])
-    return _files_hash((*own, course.hidden_suite(module), *gpu, *solutions), course.root, secret_salt(course))
+    salt = secret_salt(course) + _files_hash(*_imported_helpers(module.probes))
+    return _files_hash((*own, course.hidden_suite(module), *gpu, *solutions), course.root, salt)
+
+
+def _imported_helpers(path: Path) -> tuple[list[Path], Path]:
+    """Return the files of the course's own package that a file imports, and the folder that `grader` is in, too."""
+    beside = Path(grader.__file__).parent.parent
+    tree = ast.parse(path.read_bytes()) if path.is_file() else ast.Module([], [])
+    names = sorted(node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    files = [beside / f"{name.replace('.', '/')}.py" for name in names if not name.startswith("grader.")]
+    return [one for one in files if one.is_file()], beside
 
 
 def grader_hash() -> str:

@@ -123,7 +123,7 @@ class Pseudonyms:
         parts = {part for one in self.people for name in one.others for part in _parts(name)}
         words = [rf"(?i:{re.escape(name)})" for name in sorted(full - {""}, key=len, reverse=True)]
         words += [re.escape(part) for part in sorted(parts, key=len, reverse=True)]
-        # Files are called ana_softmax.py: an underscore ends a name too.
+        # Files are called ana_warm_up.py: an underscore ends a name too.
         return re.compile(rf"(?<![^\W_])(?:{'|'.join([PATTERN.pattern, *words])})(?![^\W_])") if words else None
 
 

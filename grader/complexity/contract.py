@@ -1,7 +1,7 @@
 """The contract: the limits on what a function may cost. `contract_reader` reads it from `module.toml`.
 
 ```toml
-[complexity.softmax]
+[complexity.sort]
 args = ["array m n"]
 sizes = {m = [2, 1], n = [2, 1]}
 large = [{m = 3, n = 300}]
@@ -78,7 +78,7 @@ class CallSpec:
 class Contract:
     """The limits on the cost of one function or method, and the sizes at which it is measured."""
 
-    function: str  # `softmax`, `ScaledDotProductAttention.forward`, or `attend (causal)` for a second contract
+    function: str  # `sort`, `Sorter.forward`, or `sort (reversed)` for a second contract
     init: tuple[str, ...]
     args: tuple[str, ...]
     also: tuple[tuple[str, ...], ...]  # further calls: what they call matters, not their cost

@@ -55,7 +55,7 @@ def read_contracts(folder: Path, table: Mapping[str, Any]) -> tuple[Contract, ..
 def _read(folder: Path, name: str, table: Any) -> Contract:
     where = f"complexity.{name}"
     if not _KEY.fullmatch(name):
-        fix = 'Write `softmax`, `Cache.update`, or for a further contract of a function `"softmax (float32)"`'
+        fix = 'Write `sort`, `Cache.update`, or for a further contract of a function `"sort (float32)"`'
         raise module_error(folder, where, f"{name!r} is not the name of a function or a method", fix)
     if type(table) is not dict:
         raise module_error(folder, where, "must be a table", _REFERENCE)
@@ -174,7 +174,7 @@ def _constants(table: Any, names: Collection[str]) -> dict[str, int]:
 
 def _object_names(table: Any) -> tuple[str, ...]:
     if type(table) is not dict or not all(type(entry) is list and entry for entry in table.values()):
-        raise ValueError('objects must be a table such as {cache = ["KVCache", "size n"]}')
+        raise ValueError('objects must be a table such as {cache = ["Cache", "size n"]}')
     if OWN in table:
         raise ValueError(f"{OWN} cannot be the name of an object: it is the object whose method is measured")
     return tuple(table)

@@ -63,7 +63,7 @@ class CostResult:
 
 
 def cost_name(function: str, meter: str) -> str:
-    """Return the name of a cost, such as `softmax work`."""
+    """Return the name of a cost, such as `sort work`."""
     return f"{function} {meter}"
 
 

@@ -16,7 +16,7 @@ class ReviewItem:
     """One thing that a person must decide. `target` is a function or class, or empty for the complete submission.
 
     `parts` names the checks and costs whose points depend on it, and `points` is their sum. A cost is named like
-    `softmax work`. `code` is the text of the line.
+    `sort work`. `code` is the text of the line.
     """
 
     target: str

@@ -32,7 +32,7 @@ class Course:
         return not (self.root / "solutions").is_dir()
 
     def module(self, name: str) -> Module:
-        """Return a module by its name, slug or number: `01_softmax`, `softmax`, `01` or `1`."""
+        """Return a module by its name, slug or number: `01_warm_up`, `warm_up`, `01` or `1`."""
         for module in self.all_modules:
             if name in (module.name, module.slug, module.name[:2], str(module.order)):
                 return module

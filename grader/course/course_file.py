@@ -43,12 +43,18 @@ class About:
 
 @dataclass(frozen=True)
 class View:
-    """A command that only this course has: the Python module that defines it, and its lines in `attn --help`."""
+    """A command that only this course has: the Python module that defines it, and its lines in `attn --help`.
+
+    The web course has a button for it, beside these modules, if its first argument is one of some choices.
+    """
 
     name: str
     module: str
     help: str
     examples: Mapping[str, str] = field(default_factory=dict)  # what to type, and what it does
+    choices: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()  # names of modules
+    site_page: str = ""  # a page on the course's site; `site_page(course, scratch)` in the Python module makes it
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,9 @@ def student_side(file: CourseFile) -> str:
         lines += ["", f"[views.{view.name}]", f"module = {_quoted(view.module)}", f"help = {_quoted(view.help)}"]
         examples = ", ".join(f"{_quoted(typed)} = {_quoted(does)}" for typed, does in view.examples.items())
         lines += [f"examples = {{{examples}}}"] if examples else []
+        for key, words in (("choices", view.choices), ("beside", view.beside)):
+            lines += [f"{key} = [{', '.join(map(_quoted, words))}]"] if words else []
+        lines += [f"site_page = {_quoted(view.site_page)}"] if view.site_page else []
     return "\n".join([*lines, ""])
 
 
@@ -117,7 +126,7 @@ def _about(path: Path, table: Mapping[str, Any]) -> About:
 
 def _view(path: Path, name: str, table: Mapping[str, Any]) -> View:
     key = f"views.{name}"
-    check_keys(path, table, ("module", "help", "examples"), f"{key}.")
+    check_keys(path, table, [one.name for one in fields(View)[1:]], f"{key}.")
     if not _VIEW_NAME.fullmatch(name):
         raise _error(path, key, "is not the name of a command", "Write it in small letters, such as [views.explore]")
     for needed in ("module", "help"):
@@ -132,6 +141,9 @@ def _view(path: Path, name: str, table: Mapping[str, Any]) -> View:
         module,
         _text(path, f"{key}.help", table["help"]),
         {_text(path, key, typed): _text(path, f"{key}.examples.{typed}", does) for typed, does in examples.items()},
+        _texts(path, f"{key}.choices", table.get("choices", [])),
+        _texts(path, f"{key}.beside", table.get("beside", [])),
+        _text(path, f"{key}.site_page", table["site_page"]) if "site_page" in table else "",
     )
 
 
@@ -139,6 +151,13 @@ def _table(path: Path, key: str, value: object) -> Mapping[str, Any]:
     if type(value) is not dict:
         raise _error(path, key, f"must be a table, not {value!r}", f"Write it below a line [{key}]")
     return value
+
+
+def _texts(path: Path, key: str, value: object) -> tuple[str, ...]:
+    if type(value) is not list:
+        fix = f'Write it like {key.split(".")[-1]} = ["..."]'
+        raise _error(path, key, f"must be a list of texts, not {value!r}", fix)
+    return tuple(_text(path, key, one) for one in value)
 
 
 def _text(path: Path, key: str, value: object) -> str:

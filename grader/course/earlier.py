@@ -1,4 +1,4 @@
-"""Earlier modules in later ones: what `from mylab.softmax import softmax` in an author's file means."""
+"""Earlier modules in later ones: what `from mylab.warm_up import stretch` in an author's file means."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ _HEADING = re.compile(r"^### (?P<number>\d+)\. `(?:class )?(?P<function>\w+)", r
 
 
 def lesson_parts(module: Module) -> dict[str, str]:
-    """Return the heading of the part about each function, in short: `2. log_softmax`."""
+    """Return the heading of the part about each function, in short: `2. merge_sort`."""
     found = {
         match["function"]: f"{match['number']}. {match['function']}"
         for match in _HEADING.finditer(read_text(module.lesson))

@@ -147,7 +147,7 @@ def read_module(folder: Path) -> Module:
     file = folder / "module.toml"
     matched = FOLDER.fullmatch(folder.name)
     if not matched:
-        raise CourseError(folder, "", "is not a module name", "Name the folder like 01_softmax")
+        raise CourseError(folder, "", "is not a module name", "Name the folder like 01_warm_up")
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -180,24 +180,24 @@ def read_module(folder: Path) -> Module:
 
 
 KEYS = {
-    "title": 'title = "Softmax"',
+    "title": 'title = "Warm-up"',
     "order": "order = 1",
     "minutes": "minutes = 60",
-    "requires": 'requires = ["01_softmax"]',
+    "requires": 'requires = ["01_warm_up"]',
     "backend": 'backend = "numpy"',
     "points": "points = 20",
 }
 
 
 OPTIONAL = {
-    "complexity": "[complexity.softmax]",
-    "gpu": "[gpu.fused_attention]",
-    "unchanged": "unchanged = {softmax = 1}",
+    "complexity": "[complexity.sort]",
+    "gpu": "[gpu.sort]",
+    "unchanged": "unchanged = {sort = 1}",
     "limits": "limits = {cpu_s = 30}",
-    "fallback": 'fallback = {softmax = "fallback.py"}',
+    "fallback": 'fallback = {warm_up = "fallback.py"}',
     "needs": 'needs = "cuda"',
     "forbidden": 'forbidden = {products = "write the loop yourself"}',
-    "milestone": 'milestone = {unlocks = "shares that add up to 1", try = "from mylab.softmax import softmax"}',
+    "milestone": 'milestone = {unlocks = "lists in order", try = "from mylab.warm_up import sort"}',
 }
 LONGEST_UNLOCKS = 45  # characters: one line of `attn`, beside the title
 

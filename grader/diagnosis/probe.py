@@ -22,18 +22,15 @@ from grader.sandbox.protocol.script_object import objects_in
 LIST = "PROBES"
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """Says that a result is a table of weights, so that its axis, scale and mask can be read from it.
+@dataclass(frozen=True)
+class Reading:
+    """What a wrong result shows: the evidence, and its likely cause if it can be told."""
 
-    `part` is the item of the result that holds the weights. If V is the identity, the output of attention is its
-    weights.
-    """
+    evidence: str
+    cause: str = ""
 
-    scores: np.ndarray
-    scale: float = 1.0
-    mask: np.ndarray | None = None
-    part: int | None = None
+
+Reads = Callable[[Any], Reading | None]  # given a wrong result; None if there is nothing to say
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class Probe:
     look: Callable[[Any], Any] | None
     any_dtype: bool
     said: str
-    weights: Weights | None
+    reads: Reads | None
     names: tuple[float, ...]
     place: SimulatedMachine | None = None
     before: tuple[Step, ...] = ()
@@ -134,7 +131,7 @@ def probe(
     look: Callable[[Any], Any] | None = None,
     any_dtype: bool = False,
     said: str = "",
-    weights: Weights | None = None,
+    reads: Reads | None = None,
     names: tuple[float, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
     on_device: bool = False,
@@ -143,7 +140,7 @@ def probe(
     before: Sequence[Step] = (),
     attribute: str = "",
 ) -> Probe:
-    """Return a call of `softmax`, or of `Attention.forward` on a new Attention(*init).
+    """Return a call of `sort`, or of `Sorter.forward` on a new Sorter(*init).
 
     With `before`, it is a script: these steps are made first, on one new object: before=[step("update", k, v)]. A path
     may then also name a property, such as "Cache.length", which is read. If the path is a function, so are the steps.
@@ -156,6 +153,7 @@ def probe(
     With a `cotangent`, the outcome is {"value", "grads", "parameters"}; None marks a gradient that did not arrive.
     `look` reduces the result to the part that counts, and `any_dtype` says that the dtype does not count.
     `names` are the numbers that the error message must name, if these arguments must be refused.
+    `reads` returns what a wrong result shows, in the words of the course.
     `said` describes long arguments, such as "the shared example".
 
     With `on_device`, the call runs on a simulated machine with a GPU (with `gpu=False`, without one). All tensors are
@@ -168,7 +166,7 @@ def probe(
         raise TypeError(f"{path}: a script cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
     args, kwargs = tuple(map(_wide, args)), {name: _wide(arg) for name, arg in (kwargs or {}).items()}
-    given = (path, args, kwargs, made, cotangent, look, any_dtype, said, weights, names, place, tuple(before))
+    given = (path, args, kwargs, made, cotangent, look, any_dtype, said, reads, names, place, tuple(before))
     return Probe(*given, attribute)
 
 

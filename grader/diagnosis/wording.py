@@ -16,9 +16,8 @@ from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.likely_line import Line
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import ProbeOutcome, Side, Unreadable, likeness, plain_difference
-from grader.diagnosis.probe import Probe, SimulatedMachine, axes_of
+from grader.diagnosis.probe import Probe, Reading, SimulatedMachine, axes_of
 from grader.diagnosis.reproducer import expression, literal
-from grader.diagnosis.weights_reading import Reading, read_weights
 
 WIDTH = 78
 MAX_LINES = 15
@@ -51,7 +50,7 @@ def diagnosis_text(
     if finding.deviation is not None and shows_values(finding, hidden, own=own):
         number = shown_probe(finding, prints, observed)
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
-        reading = read_weights(found.value, probe.weights) if probe.weights else None
+        reading = probe.reads(found.value) if probe.reads else None
         parts += [_wrapped(call_of(probe), 4), *_against(finding.deviation.side, probe, found, expected)]
         evidence = reading.evidence if reading else _sums(found.value, expected.value)
         parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])

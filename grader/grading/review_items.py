@@ -53,7 +53,7 @@ def _of_costs(submission: Submission, costs: Iterable[Cost]) -> Iterator[ReviewI
 
 
 def source_texts(submission: Submission) -> dict[str, str]:
-    """Return the text of every file, by its name in messages: a cell of a notebook is `softmax.ipynb[3]`."""
+    """Return the text of every file, by its name in messages: a cell of a notebook is `warm_up.ipynb[3]`."""
     found = {}
     for source in submission.sources.values():
         name = plain_name(source.file)

@@ -14,8 +14,8 @@ from grader.core.report import Report, file_name
 from grader.core.safe_text import one_line
 from grader.course.course import Course
 from grader.course.seeds import course_secret
+from grader.pages.cost_plot import Plotter
 from grader.pages.page_leaks import PageSearch
-from grader.pages.plots import Plotter
 from grader.pages.rendering import render
 from grader.pages.report_page import report_page
 from grader.platforms.class_list import ClassList

@@ -10,7 +10,7 @@ from grader.core.excerpt import excerpt_of
 from grader.core.report import CostResult, ForbiddenCall, Report
 from grader.core.safe_text import one_line, printable
 from grader.course.module import Module
-from grader.pages.plots import Plotter
+from grader.pages.cost_plot import Plotter
 from grader.pages.rendering import render
 from grader.pages.report_page import report_page
 from grader.workspace.own_costs import OwnCost

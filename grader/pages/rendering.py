@@ -18,11 +18,14 @@ LONGEST = 4_000  # characters of one text
 GENERATOR = '<meta name="generator" content="AttnLab">'
 
 
-def render(template: str, script: str = "", **context: Any) -> str:
-    """Return a page. Every text in it is escaped, and what could hide or forge text is shown as an escape."""
-    style, code = _asset("style.css"), _asset(script) if script else Markup("")
+def render(template: str, script: str = "", *, folder: Path = TEMPLATES, **context: Any) -> str:
+    """Return a page. Every text in it is escaped, and what could hide or forge text is shown as an escape.
+
+    The template and the script are in a folder; what a template extends or includes may also be one of ours.
+    """
+    style, code = _asset(TEMPLATES / "style.css"), _asset(folder / script) if script else Markup("")
     text = (
-        _environment()
+        _environment(folder)
         .get_template(template)
         .render(style=style, script=code, policy=content_policy(style, code), generator=Markup(GENERATOR), **context)
     )
@@ -46,9 +49,9 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> Environment:
     return Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -63,5 +66,5 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def _asset(name: str) -> Markup:
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+def _asset(path: Path) -> Markup:
+    return Markup(path.read_text(encoding="utf-8"))

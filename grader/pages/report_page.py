@@ -14,8 +14,7 @@ from grader.core.times import show_length
 from grader.course.api import REFLECT
 from grader.pages.cost_plot import CostPlot
 from grader.pages.heat_map import HeatMap, heat_maps
-from grader.pages.next_steps import next_steps
-from grader.pages.paragraphs import Paragraph, paragraphs_of
+from grader.pages.paragraphs import Paragraph, next_step_of, paragraphs_of
 from grader.platforms.items import Item, items_of, shown_diagnoses
 
 UNTRUE = "not true for your code: "  # how the public text of a hidden check begins
@@ -23,7 +22,7 @@ NOT_MEASURED = "NOT MEASURED"
 NO_FORMULA = "not a polynomial"  # a list of powers, one for each direction, fills a screen
 _WORDS = {"passed": "passed", "failed": "FAILED", "not_run": "not run", "fault": "not graded"}
 _SUITES = {"visible": "visible check", "hidden": "hidden check", "cost": "cost"}
-Plots = Mapping[str, CostPlot]  # by the name of a cost, such as `softmax work`
+Plots = Mapping[str, CostPlot]  # by the name of a cost, such as `sort work`
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def report_page(
             f"{item.target or 'your submission'}: {item.points:g} points" for item in report.reviews if item.is_open
         ),
         unmeasured=tuple(_unmeasured(report)),
-        steps=next_steps(report, own=own),
+        steps=_next_steps(report, own=own),
         made_with=f"AttnLab {report.environment.get('attnlab') or ''}".strip(),
         own_lines=frozenset(line for one in excerpts if one for line in one.lines),
     )
@@ -282,3 +281,31 @@ def _unmeasured(report: Report) -> Iterator[str]:
     for check in report.asked:
         if check.outcome in ("not_run", "held_back"):
             yield f"{check.target}, {check.property}: {check.message or 'not run'}"
+
+
+def _next_steps(report: Report, *, own: bool) -> tuple[str, ...]:
+    """Return one to three sentences: the first thing to fix comes first."""
+    slug = report.module.partition("_")[2] or report.module
+    if report.status == "not_importable":
+        return (f"Fix the error above, so that Python can load your file. Then run `attn test {slug}`.",)
+    if report.score is None:
+        return ("There is nothing for you to do: the grader failed, not your code. Your work will be graded again.",)
+    steps = []
+    first = report.first_diagnosis
+    failed = [check for check in report.checks if check.outcome == "failed"]
+    if first is not None and first.target:
+        advice = next_step_of(first.message)
+        steps.append(f"Begin with {first.target}. {advice[:1].upper()}{advice[1:]}".strip())
+    elif failed:
+        steps.append(f"Begin with {failed[0].target}: {failed[0].property}. Then run `attn test {slug}`.")
+    costly = [cost for cost in report.costs if cost.verdict == "fail"]
+    if costly and not failed:
+        steps.append(f"See what {costly[0].function} costs, and where: `attn profile {slug} {costly[0].function}`.")
+    if report.forbidden:
+        call = report.forbidden[0]
+        steps.append(f"Write {call.target} without {call.call} (line {call.line}).")
+    if report.needs_review and not own:
+        steps.append("Your course staff still has to decide something. You need not do anything about that.")
+    if not steps:
+        steps.append(f"Run `attn complete {slug}`." if own else "Nothing is wrong here. Go on with the next module.")
+    return tuple(steps)

@@ -17,7 +17,7 @@ WATCHED = ("call", "make", "vjp", "on_device", "on_gpu")  # the requests whose a
 class Change:
     """An argument that was different after a call."""
 
-    call: str  # `softmax`, or `Attention.forward`; `Attention` is the constructor
+    call: str  # `sort`, or `Sorter.forward`; `Sorter` is the constructor
     argument: int | str  # its position, from 0, or its keyword
     check: str
 

@@ -278,7 +278,7 @@ class Handle:
 
 
 class Student:
-    """The student's module: `student.softmax(x)` runs their softmax in the worker and returns its result."""
+    """The student's module: `student.sort(x)` runs their sort in the worker and returns its result."""
 
     def __init__(self, session: Session, api: Api) -> None:
         self._session = session

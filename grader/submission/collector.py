@@ -35,7 +35,7 @@ class Helper:
     who: tuple[Identity, ...]
     harmless: bool
     container: Identity | None = (
-        None  # whose folder it may be in: `attn grade ana` finds ana/softmax.py and ana/utils.py
+        None  # whose folder it may be in: `attn grade ana` finds ana/warm_up.py and ana/utils.py
     )
 
 

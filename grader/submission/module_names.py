@@ -21,7 +21,7 @@ NO_FUNCTION = "defines no function of any module"
 GIVEN = "is a fallback that the course gives to students, not their work"
 CONTAINERS = ("modules", "submitted")  # folders that contain modules or submissions
 
-# What a browser, a file manager or a platform adds: `softmax (1)`, `softmax-1`, `softmax - Copy`, `Copy of softmax`.
+# What a browser, a file manager or a platform adds: `warm_up (1)`, `warm_up-1`, `warm_up - Copy`, `Copy of warm_up`.
 _ADDED = re.compile(r"(?:[ _-]*\(\d+\)|[ _-]+\d{1,3}|[ _-]+copy(?:[ _-]*\(?\d*\)?)?)+$")
 _COPY_OF = re.compile(r"^copy of ")
 # A pattern, not a parser: this text is a student's, and a parser can be crashed.

@@ -133,7 +133,7 @@ def _doubt(names: ModuleNames, path: Path, listing: Listing) -> str:
 
 
 def _student_of(names: ModuleNames, path: Path) -> str:
-    """Return whose file one path is: `ana/01_softmax/softmax.py`, `ana/softmax.py` or `ana.py`."""
+    """Return whose file one path is: `ana/01_warm_up/warm_up.py`, `ana/warm_up.py` or `ana.py`."""
     if not names.is_similar(path.stem) or path.is_relative_to(names.course.root / "modules"):
         return path.stem
     return next((folder.name for folder in path.parents if not names.is_module(folder.name)), "") or path.stem

@@ -16,7 +16,7 @@ from grader.sandbox.student import Call
 
 __tracebackhide__ = True  # pytest shows the message to a student, not the code of the assertion
 
-# Right softmax weights, computed in any style, sum to 1 within a few thousand rounding errors of their dtype.
+# Right weights, computed in any style, sum to 1 within a few thousand rounding errors of their dtype.
 ROW_SUM_GAP = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 
 MAX_OTHERS = 4  # lines with findings that a message names besides the first

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from grader.diagnosis.probe import Weights, probe
+from cli.attention.weights_reading import Weights
+from grader.diagnosis.probe import probe
 
 PAIR = np.array([0.0, 1.0])
 ROWS = np.array([[0.0, 2.0, 1.0], [1.0, 1.0, 3.0]])
@@ -27,8 +28,8 @@ def logarithms(value):
 
 PROBES = [
     probe("softmax", PAIR),
-    probe("softmax", SQUARE, weights=Weights(SQUARE)),
-    probe("softmax", ROWS, weights=Weights(ROWS)),
+    probe("softmax", SQUARE, reads=Weights(SQUARE)),
+    probe("softmax", ROWS, reads=Weights(ROWS)),
     probe("softmax", ROWS, kwargs={"axis": 0}),
     probe("softmax", BLOCK),
     probe("softmax", BLOCK, kwargs={"axis": 1}),
@@ -58,8 +59,8 @@ PROBES = [
     probe("log_softmax", SCORES),
     probe("softmax_with_temperature", PAIR, 2.0),
     probe("softmax_with_temperature", PAIR, 0.5),
-    probe("softmax_with_temperature", ROWS, 1.0, weights=Weights(ROWS)),
-    probe("softmax_with_temperature", ROWS, 2.5, weights=Weights(ROWS, scale=2.5)),
+    probe("softmax_with_temperature", ROWS, 1.0, reads=Weights(ROWS)),
+    probe("softmax_with_temperature", ROWS, 2.5, reads=Weights(ROWS, scale=2.5)),
     probe("softmax_with_temperature", ROWS, 3.0, kwargs={"axis": 0}),
     probe("softmax_with_temperature", np.array([0, 1, 3]), 2),
     probe("softmax_with_temperature", PAIR, 0.01),

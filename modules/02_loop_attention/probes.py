@@ -6,7 +6,8 @@ these cases one mistake could give many different results.
 
 import numpy as np
 
-from grader.diagnosis.probe import Weights, probe
+from cli.attention.weights_reading import Weights
+from grader.diagnosis.probe import probe
 
 # The shared example, "The cat sat on mat".
 Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]], dtype=float)
@@ -143,10 +144,10 @@ PROBES = [
     probe("scale_factor", 7, kwargs={"variance": 2.0}),
     probe("scale_factor", 100, 0.5),
     probe(ATTENTION, Q1[:1], K1[:2], V1[:2]),
-    probe(ATTENTION, Q23, K23, np.eye(3), weights=Weights(Q23 @ K23.T, scale=2.0, part=0)),
-    probe(ATTENTION, Q33, K33, V33, weights=Weights(Q33 @ K33.T, scale=3**0.5, part=1)),
-    probe(ATTENTION, Q25, K25, V25, weights=Weights(Q25 @ K25.T, scale=3**0.5, part=1)),
-    probe(ATTENTION, Q9, K9, V9, weights=Weights(Q9 @ K9.T, scale=3.0, part=1), said="vectors of nine entries"),
+    probe(ATTENTION, Q23, K23, np.eye(3), reads=Weights(Q23 @ K23.T, scale=2.0, part=0)),
+    probe(ATTENTION, Q33, K33, V33, reads=Weights(Q33 @ K33.T, scale=3**0.5, part=1)),
+    probe(ATTENTION, Q25, K25, V25, reads=Weights(Q25 @ K25.T, scale=3**0.5, part=1)),
+    probe(ATTENTION, Q9, K9, V9, reads=Weights(Q9 @ K9.T, scale=3.0, part=1), said="vectors of nine entries"),
     probe(ATTENTION, Q1, K1, V1),
     probe(
         ATTENTION,
@@ -154,7 +155,7 @@ PROBES = [
         K23,
         np.eye(3),
         np.array([[1, 1, 0], [0, 1, 1]]),
-        weights=Weights(Q23 @ K23.T, scale=2.0, mask=np.array([[1, 1, 0], [0, 1, 1]]), part=0),
+        reads=Weights(Q23 @ K23.T, scale=2.0, mask=np.array([[1, 1, 0], [0, 1, 1]]), part=0),
     ),
     probe(ATTENTION, MORE23, K23, V23),
     probe(ATTENTION, MORE23, K23, V23, FIRST_BLOCKED),

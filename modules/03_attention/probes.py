@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 
-from grader.diagnosis.probe import Weights, probe
+from cli.attention.weights_reading import Weights
+from grader.diagnosis.probe import probe
 
 HEAD = "ScaledDotProductAttention"
 FUNCTION = "scaled_dot_product_attention"
@@ -237,15 +238,15 @@ def explain(Q, K, V, tokens, tables, *, query=0, row=None, names=None, kwargs=No
     return probe(f"{HEAD}.explain", Q, K, V, tokens, *after, init=(Q.shape[1],), look=look, kwargs=kwargs, said=said)
 
 
-def method(name, *args, d_k=4, kwargs=None, said="", weights=None, names=()):
+def method(name, *args, d_k=4, kwargs=None, said="", reads=None, names=()):
     """Return a probe of one method of an instance for queries of width d_k."""
-    return probe(f"{HEAD}.{name}", *args, init=(d_k,), kwargs=kwargs, said=said, weights=weights, names=names)
+    return probe(f"{HEAD}.{name}", *args, init=(d_k,), kwargs=kwargs, said=said, reads=reads, names=names)
 
 
 def shares(scores, *mask, d_k=4, said=""):
     """Return a probe of compute_weights."""
     seen = Weights(scores, mask=mask[0] if mask else None)
-    return method("compute_weights", scores, *mask, d_k=d_k, said=said, weights=seen)
+    return method("compute_weights", scores, *mask, d_k=d_k, said=said, reads=seen)
 
 
 def seen_in(Q, K, mask, part):
@@ -256,12 +257,12 @@ def seen_in(Q, K, mask, part):
 def forward(Q, K, V, *mask, said="", part=1):
     """Return a probe of forward that should return a result."""
     seen = seen_in(Q, K, mask[0] if mask else None, part)
-    return method("forward", Q, K, V, *mask, d_k=Q.shape[-1], said=said, weights=seen)
+    return method("forward", Q, K, V, *mask, d_k=Q.shape[-1], said=said, reads=seen)
 
 
 def attend(Q, K, V, *mask, said="", part=1):
     """Return a probe of the function that should return a result."""
-    return probe(FUNCTION, Q, K, V, *mask, said=said, weights=seen_in(Q, K, mask[0] if mask else None, part))
+    return probe(FUNCTION, Q, K, V, *mask, said=said, reads=seen_in(Q, K, mask[0] if mask else None, part))
 
 
 PROBES = [

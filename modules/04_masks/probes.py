@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from grader.diagnosis.probe import Weights, probe
+from cli.attention.weights_reading import Weights
+from grader.diagnosis.probe import probe
 
 # Masks to combine, of every dtype and of shapes that broadcast.
 CAUSAL = np.tri(3, dtype=int)
@@ -58,8 +59,8 @@ def combined(*masks, **more):
 
 def weighed(scores, mask, said="", **kwargs):
     """Return a probe of masked_softmax."""
-    weights = None if kwargs else Weights(scores, mask=mask)
-    return probe("masked_softmax", scores, mask, kwargs=kwargs, said=said, weights=weights)
+    reads = None if kwargs else Weights(scores, mask=mask)
+    return probe("masked_softmax", scores, mask, kwargs=kwargs, said=said, reads=reads)
 
 
 PROBES = [

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from grader.diagnosis.probe import Weights, probe
+from cli.attention.weights_reading import Weights
+from grader.diagnosis.probe import probe
 
 LAYER = "ScaledDotProductAttention.forward"
 EXAMPLE = "the shared example"
@@ -178,10 +179,10 @@ def attend(case, *mask, said="", init=(), **more):
     """Return a call of a layer with the right width, in eval mode."""
     q, k = (x.double().numpy() for x in case[:2])
     blocked = mask[0].double().numpy() if mask and mask[0].dim() <= len(case[0].shape) else None
-    weights = (
+    reads = (
         Weights(q @ k.swapaxes(-1, -2), float(q.shape[-1]) ** 0.5, blocked, 1) if q.shape[-1] == k.shape[-1] else None
     )
-    return probe(LAYER, *case, *mask, init=init or (q.shape[-1],), said=said, weights=weights, **more)
+    return probe(LAYER, *case, *mask, init=init or (q.shape[-1],), said=said, reads=reads, **more)
 
 
 def push(case, output=True, weights=False, mask=None, said="", **more):

@@ -67,7 +67,7 @@ def test_the_example_of_the_documentation_is_valid(course_copy: Course) -> None:
 
 
 def test_every_example_can_be_copied(small: Course) -> None:
-    text = "\n".join(EXAMPLES.values()).replace("softmax", "tiny").replace('"Monday"', '"Mon"')
+    text = "\n".join(EXAMPLES.values()).replace("warm_up", "tiny").replace('"Monday"', '"Mon"')
     write(small.root, {"course.toml": text})
     read_course_rules(small).marking(small)
 

@@ -92,12 +92,12 @@ def test_two_modules_with_the_same_number_are_refused(course_copy: Course) -> No
 def test_folder_that_is_not_a_module_name_is_refused(course_copy: Course) -> None:
     folder = course_copy.modules[0].folder
     folder.rename(folder.with_name("softmax"))
-    with pytest.raises(CourseError, match="Name the folder like 01_softmax"):
+    with pytest.raises(CourseError, match="Name the folder like 01_warm_up"):
         read_course(course_copy.root)
 
 
 def test_example_of_every_key_is_valid(course_copy: Course) -> None:
-    lines = [line.replace('["01_softmax"]', "[]") for line in KEYS.values()]
+    lines = [line.replace('["01_warm_up"]', "[]") for line in KEYS.values()]
     (course_copy.modules[0].folder / "module.toml").write_text("\n".join(lines))
     assert read_course(course_copy.root).modules[0].points == 20
 

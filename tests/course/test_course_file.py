@@ -25,12 +25,18 @@ learner = "a student who sorts"
 module = "sorting.race"
 help = "Watch two sorts race."
 examples = {"attn race" = "the two sorts of the lesson", 'attn race "my words"' = "your own"}
+choices = ["bubble", "quick"]
+beside = ["01_sort"]
+site_page = "race.html"
 """
 RACE = View(
     "race",
     "sorting.race",
     "Watch two sorts race.",
     {"attn race": "the two sorts of the lesson", 'attn race "my words"': "your own"},
+    ("bubble", "quick"),
+    ("01_sort",),
+    "race.html",
 )
 
 
@@ -71,6 +77,7 @@ def test_the_rules_are_those_that_are_read() -> None:
         ('[views.race]\nmodule = "a.b"', "views.race.help: is missing"),
         ('[views.race]\nmodule = "a b"\nhelp = "x"', "views.race.module: cannot be 'a b'"),
         ('[views.Race]\nmodule = "a"\nhelp = "x"', "views.Race: is not the name of a command"),
+        ('[views.race]\nmodule = "a"\nhelp = "x"\nchoices = "x"', "views.race.choices: must be a list of texts"),
         ('[views.race]\nmodul = "a"\nhelp = "x"', "views.race.modul: is not a key here. Did you mean module?"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The parts of diagnosis: reading weights, finding the line, comparing outcomes, and the text."""
+"""The parts of diagnosis: finding the line, comparing outcomes, and the text."""
 
 from __future__ import annotations
 
@@ -11,62 +11,10 @@ from grader.diagnosis.diagnose import Diagnoser
 from grader.diagnosis.encoding import outcome_data, outcome_of
 from grader.diagnosis.likely_line import Line, likely_line, telling_words
 from grader.diagnosis.outcome import Likeness, ProbeOutcome, Side, compare, likeness
-from grader.diagnosis.probe import Weights, probe
-from grader.diagnosis.weights_reading import read_weights
+from grader.diagnosis.probe import probe
 from grader.diagnosis.wording import call_of
 from grader.submission.submission import Source
 from tests.conftest import GradeSource
-
-SCORES = np.array([[0.0, 2.0, 1.0], [4.0, 1.0, 3.0]])
-CAUSAL = np.array([[1, 0, 0], [1, 1, 0]])
-
-
-def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
-    exps = np.exp(scores)
-    return np.asarray(exps / exps.sum(axis=axis, keepdims=True))
-
-
-class TestReading:
-    def test_right_weights_give_no_reading(self) -> None:
-        assert read_weights(softmax(SCORES / 2), Weights(SCORES, scale=2)) is None
-
-    @pytest.mark.parametrize("divisor", [1.0, 4.0, 0.5, 1.7])
-    def test_scale_is_read_from_weights(self, divisor: float) -> None:
-        found = read_weights((softmax(SCORES / divisor), None), Weights(SCORES, scale=2, part=0))
-        assert found is not None
-        assert f"scores divided by {divisor:g}; it should be 2" in found.evidence
-
-    def test_axis_is_read_from_weights(self) -> None:
-        found = read_weights(softmax(SCORES, axis=0), Weights(SCORES))
-        assert found is not None
-        assert found.cause == "the softmax runs over the queries, not over the keys"
-        found = read_weights(np.exp(SCORES) / np.exp(SCORES).sum(), Weights(SCORES))
-        assert found is not None
-        assert "all weights of the table together sum to 1" in found.cause
-
-    def test_mask_is_read_from_weights(self) -> None:
-        of = Weights(SCORES, mask=CAUSAL)
-        for weights, cause in [
-            (softmax(SCORES), "the mask is not used"),
-            (softmax(SCORES) * CAUSAL, "the mask is applied after the softmax"),
-            (softmax(np.where(CAUSAL, -np.inf, SCORES)), "the mask is inverted"),
-        ]:
-            found = read_weights(weights, of)
-            assert found is not None
-            assert cause in found.cause
-        assert read_weights(softmax(np.where(CAUSAL, SCORES, -np.inf)), of) is None
-
-    def test_equal_weights_do_not_depend_on_scores(self) -> None:
-        found = read_weights(np.full((2, 3), 1 / 3), Weights(SCORES))
-        assert found is not None
-        assert found.cause == "the weights do not depend on the scores"
-
-    @pytest.mark.parametrize(
-        "value", [None, (), "text", np.zeros(3), np.full((2, 3), np.nan), np.array([["a"] * 3] * 2)]
-    )
-    def test_other_values_give_no_reading(self, value: object) -> None:
-        assert read_weights(value, Weights(SCORES)) is None
-
 
 FILE = '''import numpy as np
 

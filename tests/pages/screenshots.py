@@ -56,6 +56,8 @@ def _class_pages(folder: Path) -> None:
 
 def _explorer(folder: Path) -> None:
     """Make the explorer of a student who forgets the scale."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "course.toml", folder)
     for name in EXPLORED:
         shutil.copytree(ROOT / "modules" / name, folder / "modules" / name)
         file = f"{name}/{name[3:]}.py"

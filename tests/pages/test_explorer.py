@@ -31,6 +31,7 @@ def explorer(attn: Attn, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a student who does not scale, and has masks and positions."""
     needs_browser()
     folder = tmp_path_factory.mktemp("explorer")
+    shutil.copy(ROOT / "course.toml", folder)
     for name in MODULES:
         shutil.copytree(ROOT / "modules" / name, folder / "modules" / name)
         file = f"{name}/{name[3:]}.py"
@@ -125,6 +126,7 @@ def test_a_token_is_followed_by_mouse_and_keyboard(browser: Browser, explorer: P
 @pytest.mark.exhaustive
 def test_two_heads_are_those_of_the_own_layer(browser: Browser, attn: Attn, tmp_path: Path) -> None:
     name = "06_multi_head_attention"
+    shutil.copy(ROOT / "course.toml", tmp_path)
     shutil.copytree(ROOT / "modules" / name, tmp_path / "modules" / name)
     file = f"{name}/{name[3:]}.py"
     (tmp_path / "modules" / file).write_text((ROOT / "solutions" / file).read_text())

@@ -12,18 +12,31 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cli.author.site.accessible import make_accessible
 from cli.author.site.home_page import home_page
-from cli.author.site.reference_explorer import reference_explorer
 from cli.author.site.site_map import site_map
 from cli.author.site.staging import stage
+from cli.views import import_view
 from grader.authoring.leak_search import LeakSearch, lines_of
 from grader.course.course import Course
+from grader.course.course_file import read_course_file
 
 NEEDED = ("sphinx", "myst_parser", "furo", "latex2mathml")
 CONFIGURATION = Path(__file__).with_name("sphinx")
 _BLOCK = re.compile(r"</?(?:p|pre|div|li|td|th|tr|br|h\d|summary|details|code)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
+
+# What the theme writes, and what we write in its place. axe-core finds each of these.
+CORRECTIONS = {
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+    '<th class="head"><p></p></th>': '<td class="head"></td>',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Site">',
+    '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="This page">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
+    "<pre>": '<pre tabindex="0">',
+    '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
+}
+# axe-core and some screen readers find no text in a header that is only a formula.
+_FORMULA_HEADER = re.compile(r'<th class="head">(<p><math[^>]*>(?:(?!</th>).)*</math></p>)</th>')
 
 
 class SiteError(Exception):
@@ -36,16 +49,18 @@ def build_site(course: Course, folder: Path) -> int:
         source, built = Path(scratch, "source"), Path(scratch, "built")
         pages = site_map(course)
         stage(pages, home_page(course, pages), source)
-        _run_sphinx(source, built, Path(scratch, "remembered"))
-        make_accessible(built)
-        explorer = reference_explorer(course, Path(scratch, "finished"))
-        (built / "explorer.html").write_text(explorer, encoding="utf-8")
+        _run_sphinx(course, source, built, Path(scratch, "remembered"))
+        _make_accessible(built)
+        shown = [view for view in read_course_file(course.root).views if view.site_page]
+        for view in shown:
+            made = import_view(view)["site_page"](course, Path(scratch, view.name))
+            (built / view.site_page).write_text(made, encoding="utf-8")
         if found := sorted(site_leaks(course, built)):
             raise SiteError("\n".join(["the site would show what students must not have:", *found]))
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(built, folder)
-    return len(pages) + 2
+    return len(pages) + 1 + len(shown)
 
 
 def site_leaks(course: Course, folder: Path) -> Iterator[str]:
@@ -61,12 +76,23 @@ def page_text(page: str) -> str:
     return html.unescape(_TAG.sub("", _BLOCK.sub("\n", page)))
 
 
-def _run_sphinx(source: Path, target: Path, remembered: Path) -> None:
+def _run_sphinx(course: Course, source: Path, target: Path, remembered: Path) -> None:
     """Run Sphinx. A warning, such as a link that leads nowhere, is an error."""
     if missing := next((name for name in NEEDED if importlib.util.find_spec(name) is None), None):
         raise SiteError(f"{missing} is not installed. Run: pip install 'attnlab[site]'")
     options = ["-W", "--keep-going", "-q", "-b", "html", "-c", str(CONFIGURATION), "-d", str(remembered)]
+    title = read_course_file(course.root).about.title
+    options += ["-D", f"project={title}", "-D", f"html_title={title}"]
     words = [sys.executable, "-m", "sphinx", *options, str(source), str(target)]
     done = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SiteError(f"Sphinx could not build every page:\n{done.stderr}")
+
+
+def _make_accessible(folder: Path) -> None:
+    """Correct every page of the theme in a folder, for a keyboard and a screen reader."""
+    for path in folder.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        for found, corrected in CORRECTIONS.items():
+            text = text.replace(found, corrected)
+        path.write_text(_FORMULA_HEADER.sub(r'<td class="head">\1</td>', text), encoding="utf-8")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from cli.author.site.site_map import SitePage
 from grader.course.course import Course
+from grader.course.course_file import read_course_file
 from grader.course.module import Module
 
 HEAD = """\
-# AttnLab
+# {title}
 
-A course on attention in which you write every part yourself: softmax, attention, masks, many heads, positions, a cache,
-flash attention, and in the end a small model that writes. A command, `attn`, checks your work and says which mistake
-you made.
+{description}
 
 - **Students** begin with {first} and the [guide for students](guides/student.md).
 - **Instructors** begin with the [guide for instructors](guides/instructor.md) and the [syllabus](guides/syllabus.md).
-- **The explorer** follows a sentence through attention, number by number. <a href="explorer.html">Open it</a>: this
-  is what a student sees whose modules are all right.
-
+{views}
 | | module | minutes |
 |---|---|---|
 """
@@ -32,7 +30,19 @@ def home_page(course: Course, pages: Iterable[SitePage]) -> str:
         f"| {module.name[:2]} | [{module.title}](lessons/{module.name}.md){_extra(module)} | {module.minutes} |"
         for module in course.all_modules
     ]
-    head = HEAD.format(first=f"[{first.title}](lessons/{first.name}.md)")
+    file = read_course_file(course.root)
+    views = [
+        f"- **attn {view.name}**: {view.help} "
+        f'<a href="{view.site_page}">See it</a> with the code of a student whose modules are all right.\n'
+        for view in file.views
+        if view.site_page
+    ]
+    head = HEAD.format(
+        title=file.about.title,
+        description=textwrap.fill(file.about.description or file.about.sentence, 120),
+        first=f"[{first.title}](lessons/{first.name}.md)",
+        views="".join(views),
+    )
     return head + "\n".join([*rows, "", *_contents(pages)]) + "\n"
 
 

@@ -8,6 +8,7 @@ const SAVE_MILLISECONDS = 250;
 const find = id => document.getElementById(id);
 const data = find("course");
 const course = JSON.parse(data.textContent);
+const buttons = course.views.filter(view => view.choices.length); // commands of this course that have a button
 const modules = new Map(course.modules.map(module => [module.name, module]));
 
 const WELCOME = module => [
@@ -24,7 +25,7 @@ let module; // the one that is shown
 let busy = false;
 const unsaved = new Map();
 
-const screen = new Screen(find("screen"), { run: pressed, go: goTo });
+const screen = new Screen(find("screen"), { run: pressed, go: goTo, views: course.views.map(view => view.name) });
 
 function textOf(one) {
   return files[one.path]?.text ?? one.stub;
@@ -119,7 +120,6 @@ const actions = {
   run: () => ask({ op: "run", module: module.name }, "Run"),
   test: () => attn("test", module.slug),
   hint: () => attn("hint", module.slug),
-  explain: () => attn("explain", find("token").value, "-m", module.slug),
   complete: () => attn("complete", module.slug),
   stop: () => python.stop("Stopped."),
   undo: () => attn("reset", module.slug, "--undo"),
@@ -127,6 +127,8 @@ const actions = {
   download,
   upload: () => find("file").click(),
 };
+
+for (const { name } of buttons) actions[name] = () => attn(name, find(`${name}-choice`).value, "-m", module.slug);
 
 // A command in the text of a screen was pressed. It may be without the module, which is the one that is shown.
 function pressed([name, ...words]) {
@@ -188,13 +190,13 @@ function open() {
   const wanted = modules.get(lesson) ?? module ?? course.modules[0];
   if (wanted === module) return;
   module = wanted;
-  document.title = `${module.title} · AttnLab`;
+  document.title = `${module.title} · ${course.title}`;
   for (const link of document.querySelectorAll("[data-module]")) {
     if (link.dataset.module === module.name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   find("file-name").textContent = `${module.slug}.py`;
-  find("explaining").hidden = !module.explains;
+  for (const view of buttons) find(`${view.name}-view`).hidden = !view.beside.includes(module.name);
   editor.open(module.path, textOf(module));
   screen.clear();
   screen.note(WELCOME(module));
@@ -233,7 +235,6 @@ async function main() {
     for (const button of document.querySelectorAll(".tools button")) button.disabled = true;
     showPython({ text: "Open this folder with a web server: run python -m http.server in it, then open http://localhost:8000", share: 0, failed: true });
   }
-  for (const token of course.tokens) find("token").append(new Option(token));
   try {
     store = await openStore(`attnlab ${location.pathname}`);
     files = await store.all();

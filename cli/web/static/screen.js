@@ -2,16 +2,21 @@
 const COLOURS = { 31: "bad", 32: "good", 33: "warn" };
 const CODE = /\x1b\[(\d+)m/;
 // A command is between backticks, or alone at the end of a line.
-const NAMES = "(?:test|hint|complete|explain|show|profile|next|submit|reset)";
-const COMMAND = new RegExp(`\`attn (${NAMES}(?: [\\w-]+)*)\`|(?<=^\\s*|: )attn (${NAMES}(?: [\\w-]+)*)$`, "g");
+const NAMES = ["test", "hint", "complete", "profile", "next", "submit", "reset"];
+
+function commandOf(names) {
+  const words = `(?:${names.join("|")})(?: [\\w-]+)*`;
+  return new RegExp(`\`attn (${words})\`|(?<=^\\s*|: )attn (${words})$`, "g");
+}
 
 const PLACE = /(\w+)\.py, (?:near )?line (\d+)|in line (\d+) of (\w+)\.py/g;
 
 export class Screen {
-  constructor(element, { run, go }) {
+  constructor(element, { run, go, views }) {
     this.element = element;
     this.run = run; // gets the words of a command that was pressed
     this.go = go; // gets the module and the number of a line that was pressed
+    this.command = commandOf([...NAMES, ...views]);
     this.rest = "";
     this.colour = "";
   }
@@ -53,7 +58,7 @@ export class Screen {
   text(text) {
     let end = 0;
     const pressable = [
-      ...[...text.matchAll(COMMAND)].map(found => [found, () => this.run((found[1] ?? found[2]).split(" "))]),
+      ...[...text.matchAll(this.command)].map(found => [found, () => this.run((found[1] ?? found[2]).split(" "))]),
       ...[...text.matchAll(PLACE)].map(found => [found, () => this.go(found[1] ?? found[4], Number(found[2] ?? found[3]))]),
     ].sort(([one], [other]) => one.index - other.index);
     for (const [found, press] of pressable) {

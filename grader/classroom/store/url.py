@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from grader.classroom.store.errors import StoreError
 
 SCHEMES = ("postgresql://", "postgres://")
-EXAMPLE = "postgresql://grader@db.example.edu/attention"
+EXAMPLE = "postgresql://grader@db.example.edu/classroom"
 ENCODE = "In a password, write %40 for @, %2F for /, %3A for :, %23 for # and %3F for ?"
 
 

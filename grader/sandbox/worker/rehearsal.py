@@ -33,7 +33,7 @@ def same(x, y=None, *, axis=-1):
 def fails(x):
     raise ValueError(f"{x} is not allowed")
 
-def softmax(x, axis=-1):
+def shares(x, axis=-1):
     x = np.asarray(x, dtype=np.float64)
     shifted = x - np.max(x, axis=axis, keepdims=True)
     weights = np.exp(shifted) / math.sqrt(4)
@@ -88,16 +88,16 @@ def _requests(*, tensors: bool, gradients: bool, meters: bool) -> Iterator[dict[
         torch, source = sys.modules["torch"], SOURCE + TORCH
         matrix = torch.ones(3, 3)
         values += [matrix, torch.ones(2, 3, dtype=torch.float64), torch.ones(2, requires_grad=True)]
-    load: dict[str, Any] = {"op": "load", "main": "rehearsal", "names": ["same", "softmax"]}
+    load: dict[str, Any] = {"op": "load", "main": "rehearsal", "names": ["same", "shares"]}
     load |= {"files": {"rehearsal": {"file": FILE, "cells": [source], "notebook": False}}}
     yield load
     yield _call(["same"], [[[one], {"axis": 0}] for one in values], inputs=False)
     yield _call(["same"], [[[one, (one, 1.5)], {}] for one in values], inputs=True)
     yield _call(["fails"], [[[1], {}]], inputs=False)
-    yield _call(["softmax"], [[[values[0]], {"axis": 0}]], inputs=False)
+    yield _call(["shares"], [[[values[0]], {"axis": 0}]], inputs=False)
     yield {"op": "get", "ref": [0, ["missing"]]}
-    yield {"op": "probe", "path": ["softmax"], "objects": [], "calls": [[0, [values[0]], {}, None, None, [], [], None]]}
-    measured = [[["softmax"], [["given", values[0]]], {}, None]]
+    yield {"op": "probe", "path": ["shares"], "objects": [], "calls": [[0, [values[0]], {}, None, None, [], [], None]]}
+    measured = [[["shares"], [["given", values[0]]], {}, None]]
     if tensors:
         yield {"op": "make", "ref": [0, ["Layer"]], "number": 1 << 40, "made": Recipe(()).data}
         yield {**_call([], [[[matrix], {}]], inputs=False), "ref": [1 << 40, []]}
@@ -107,7 +107,7 @@ def _requests(*, tensors: bool, gradients: bool, meters: bool) -> Iterator[dict[
     if meters:
         yield {**load, "how": "metered"}
         calls = [[{}, [], call] for call in measured]
-        yield {"op": "measure", "path": ["softmax"], "main": "rehearsal", "calls": calls}
+        yield {"op": "measure", "path": ["shares"], "main": "rehearsal", "calls": calls}
 
 
 def _call(path: list[str], calls: list[Any], *, inputs: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Blackboard: `Week 1_asilva_attempt_2026-10-01-12-00-00_softmax.py`, and a .txt about each attempt.
+"""Blackboard: `Week 1_asilva_attempt_2026-10-01-12-00-00_sort.py`, and a .txt about each attempt.
 
 The time has no time zone, so it only orders the attempts. Both the assignment's title and a user name may contain `_`.
 """

@@ -1,7 +1,7 @@
-"""Canvas: `silvaana_LATE_101_5551_softmax-1.py`, all files of a class in one zip without folders.
+"""Canvas: `silvaana_LATE_101_5551_sort-1.py`, all files of a class in one zip without folders.
 
 The name is the student's sortable name in lower case without blanks, then LATE if it was late, the number of the
-student, the number of the file, and the name of the file. An anonymous assignment has `anon_x7Q2d_5551_softmax.py`.
+student, the number of the file, and the name of the file. An anonymous assignment has `anon_x7Q2d_5551_sort.py`.
 The times in the zip are those of the download.
 """
 
@@ -19,7 +19,7 @@ _ENTRY = re.compile(
     r"(?:(?P<name>(?!LATE_|anon_)[^\W_][^_/]*)_)?(?P<late>LATE_)?(?:anon_(?P<anonymous>[^\W_]+)|(?P<id>\d+))_"
     r"(?:(?P<number>\d+)_(?P<file>[^/]+)|(?P<typed>text|link)\.html)"
 )
-_AGAIN = re.compile(r"-(?P<version>\d{1,4})(?=\.\w+$)")  # the second file of one name is called `softmax-1.py`
+_AGAIN = re.compile(r"-(?P<version>\d{1,4})(?=\.\w+$)")  # the second file of one name is called `sort-1.py`
 
 
 class Canvas:

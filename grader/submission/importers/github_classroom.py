@@ -1,4 +1,4 @@
-"""GitHub Classroom: `softmax-submissions/softmax-janedoe/`, a clone for each student or team.
+"""GitHub Classroom: `sort-submissions/sort-janedoe/`, a clone for each student or team.
 
 The account is what follows the assignment's name. The time is that of the last commit.
 """
@@ -15,7 +15,7 @@ from grader.submission.importers.claim import Claim, NotWork
 
 PLATFORM = "GitHub Classroom"
 _CONTAINER = re.compile(r"(?P<assignment>.+)-submissions(?:[ -]\(?\d+\)?)?")
-_BRANCH = re.compile(r"-(?:main|master)$")  # the zip of a repository is called `softmax-janedoe-main`
+_BRANCH = re.compile(r"-(?:main|master)$")  # the zip of a repository is called `sort-janedoe-main`
 
 
 class GitHubClassroom:

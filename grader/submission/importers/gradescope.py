@@ -1,4 +1,4 @@
-"""Gradescope: `assignment_12_export/submission_34/softmax.py`, and `submission_metadata.yml` about all of them.
+"""Gradescope: `assignment_12_export/submission_34/warm_up.py`, and `submission_metadata.yml` about all of them.
 
 The metadata names the submitters of each folder (a group has several), the time, and the times of earlier attempts,
 whose files are not in the export.

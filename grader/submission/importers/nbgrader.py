@@ -1,4 +1,4 @@
-"""nbgrader: `submitted/<student>/<assignment>/softmax.ipynb` with `timestamp.txt` beside it."""
+"""nbgrader: `submitted/<student>/<assignment>/warm_up.ipynb` with `timestamp.txt` beside it."""
 
 from __future__ import annotations
 

@@ -47,6 +47,7 @@ def copy_of_bundle(folder: Path) -> Path:
     folder.mkdir(parents=True)
     shutil.copytree(ROOT / "modules", folder / "modules", ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
     shutil.copy(ROOT / "constraints.txt", folder)
+    shutil.copy(ROOT / "course.toml", folder)
     return folder
 
 

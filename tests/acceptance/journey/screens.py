@@ -28,6 +28,7 @@ class _Bundle:
     def __init__(self, root: Path) -> None:
         self.root = root
         shutil.copytree(ROOT / "modules", root / "modules", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "course.toml", root)
 
     def file(self, name: str) -> Path:
         return self.root / "modules" / name / f"{name[3:]}.py"

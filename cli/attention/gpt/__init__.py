@@ -1,0 +1,1 @@
+"""`attn gpt`: train the student's own GPT, and let it write."""
