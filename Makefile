@@ -9,7 +9,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jail browser database demo test test-rest test-all test-every lint format docs site bench gpu clean
+.PHONY: setup jail browser database demo wheel test test-rest test-all test-every lint format docs site bench gpu clean
 
 setup: $(READY)
 
@@ -37,7 +37,7 @@ browser:
 	  echo "==> installing chromium with apt-get"; \
 	  { apt-get install -qq -y --no-install-recommends chromium || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; }; } >/dev/null 2>&1 \
 	  || echo "==> chromium could not be installed: the tests of pages in a browser are skipped"; \
-	else $(BIN)/python -m playwright install chromium >/dev/null 2>&1 \
+	else echo "==> downloading chromium for the tests of pages (into your home folder)"; $(BIN)/python -m playwright install chromium >/dev/null 2>&1 \
 	  || echo "==> chromium could not be installed: the tests of pages in a browser are skipped"; fi
 
 # For the tests of results in a database. They start a server of their own; without one they are skipped, and the last lines say so.
@@ -53,6 +53,12 @@ database:
 demo: $(READY)
 	@echo "==> grading the example class in examples/class (one of the ten never returns: a few seconds)"
 	@$(BIN)/attn grade examples/class --allow-unjailed --to reports/demo || test $$? -eq 1  # 1: not all have full marks
+
+# What is published. It is searched for solutions and hidden checks by tests/acceptance/test_installed.py.
+wheel: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m zipfile -l dist/*.whl
 
 test: lint
 	@echo "==> everything a change needs (about ten minutes on two cores)"

@@ -28,7 +28,7 @@ EXIT_INTERRUPTED = 130  # as in every shell
 # and shell completion import no command. Each file can then import what it needs at its top.
 COMMANDS = {
     # students
-    "init": ("cli.student.init", "Make a folder to work in."),
+    "init": ("cli.student.init", "Make a folder to work in, from the course of this package."),
     "status": ("cli.student.status", "Show how far you are with every module."),
     "start": ("cli.student.start", "Begin a module: what to read, what to edit, what to run."),
     "next": ("cli.student.start", "Begin the first module that is not complete yet."),

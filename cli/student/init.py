@@ -20,7 +20,7 @@ NO_COURSE = "this attn came with a bundle and carries no course of its own. Run 
 @click.argument("folder", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def init(folder: Path, as_json: bool) -> None:
-    """Make a folder to work in: every module with its lesson, its file to fill in, and its visible checks.
+    """Make a folder to work in, from the course of this package. It has every module: lesson, stub and visible checks.
 
     \b
     attn init course         in a new folder

@@ -28,10 +28,11 @@ def update(source: Path | None, as_json: bool) -> None:
     \b
     attn update ~/Downloads/week2.zip    new lessons and modules
     attn update ~/Downloads/ana.zip      your own work from a web course
-    attn update                          what `attn init` made: from the AttnLab that is installed now
+    attn update                          from the AttnLab that is installed
 
-    Without FROM, install the newer AttnLab first: `python -m pip install -U attnlab`, `uv tool upgrade attnlab` or
-    `pipx upgrade attnlab`. With uvx it is one command: `uvx attnlab@latest update`.
+    Without FROM, a folder that `attn init` made is updated. Install the newer AttnLab first: `python -m pip install -U
+    attnlab`, `uv tool upgrade attnlab` or `pipx upgrade attnlab`. With uvx it is one command: `uvx attnlab@latest
+    update`.
 
     A zip that `attn submit` made, or that you downloaded from a web course, has your own work. Its files take the
     place of yours, and a backup of yours is kept.

@@ -99,4 +99,4 @@ def test_the_wheel_is_that_of_the_bundle() -> None:
     from grader.authoring.bundle import WHEEL
 
     assert WHEEL in workflow_text([])
-    assert "constraints.txt" in (ROOT / "grader" / "authoring" / "bundle.py").read_text()
+    assert "constraints.txt" in (ROOT / "grader" / "course" / "student_files.py").read_text()
