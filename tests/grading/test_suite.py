@@ -174,6 +174,7 @@ def test_random_numbers_repeat_for_everyone_and_hidden_ones_are_secret(course_co
     assert run_one(course_copy, body)[1].detail != details[0]
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_waits_is_tried_once_more(
     course_copy: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +263,7 @@ class TestPlainPytest:
         environment = {**os.environ, "NO_COLOR": "1"}
         return subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
 
+    @pytest.mark.exhaustive
     def test_the_stub_fails_each_check_with_one_sentence(self, course_copy: Course) -> None:
         done = self.pytest(course_copy)
         assert done.returncode == 1
@@ -277,6 +279,7 @@ class TestPlainPytest:
         assert done.returncode == 0, done.stdout
         assert "5 passed" in done.stdout
 
+    @pytest.mark.exhaustive
     def test_a_file_that_does_not_import_says_why(self, course_copy: Course) -> None:
         course_copy.modules[0].stub.write_text("def softmax(x, axis=-1):\n    return x\nimport nothing_like_it\n")
         done = self.pytest(course_copy)
