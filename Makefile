@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
+# Test processes. One more than two cores: while a test waits for a time limit, its core is not idle.
+JOBS   ?= 3
 # One thread for NumPy and PyTorch: with more, test processes on the same cores wait for each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Where this is set, Python compiles every file again in every process that imports it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup jail browser database demo wheel test test-rest test-all test-every lint format docs site bench gpu clean
+.PHONY: setup jail browser database demo wheel check test test-rest test-all test-every style lint format docs site bench gpu clean
 
 setup: $(READY)
 
@@ -60,25 +62,37 @@ wheel: $(READY)
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m zipfile -l dist/*.whl
 
-test: lint
-	@echo "==> everything a change needs (about ten minutes on two cores)"
+# While you work: what can notice the files that changed since the last commit, or since SINCE=main.
+check: style
+	@echo "==> types, and the tests nearest to what changed"
+	$(BIN)/mypy
+	$(BIN)/python -m tests.changed $(if $(SINCE),--since $(SINCE))
+
+test: style
+	@echo "==> types, and everything a change needs (tests/test_types.py runs mypy beside the other tests)"
 	$(PYTEST) -m "not exhaustive"
 
 # What takes longer: every attack in every jail, every misconception graded and named, classes of hundreds.
 test-rest: $(READY)
-	@echo "==> the exhaustive runs (about 50 minutes on two cores)"
+	@echo "==> the exhaustive runs"
 	$(PYTEST) -m exhaustive
 
-test-all: test test-rest
+# Both in one run: what they share is made once, and no core waits at the end of the first.
+test-all: style
+	@echo "==> types, and all tests"
+	$(PYTEST)
 
-# test-rest leaves out some cases of the longest tests (tests/quick.py, `sampled`). This runs them all: before a release.
+# test-all leaves out some cases of the longest tests (tests/quick.py, `sampled`). This runs them all: before a release.
 test-every: export EVERY_CASE = 1
-test-every: test test-rest
+test-every: test-all
 
-lint: $(READY)
-	@echo "==> ruff and mypy"
+style: $(READY)
+	@echo "==> ruff"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint: style
+	@echo "==> mypy"
 	$(BIN)/mypy
 
 format: $(READY)

@@ -19,10 +19,11 @@ from grader.course.api import read_api
 from grader.course.course import Course, read_course
 from grader.course.module import Backend
 from grader.grading.grade import grade
+from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
-from grader.sandbox.jail.tiers import TierAttempt, best, open_spawner, survey
+from grader.sandbox.jail.tiers import TierAttempt, best, survey
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
@@ -47,10 +48,13 @@ def softmax(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 """
 
-# Files that take minutes, the longest first. They begin first, so that no core is left alone with one at the end.
-LONGEST = ["test_soundness", "test_journey", "test_honest", "test_right_solutions", "test_salts", "test_naming"]
-LONGEST += ["test_styles", "test_cheats", "test_pairs", "test_page", "test_notebooks", "test_strict", "test_class"]
-LONGEST += ["test_blocks", "test_parity", "test_layers", "test_reproducers", "test_contained"]
+# Files that take long, the longest first. They begin first, so that no core is left alone with one at the end.
+LONGEST = ["test_soundness", "test_types", "test_journey", "test_page", "test_parity", "test_cheats", "test_salts"]
+LONGEST += ["test_honest", "test_right_solutions", "test_styles", "test_naming", "test_blocks", "test_implementations"]
+LONGEST += ["test_autograde", "test_class", "test_gradescope", "test_shown_shapes", "test_strict", "test_contained"]
+LONGEST += ["test_jail", "test_reproducers", "test_pairs", "test_gpt", "test_sync", "test_submit", "test_layers"]
+LONGEST += ["test_results", "test_store", "test_notebooks", "test_grade", "test_explain", "test_bundle_names"]
+LONGEST += ["test_suite", "test_trained", "test_marking", "test_site", "test_transformer_on_top", "test_anonymous"]
 LONGEST += ["test_dev"]  # it waits for a proof that test_soundness makes
 
 StudentOf = Callable[..., Student]
@@ -97,6 +101,26 @@ def needs_jail() -> None:
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
 
 
+@cache
+def shared_workers(backend: Backend) -> Workers:
+    """Workers for all tests of this process: a zygote with PyTorch takes two seconds to start."""
+    return Workers(backend, None, None, alone=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _end_shared_workers() -> Iterator[None]:
+    yield
+    end_shared_workers()
+
+
+def end_shared_workers() -> None:
+    """End the zygotes of this process that tests have shared."""
+    backends: tuple[Backend, ...] = ("numpy", "torch")
+    for backend in backends:
+        shared_workers(backend).close()
+    shared_workers.cache_clear()
+
+
 def prove_once(*names: str) -> None:
     """Prove modules of this repository's course, unless a test of this or another process has done so."""
     course = read_course(ROOT)
@@ -133,11 +157,17 @@ def course_copy(tmp_path: Path) -> Course:
     return read_course(tmp_path / "course")
 
 
+class _Spawners(dict[Backend, Spawner]):
+    """The spawner of each backend, opened when it is first asked for."""
+
+    def __missing__(self, backend: Backend) -> Spawner:
+        return shared_workers(backend).spawner
+
+
 @pytest.fixture(scope="session")
-def spawners() -> Iterator[dict[Backend, Spawner]]:
+def spawners() -> dict[Backend, Spawner]:
     """One zygote for each backend, shared by all tests."""
-    with open_spawner("numpy") as plain, open_spawner("torch") as torch:
-        yield {"numpy": plain, "torch": torch}
+    return _Spawners()
 
 
 @pytest.fixture

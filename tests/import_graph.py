@@ -46,10 +46,16 @@ Graph = Mapping[str, set[str]]
 
 
 @cache
-def read_graph(root: Path = ROOT) -> Graph:
-    """Return the files that each file of grader/ and cli/ imports, by their dotted names."""
-    files = {_name(path, root): path for top in ("grader", "cli") for path in (root / top).rglob("*.py")}
+def read_graph(root: Path = ROOT, tops: tuple[str, ...] = ("grader", "cli")) -> Graph:
+    """Return the files that each file of these folders imports, by their dotted names."""
+    files = {_name(path, root): path for top in tops for path in _files(root / top)}
     return {name: set(_imports(path, files.keys())) - {name} for name, path in files.items()}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the Python files of the project below a folder: what students and authors wrote is data."""
+    data = {"data", "hidden", "peers"}
+    yield from (path for path in folder.rglob("*.py") if not data.intersection(path.relative_to(folder).parts))
 
 
 def _name(path: Path, root: Path) -> str:

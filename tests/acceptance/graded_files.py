@@ -13,6 +13,7 @@ from grader.course.notebook import read_cells
 from grader.grading.grade import full_suite, run_grading
 from grader.sandbox.jail.limits import Limits
 from grader.submission.submission import Source
+from tests.conftest import shared_workers
 from tests.quick import sampled
 from tests.submissions import with_earlier
 
@@ -43,7 +44,7 @@ def grade_files(
     suite = suite if salt is None else replace(suite, salt=salt)
     reports: list[Report] = []
     submissions = [with_earlier(course, module, _source(module, path), path.stem) for path in paths]
-    run_grading(suite, submissions, reports.append, limits, allow_unjailed=True)
+    run_grading(suite, submissions, reports.append, limits, workers=shared_workers(module.backend))
     return tuple(reports)
 
 

@@ -12,6 +12,7 @@ from grader.course.course import Course
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
+from tests.conftest import shared_workers
 from tests.sandbox.worker.gpu.cases import Case, cases
 from tests.submissions import submission_of
 
@@ -46,7 +47,8 @@ def reports(course: Course) -> Mapping[str, Report]:
         for case in CASES
     ]
     found: dict[str, Report] = {}
-    run_grading(suite, submissions, lambda one: found.update({one.submission: one}), allow_unjailed=True)
+    workers = shared_workers(module.backend)
+    run_grading(suite, submissions, lambda one: found.update({one.submission: one}), workers=workers)
     return found
 
 

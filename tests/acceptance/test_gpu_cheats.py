@@ -13,6 +13,7 @@ from grader.course.course import Course
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
+from tests.conftest import shared_workers
 from tests.diagnosis.naming import overlays
 from tests.submissions import submission_of
 
@@ -38,7 +39,8 @@ def reports(course: Course) -> Mapping[str, Report]:
     texts = {"the solution": solution} | {name: f"{solution}\n\n{cheat}" for name, cheat in CHEATS.items()}
     submissions = [replace(submission_of(course, module, text), student=name) for name, text in texts.items()]
     found: dict[str, Report] = {}
-    run_grading(suite, submissions, lambda one: found.update({one.submission: one}), allow_unjailed=True)
+    workers = shared_workers(module.backend)
+    run_grading(suite, submissions, lambda one: found.update({one.submission: one}), workers=workers)
     return found
 
 

@@ -120,6 +120,7 @@ def test_a_limit_that_is_marked_although_a_misconception_breaks_it(cache: Course
     assert "steps of KeyCache.update is marked as unguarded, but a misconception breaks it" in problems(cache)
 
 
+@pytest.mark.exhaustive
 def test_a_limit_that_allows_a_size_times_its_tile(tiles: Course) -> None:
     edit(tiles.modules[0].folder / "module.toml", 'mem = "b^2 + b*d + n*d"', 'mem = "b^2 + n*b + n*d"')
     found = problems(tiles)

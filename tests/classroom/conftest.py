@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.course import Course
-from tests.cli.conftest import EXECUTABLE
+from tests.cli.conftest import run_attn
 
 RIGHT = "def tiny(x):\n    return x + x\n"
 SQUARE = "def tiny(x):\n    return x ** 2\n"
@@ -30,7 +30,6 @@ def grade(tiny: Path) -> Grade:
     """Run `attn grade` in the tiny course."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [EXECUTABLE, "grade", *map(str, arguments), "--allow-unjailed"]
-        return subprocess.run(command, cwd=tiny, capture_output=True, text=True, check=False)
+        return run_attn("grade", *arguments, "--allow-unjailed", cwd=tiny)
 
     return run

@@ -236,6 +236,7 @@ class TestMap:
         assert done.returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_policy_best_lists_marks_that_lateness_changed(grade: Grade, tmp_path: Path) -> None:
     folder = write(tmp_path / "class", {"ana/try1/tiny.py": HALF, "ana/try2/tiny.py": RIGHT})
     write(tmp_path, {"times.csv": "id,submitted\nana,2026-10-01T12:00Z\n"})

@@ -54,6 +54,7 @@ def test_late_work_loses_the_penalty_unless_extended(grade: Grade, tmp_path: Pat
     assert f"{changed}\n  ben 01_tiny: 9 → 10\n  cy 01_tiny: 8 → 10\n" in again.stdout
 
 
+@pytest.mark.exhaustive
 def test_resume_keeps_the_rules_and_a_new_run_reports_dropped_ones(grade: Grade, tmp_path: Path) -> None:
     handed_in = write(tmp_path / "class", {"ana/tiny.py": RIGHT})
     set_time(handed_in / "ana" / "tiny.py", 1)
@@ -160,6 +161,7 @@ def test_each_folder_of_a_student_is_an_attempt(grade: Grade, tmp_path: Path) ->
     assert (grades(out)["ana"]["attempt"], grades(out)["ana"]["final"]) == ("try1", "10")
 
 
+@pytest.mark.exhaustive
 def test_a_file_directly_in_the_student_folder_is_an_attempt(grade: Grade, tmp_path: Path) -> None:
     files = {"ana/tiny.py": HALF, "ana/try2/tiny.py": RIGHT, "ben/tiny.py": RIGHT}
     handed_in = write(tmp_path / "class", files)

@@ -98,6 +98,7 @@ def test_resume_grades_only_what_changed(grade: Grade, handed_in: Path, tmp_path
     assert "0 of 5 are in" in grade(handed_in, "--to", out, "--resume").stderr
 
 
+@pytest.mark.exhaustive
 def test_a_corrected_test_changes_grades_and_the_changes_are_explained(
     grade: Grade, handed_in: Path, tmp_path: Path, tiny: Path
 ) -> None:
@@ -338,6 +339,7 @@ def test_two_runs_cannot_write_to_one_folder(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.exhaustive), 2], ids=["started", "forked"])
 def test_killed_grading_processes_lose_no_grade(tiny: Path, tmp_path: Path, jobs: int) -> None:
     """They are killed while a submission sleeps. That submission is graded again. If there are two, they are forked."""

@@ -10,18 +10,19 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 
-from grader.complexity.measurer import FunctionCosts, cost_measurer
-from grader.course.course import Course
+from grader.complexity.measurer import CostMeasurer, FunctionCosts, cost_measurer
+from grader.course.course import Course, read_course
 from grader.course.loading import earlier_solutions, load_reference
 from grader.course.module import Backend
 from grader.course.notebook import split_cells
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
-from tests.conftest import DATA
+from tests.conftest import DATA, ROOT
 from tests.quick import sampled
 
 FOLDER = DATA / "implementations"
@@ -60,13 +61,19 @@ IMPLEMENTATIONS = [one for one in ALL if one.module not in LONG]
 IMPLEMENTATIONS += sampled([one for one in ALL if one.module in LONG], 3)
 
 
+@cache  # so that the reference's results are computed once
+def measurer_of(name: str) -> CostMeasurer:
+    course = read_course(ROOT)
+    return cost_measurer(course.module(name), "a salt", load_reference(course, course.module(name)))
+
+
 def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, FunctionCosts]]:
     """Measure what a cell defines. Return the complete source, and the costs by function."""
     module = course.module(implementation.module)
     source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
     texts = {**earlier_solutions(course, module, source), module.slug: source}
     files = {slug: {"file": f"{slug}.py", "cells": [text.encode()], "notebook": False} for slug, text in texts.items()}
-    measurer = cost_measurer(module, "a salt", load_reference(course, module))
+    measurer = measurer_of(module.name)
     session = Session(spawner, Program(files, module.slug, ()), Limits())
     try:
         wanted = [one for one in measurer.contracts if one.target in implementation.defines]

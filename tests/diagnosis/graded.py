@@ -14,6 +14,7 @@ from grader.course.module import Module, read_text
 from grader.grading.grade import run_grading
 from grader.grading.suite import Suite
 from grader.submission.submission import Submission
+from tests.conftest import shared_workers
 from tests.diagnosis.naming import overlays
 from tests.quick import sampled
 from tests.submissions import submission_of
@@ -35,7 +36,7 @@ def some_of(ways: Sequence[Misconception], name: str) -> list[Misconception]:
 
 def graded(suite: Suite, submissions: list[Submission]) -> list[Report]:
     reports: list[Report] = []
-    run_grading(suite, submissions, reports.append, allow_unjailed=True)
+    run_grading(suite, submissions, reports.append, workers=shared_workers(suite.module.backend))
     return reports
 
 

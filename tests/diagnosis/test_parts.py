@@ -166,6 +166,7 @@ class TestWording:
             "no diagnosis: a fault of the grader, not of your code (CourseError)"
         ]
 
+    @pytest.mark.exhaustive
     def test_endless_function_is_not_called_again(self, grade_source: GradeSource) -> None:
         report = grade_source("def softmax(x, axis=-1):\n    while True:\n        pass\n")
         assert [one for one in report.diagnoses if one.target == "softmax"] == []

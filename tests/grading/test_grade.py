@@ -87,6 +87,7 @@ def test_a_busy_machine_changes_no_report(grade_source: GradeSource, course: Cou
     assert without_timing(grade_source(ODD)) == without_timing(grade_source(ODD))
 
 
+@pytest.mark.exhaustive
 def test_addresses_do_not_reach_a_report_even_if_a_text_is_cut(grade_source: GradeSource) -> None:
     for length in range(3968, 4000, 8):
         source = f"def softmax(x, axis=-1):\n    raise ValueError('x' * {length} + repr(object()) + 'y' * 90)\n"

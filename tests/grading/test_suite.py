@@ -174,6 +174,7 @@ def test_random_numbers_repeat_for_everyone_and_hidden_ones_are_secret(course_co
     assert run_one(course_copy, body)[1].detail != details[0]
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_waits_is_tried_once_more(
     course_copy: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from grader.course.course import Course, read_course
 from grader.grading.grade import full_suite, run_grading
 from grader.sandbox.session import Session
 from grader.testing.gradients import half_dtypes
-from tests.conftest import ROOT
+from tests.conftest import ROOT, shared_workers
 from tests.quick import quick_or_exhaustive
 from tests.submissions import submission_of
 
@@ -47,7 +47,8 @@ def test_what_is_sent_in_half_precision_is_tiny(course: Course, name: str, monke
     module = course.module(name)
     reports: list[Report] = []
     suite = replace(full_suite(course, module), measured=False)
-    run_grading(suite, [submission_of(course, module, course.solution(module).read_text())], reports.append)
+    solution = submission_of(course, module, course.solution(module).read_text())
+    run_grading(suite, [solution], reports.append, workers=shared_workers(module.backend))
     assert all(check.outcome == "passed" for check in reports[0].checks)
     assert {one.dtype for one in sent} == (set() if name in WITHOUT_HALF else set(half_dtypes()))
     assert max((one.numel() for one in sent), default=0) <= MOST_ENTRIES

@@ -196,6 +196,7 @@ def test_the_solution_keeps_the_names_of_a_namedtuple(solution: dict[str, Any]) 
     assert moved[0].tokens.device.type == "meta"
 
 
+@pytest.mark.exhaustive
 def test_the_stub_runs_up_to_the_first_function_to_be_written(module: Module) -> None:
     done = subprocess.run([sys.executable, str(module.stub)], capture_output=True, text=True, check=False)
     assert done.returncode == 1

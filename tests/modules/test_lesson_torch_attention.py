@@ -162,6 +162,7 @@ def test_the_solution_runs_as_a_file_and_learns_as_the_lesson_says(course: Cours
         assert told == pytest.approx([losses[at], *shares[at]], abs=6e-3)
 
 
+@pytest.mark.exhaustive
 def test_the_stub_runs_up_to_the_first_thing_to_be_written(module: Module) -> None:
     done = run(module.stub)
     assert done.returncode == 1

@@ -25,6 +25,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import arguments
+from tests.conftest import shared_workers
 from tests.quick import quick_or_exhaustive
 from tests.submissions import submission_of
 
@@ -96,7 +97,7 @@ def test_a_table_of_the_shown_answers_fails(course: Course, name: str) -> None:
     reports: list[Report] = []
     solution = course.solution(module).read_text()
     cheats = [submission_of(course, module, solution + table) for table in tables]
-    run_grading(suite, cheats, reports.append, allow_unjailed=True)
+    run_grading(suite, cheats, reports.append, workers=shared_workers(module.backend))
     for function, report in zip(TABLES[name], reports, strict=True):
         found = [check.target for check in report.checks if "other numbers of the shapes" in check.detail]
         assert function in found, [(check.name, check.detail) for check in report.checks if check.outcome == "failed"]
@@ -148,15 +149,15 @@ def test_every_shape_of_a_visible_check_is_in_a_hidden_comparison(course: Course
     suite = replace(full_suite(course, module), diagnosed=False)
     oracles: dict[str, Check] = {}
     solution = submission_of(course, module, course.solution(module).read_text())
-    with open_workers(module.backend, allow_unjailed=True) as workers:
+    workers = shared_workers(module.backend)
 
-        def body(checks: tuple[Check, ...], judge: Judge) -> None:
-            oracles.update({check.name: check for check in checks})
-            context = GradingContext(module, suite.api, checks, judge, None, None, None, workers, Limits())
-            report = NotingGrading(context, solution).run(workers.spawner)
-            assert report.score == report.max_score
+    def body(checks: tuple[Check, ...], judge: Judge) -> None:
+        oracles.update({check.name: check for check in checks})
+        context = GradingContext(module, suite.api, checks, judge, None, None, None, workers, Limits())
+        report = NotingGrading(context, solution).run(workers.spawner)
+        assert report.score == report.max_score
 
-        run_suite(suite, body)
+    run_suite(suite, body)
     made = SESSIONS.pop().made
     visible = {(label, shapes) for name, label, shapes in made if oracles[name].suite == "visible"}
     hidden = {

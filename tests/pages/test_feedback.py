@@ -114,6 +114,7 @@ def test_feedback_is_refused_where_something_is(attn: Attn, reports: Path, tmp_p
     assert "already exists" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_pages_go_into_the_feedback_of_nbgrader(attn: Attn, reports: Path, tmp_path: Path) -> None:
     file = tmp_path / "feedback" / "farah" / "01_softmax" / "softmax.html"
     file.parent.mkdir(parents=True)

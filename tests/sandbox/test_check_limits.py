@@ -20,6 +20,7 @@ def busy(seconds):
 """
 
 
+@pytest.mark.exhaustive
 def test_a_check_may_have_more_time_than_the_others(student_of: StudentOf) -> None:
     student = student_of(BUSY, limits=Limits(cpu_s=0.3, endings=5))
     session = student._session

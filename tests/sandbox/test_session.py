@@ -108,6 +108,7 @@ def test_a_call_that_takes_too_long_says_which_line_it_is_in(student_of: Student
     assert (place[0], place[1]) == (next(iter(student._session.program.lines)), 2)
 
 
+@pytest.mark.exhaustive
 def test_a_line_that_does_not_exist_is_not_believed(student_of: StudentOf) -> None:
     lie = "b'File \"%s\", line 99999 in x\\n' % __file__.encode()"
     source = f"import os, signal\ndef slow():\n    signal.signal(signal.SIGUSR1, lambda *_: os.write(3, {lie}))\n"
@@ -139,6 +140,7 @@ def test_worker_runs_the_code_of_this_checkout(student_of: StudentOf) -> None:
     assert student.where() == grader.__file__
 
 
+@pytest.mark.exhaustive
 def test_worker_that_uses_little_cpu_is_stopped_in_the_end(student_of: StudentOf) -> None:
     sip = (
         "import time\ndef sip():\n    while True:\n        end = time.process_time() + 0.01\n"

@@ -123,6 +123,7 @@ def test_grades_of_an_export_are_those_of_plain_folders(exports: Path, tmp_path:
     assert all(one == plain for one in found.values())
 
 
+@pytest.mark.exhaustive
 def test_late_work_of_an_export(course: Course, exports: Path, tmp_path: Path) -> None:
     del course
     needs_jail()

@@ -12,7 +12,7 @@ import sys
 
 from grader.sandbox.jail.tiers import planned, without
 from grader.sandbox.jail.view import gpu_devices
-from tests.acceptance.attacks.attack import read_attacks, some_of_each
+from tests.acceptance.attacks.attack import read_attacks, share_of, some_of_each
 from tests.acceptance.attacks.world import World
 
 
@@ -25,9 +25,11 @@ def main() -> None:
     parser.add_argument("--without", action="append", default=[], help="a layer to leave out")
     parser.add_argument("--only", action="append", help="attacks, by name or family")
     parser.add_argument("--each", type=int, help="only so many attacks of each family")
+    parser.add_argument("--share", type=int, nargs=2, metavar=("NUMBER", "COUNT"), help="see `share_of`")
     options = parser.parse_args()
     attacks = [one for one in read_attacks() if not options.only or {one.name, one.family} & set(options.only)]
     attacks = some_of_each(attacks, options.each) if options.each else attacks
+    attacks = share_of(attacks, *options.share) if options.share else attacks
     results: dict[str, list[str]] = {}
     with World() as world:
         if options.tier == "control":

@@ -17,13 +17,14 @@ from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.submission.submission import Source, Submission
-from tests.acceptance.attacks.attack import read_attacks, some_of_each
+from tests.acceptance.attacks.attack import ALIKE, read_attacks, share_of, some_of_each
 from tests.acceptance.attacks.surroundings import command
 from tests.acceptance.attacks.world import World
 from tests.conftest import LIMITS, ROOT, needs_tier
-from tests.quick import sampled
+from tests.quick import EVERY_CASE, sampled
 
 SOME = 3  # attacks of each family
+SHARES = 3  # root, an ordinary user, and workers with torch
 MINUTES = 20  # for all attacks, which take about one minute: only a hang takes longer
 
 
@@ -37,6 +38,17 @@ def attack(tier: str, surroundings: str, *options: str) -> dict[str, list[str]]:
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=MINUTES * 60)
     assert done.returncode == 0, f"the runner itself failed: {done.stderr[-3000:]}"
     reached: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])["reached"]
+    return reached
+
+
+def attack_share(tier: str, surroundings: str, number: int, count: int, *options: str) -> dict[str, list[str]]:
+    """Run a share of the attacks; with `make test-every`, or where only an ordinary user can be tried, all of them."""
+    if os.environ.get(EVERY_CASE) or os.geteuid() != 0:
+        reached = attack(tier, surroundings, *options)
+        assert len(reached) == len(read_attacks())
+        return reached
+    reached = attack(tier, surroundings, *options, "--share", str(number), str(count))
+    assert set(reached) == {one.name for one in share_of(read_attacks(), number, count)}
     return reached
 
 
@@ -57,19 +69,28 @@ def test_strict_holds_against_some_attacks_of_every_family() -> None:
     assert set(reached) == {one.name for one in some_of_each(read_attacks(), SOME)}
 
 
+@pytest.mark.parametrize("count", [1, 2, SHARES])
+def test_every_attack_is_in_a_share(count: int) -> None:
+    attacks = read_attacks()
+    names = [one.name for number in range(count) for one in share_of(attacks, number, count)]
+    assert {one.name for one in attacks} == set(names)
+    alike = [one.name for one in attacks if one.family in ALIKE]
+    assert [names.count(name) for name in alike] == [1] * len(alike)
+    assert all(names.count(one.name) == count for one in attacks if one.family not in ALIKE)
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("surroundings", ["root", "user"])
-def test_strict_holds(surroundings: str) -> None:
+@pytest.mark.parametrize(("surroundings", "number"), [("root", 0), ("user", 1)], ids=["root", "user"])
+def test_strict_holds(surroundings: str, number: int) -> None:
     needs_tier("strict")
-    reached = attack("strict", surroundings)
+    reached = attack_share("strict", surroundings, number, SHARES)
     assert {name: what for name, what in reached.items() if what} == {}
-    assert len(reached) == len(read_attacks())
 
 
 @pytest.mark.exhaustive
 def test_strict_holds_for_torch_workers() -> None:
     needs_tier("strict")
-    reached = attack("strict", "root" if os.geteuid() == 0 else "user", "--backend", "torch")
+    reached = attack_share("strict", "root" if os.geteuid() == 0 else "user", 2, SHARES, "--backend", "torch")
     assert {name: what for name, what in reached.items() if what} == {}
 
 

@@ -42,6 +42,7 @@ def is_whole(root: Path) -> bool:
     return left == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments",
     [

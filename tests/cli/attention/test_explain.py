@@ -85,6 +85,7 @@ def test_a_notebook_is_looked_at_too(attn: Attn, bundle: Path) -> None:
     assert done.stdout.startswith("02_loop_attention (loop_attention.ipynb): who looks at whom, causal mask\n")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("module", "stages"),
     [
@@ -149,6 +150,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("module", "more", "told"), some_cases({str(number): case for number, case in enumerate(WRONG)}, every=3)
 )
@@ -180,6 +182,7 @@ def test_weights_that_are_no_shares_are_said(attn: Attn, bundle: Path, work: Wor
     assert json.loads(attn("show", "--json", cwd=bundle).stdout, parse_constant=pytest.fail)["sums"] == [None] * 5
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("module", [LOOPS, ARRAYS])
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_map_has_every_weight_and_its_sum(
@@ -206,6 +209,7 @@ def test_the_map_has_every_weight_and_its_sum(
     assert not [name for element in picture.iter() for name in element.attrib if "href" in name]
 
 
+@pytest.mark.exhaustive
 def test_shades_are_plain_where_the_terminal_is(bundle: Path, work: Work) -> None:
     work(LOOPS)
 
@@ -221,6 +225,7 @@ def test_shades_are_plain_where_the_terminal_is(bundle: Path, work: Work) -> Non
     assert "1.00 ██    0.00       0.00" in shown("utf-8")
 
 
+@pytest.mark.exhaustive
 def test_a_mask_that_is_ignored_is_said(attn: Attn, bundle: Path, work: Work) -> None:
     work(
         LOOPS,
@@ -260,6 +265,7 @@ def test_a_failing_map_draws_nothing(attn: Attn, bundle: Path, tmp_path: Path) -
     assert not (tmp_path / "map.svg").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_cannot_be_loaded_is_the_students_to_mend(attn: Attn, bundle: Path, work: Work) -> None:
     work(LOOPS).write_text("import nothing_of_the_kind\n")
     for command in (["explain", "cat"], ["show"]):

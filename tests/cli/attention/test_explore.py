@@ -51,6 +51,7 @@ def tables(text: str, stage: str) -> dict[str, list[list[str]]]:
     return found
 
 
+@pytest.mark.exhaustive
 def test_the_numbers_are_those_of_explain(attn: Attn, course: Path) -> None:
     solve(course, ARRAYS, NO_SCALING)
     done = attn("explore", cwd=course)

@@ -91,6 +91,7 @@ def test_the_check_follows_the_settings_of_ruff(attn: Attn, tiny: Course) -> Non
     assert "modules/01_tiny/checks.py is not formatted Run: ruff format modules/01_tiny/checks.py." in told
 
 
+@pytest.mark.exhaustive
 def test_a_new_module_is_ready_to_be_filled_in(attn: Attn, tiny: Course) -> None:
     done = attn("dev", "new", "kv_cache", "--title", "Key-value cache", cwd=tiny.root)
     assert done.returncode == 0

@@ -46,6 +46,7 @@ def test_json_is_one_array_of_reports_and_nothing_else(attn: Attn, tmp_path: Pat
     assert done.returncode == 1
 
 
+@pytest.mark.exhaustive
 def test_the_same_file_graded_by_two_processes_gives_the_same_bytes(attn: Attn, tmp_path: Path) -> None:
     odd = tmp_path / "odd.py"
     odd.write_text(

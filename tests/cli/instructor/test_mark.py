@@ -80,6 +80,7 @@ def test_points_and_the_reason_are_in_the_class_list_beside_the_automatic_score(
     )
 
 
+@pytest.mark.exhaustive
 def test_points_survive_grading_again(root: Path) -> None:
     mark(root, "2", "1", "--points", "7", "--because", "because")
     for options in ((), ("--resume",)):

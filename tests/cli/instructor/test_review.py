@@ -242,6 +242,7 @@ def test_a_folder_without_reports_exits_2(tmp_path: Path) -> None:
     assert "there are no reports in" in done.output
 
 
+@pytest.mark.exhaustive
 def test_two_targets_must_be_told_apart(folder: Path, attn: Attn) -> None:
     both = UNDECIDED + "\n\ndef log_softmax(x, axis=-1):\n    return np.log(softmax(x, axis))\n"
     (folder / "class" / "ana" / "softmax.py").write_text(both)
@@ -257,6 +258,7 @@ def test_two_targets_must_be_told_apart(folder: Path, attn: Attn) -> None:
     assert not report(folder)["needs_review"]
 
 
+@pytest.mark.exhaustive
 def test_the_best_attempt_is_chosen_again(folder: Path, attn: Attn) -> None:
     slow = UNDECIDED.replace("np.linalg.svd(np.ones((2, 2)))", "for _ in x: pass")  # too many steps
     write(folder / "class", {"ana/slow/softmax.py": slow})

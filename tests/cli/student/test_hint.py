@@ -58,6 +58,7 @@ To try this call, paste it after this command:
 """)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "extra"), [("01_softmax", AXIS_ZERO), ("04_masks", AFTER)])
 def test_the_bundle_names_what_the_grader_names(attn: Attn, bundle: Path, name: str, extra: str) -> None:
     path = write(bundle, name, extra)

@@ -52,6 +52,7 @@ def test_a_published_solution_is_taken_and_shown(
     assert attn("status", cwd=bundle).stdout.startswith("01_softmax               not started")
 
 
+@pytest.mark.exhaustive
 def test_the_costs_are_compared(attn: Attn, bundle: Path, published: Path) -> None:
     attn("update", published, cwd=bundle)
     slow = (

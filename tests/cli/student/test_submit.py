@@ -200,6 +200,7 @@ def zipped(folder: Path, inside: str = "") -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "inside",
     [
@@ -253,6 +254,7 @@ def test_an_update_keeps_the_students_work_with_its_time(attn: Attn, bundle: Pat
     assert (bundle / FOLDER / "softmax.py.new2").is_file()
 
 
+@pytest.mark.exhaustive
 def test_an_untouched_notebook_is_renewed_and_does_not_begin_to_count(attn: Attn, bundle: Path, newer: Path) -> None:
     aged(script(bundle), SOLUTION, 50)
     aged(notebook(bundle), make_notebook(STUB, "softmax"), 90)
@@ -517,6 +519,7 @@ def test_wrong_options_write_nothing(attn: Attn, bundle: Path, arguments: list[s
     assert snapshot(bundle) == before
 
 
+@pytest.mark.exhaustive
 def test_nothing_begun_or_something_missing_is_said(attn: Attn, bundle: Path) -> None:
     done = attn("submit", "--student", "Zoë", cwd=bundle)
     assert (done.returncode, "no module has been started" in done.stderr) == (1, True)
@@ -544,6 +547,7 @@ def test_a_file_the_grader_would_refuse_is_refused_here(attn: Attn, bundle: Path
     assert not (bundle / "ana.zip").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_is_asked_who_and_whether(bundle: Path) -> None:
     script(bundle).write_text(STUB + "\n# begun\n")
     status, words = in_terminal(bundle, "ana\nn\n", "submit")

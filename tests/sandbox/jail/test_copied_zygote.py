@@ -52,6 +52,7 @@ def test_a_copy_ends_with_its_own_workers_only(zygote: ZygoteSpawner, opened: Ex
     assert workers[0].is_running()
 
 
+@pytest.mark.exhaustive
 def test_a_copy_stays_on_its_core_with_its_workers(zygote: ZygoteSpawner, opened: ExitStack) -> None:
     cores = psutil.Process().cpu_affinity()
     for core in cores:

@@ -398,6 +398,7 @@ def test_kills(student):
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("child", [True, False], ids=["a child", "the zygote"])
 @pytest.mark.parametrize("always", [True, False], ids=["every time", "once"])
 def test_kill_during_grading_costs_no_other_student_a_grade(

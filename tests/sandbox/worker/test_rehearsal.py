@@ -93,6 +93,7 @@ def test_every_request_of_a_rehearsal_is_answered(words: list[str], operations: 
     assert _printed(ANSWERS, *words) == operations.split()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("words", "found"), [(["thread"], "True"), ([], "False")])
 def test_a_thread_of_a_backward_pass_is_found_before_the_zygote_has_it(words: list[str], found: str) -> None:
     """With a second thread, a zygote could not fork: on a machine with a GPU, nothing would be graded."""
