@@ -22,7 +22,7 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import full_suite
-from grader.grading.workers import Workers, open_workers
+from grader.grading.workers import Workers
 from grader.submission.finder import find_submissions
 from grader.submission.submission import Submission
 from tests.conftest import DATA, ROOT, end_shared_workers, shared_workers

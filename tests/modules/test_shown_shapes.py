@@ -20,7 +20,6 @@ from grader.grading.run_suite import run_suite
 from grader.grading.shown_shapes import ShownShapes, with_other_numbers
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
 from grader.grading.suite import Judge
-from grader.grading.workers import open_workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
