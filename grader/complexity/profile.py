@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from grader.complexity.contract import METERS, Contract, CostLimit
 from grader.complexity.cost import WRONG_RESULTS, Cost, Event
 from grader.complexity.events import events_of
-from grader.complexity.judging import cost_of, judge
+from grader.complexity.judging import cost_of, judge_limit
 from grader.complexity.polynomial import Polynomial
 from grader.complexity.samples import Sample, Samples
 from grader.complexity.sampling import Expected, Sampler
@@ -95,9 +95,9 @@ def _costs(sampler: Sampler, polynomials: Mapping[str, Polynomial]) -> list[Cost
     """Compare everything that was measured with the limits."""
     samples, limits = sampler.samples, sampler.contract.limits
     if not samples.wrong:
-        return [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in limits]
+        return [judge_limit(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in limits]
     exact = _confirmed(samples, polynomials)
-    return [cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, WRONG_RESULTS) for limit in limits]
+    return [cost_of(samples, limit, str(exact.get(limit.meter, "")), "fail", None, WRONG_RESULTS) for limit in limits]
 
 
 def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentError | None:
@@ -155,11 +155,11 @@ def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:
     return Profile(contract, costs, events_of(samples), polynomials, {}, {})
 
 
-def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> Polynomial | str:
+def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> str:
     """Return a polynomial that shows why the large sizes failed. One of very many terms follows no rule."""
     if polynomial is None or len(polynomial.terms) > MOST_TERMS or not polynomial.beyond(limit.bound):
         return ""
-    return polynomial
+    return str(polynomial)
 
 
 def _polynomials(samples: Samples) -> dict[str, Polynomial]:

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from grader.complexity.growth import degree_of
 from grader.complexity.polynomial import Lattice, Polynomial, parse
-from grader.complexity.rays import degree_of
 
 NAMES = ("n", "d")
 

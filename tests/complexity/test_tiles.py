@@ -11,8 +11,8 @@ import pytest
 
 from grader.complexity.contract import Contract
 from grader.complexity.contract_reader import read_contracts
+from grader.complexity.growth import rays_of
 from grader.complexity.polynomial import Lattice, parse
-from grader.complexity.rays import rays_of
 from grader.complexity.secret_sizes import at_secret_sizes
 from grader.complexity.tiling import from_tiles, in_tiles
 from grader.course.module import Backend
