@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.complexity.arguments import STEP, require_argument
+from grader.complexity.arguments import CALL_NUMBER, require_argument, require_expression
 from grader.complexity.contract import METERS, CallSpec, Contract, CostLimit, ObjectSpec
-from grader.complexity.polynomial import Lattice, parse
-from grader.complexity.size_expression import require_expression
-from grader.complexity.tiling import Sizes, Tiles, in_tiles
+from grader.complexity.polynomial import Lattice, Sizes, Tiles, in_tiles, parse_polynomial
 from grader.core.compare import Tolerance
 from grader.course.module import CourseError, module_error
 from grader.sandbox.protocol.script import OWN
@@ -86,7 +84,10 @@ def _contract(name: str, table: Mapping[str, Any]) -> Contract:
         raise ValueError(f"{table['points']} points cannot be divided evenly among {', '.join(meters)}")
     limits = tuple(
         CostLimit(
-            meter, parse(_law(meter, table[meter])[0], names, tiles, constants), _law(meter, table[meter])[1], share
+            meter,
+            parse_polynomial(_law(meter, table[meter])[0], names, tiles, constants),
+            _law(meter, table[meter])[1],
+            share,
         )
         for meter in meters
     )
@@ -122,7 +123,7 @@ class _Known:
     objects: tuple[str, ...]
 
     def specs(self, specs: Any, *, repeated: bool = False) -> tuple[str, ...]:
-        return _checked(specs, (*self.sizes, STEP) if repeated else self.sizes, self.objects)
+        return _checked(specs, (*self.sizes, CALL_NUMBER) if repeated else self.sizes, self.objects)
 
     def init(self, specs: Any) -> tuple[str, ...]:
         return _checked(specs, self.sizes, None)
@@ -166,7 +167,7 @@ def _sizes(table: Any) -> tuple[tuple[str, ...], Sizes, Sizes, Tiles]:
 
 def _constants(table: Any, names: Collection[str]) -> dict[str, int]:
     for name, value in table.items():
-        if not _NAME.fullmatch(name) or name in names or name == STEP:
+        if not _NAME.fullmatch(name) or name in names or name == CALL_NUMBER:
             raise ValueError(f"{name} cannot be the name of a constant: it is taken, or not a lowercase name")
         _require_counts("constants", [value])
     return dict(table)

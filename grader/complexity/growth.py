@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import log2
 
 from grader.complexity.contract import Contract, CostLimit
-from grader.complexity.samples import Samples
-from grader.complexity.tiling import Sizes, Tiles, from_tiles
+from grader.complexity.polynomial import Sizes, Tiles, from_tiles
+from grader.complexity.sampling import CostSamples
 
 LENGTH = 12  # sizes of a ray: a quarter and half of them show the growth of the increase
 MIN_TAIL = 5  # counts that must be a polynomial, so that it is none by chance
@@ -77,7 +77,7 @@ class Growth:
     """How counts that are not a polynomial grow along a ray, and the power that a limit allows there."""
 
     ray: Ray
-    samples: Samples
+    samples: CostSamples
     degree: float
     allowed: int
     is_irregular: bool  # counts fall to a quarter at a larger size: they depend on the numbers, not on the size
@@ -89,7 +89,7 @@ class Growth:
         return f"({self.ray.name})^{round(self.degree)}"
 
 
-def growth_along(ray: Ray, samples: Samples, limit: CostLimit) -> Growth:
+def growth_along(ray: Ray, samples: CostSamples, limit: CostLimit) -> Growth:
     """Return how the counts of a meter grow along a ray that was measured."""
     counts = [samples.count(limit.meter, sizes) for sizes in ray.sizes()]
     shares = [count / float(limit.bound.at(sizes)) for count, sizes in zip(counts, ray.sizes(), strict=True)]

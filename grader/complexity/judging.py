@@ -1,4 +1,4 @@
-"""The judge: compares what was measured of a function with one limit, by the table at the end of this file.
+"""The judge: compares what was measured of a function with one limit, by the table VERDICTS at the end of this file.
 
 The first row whose condition holds gives the verdict and the sentence. Each threshold says why it has its value. What
 was seen in the corpus is from every count of the implementations, cheats and contracts below `tests/`.
@@ -15,9 +15,8 @@ from typing import Literal
 from grader.complexity.contract import EACH_STEP, CostLimit
 from grader.complexity.cost import CodeLine, Cost, CostVerdict
 from grader.complexity.growth import Growth, Ray, growth_along, rays_of
-from grader.complexity.polynomial import Polynomial, Powers
-from grader.complexity.samples import Samples
-from grader.complexity.tiling import Sizes, without_cut_tiles
+from grader.complexity.polynomial import Polynomial, Powers, Sizes, without_cut_tiles
+from grader.complexity.sampling import CostSamples
 
 # Powers above what a limit allows, for counts that are not a polynomial. A logarithm more shows as 0.36 at most, and
 # half a power as 0.5: a person decides. A whole power shows as 1, or a little less beside smaller terms.
@@ -37,7 +36,7 @@ ALWAYS_ELSE = 1_000
 # make the share fall with the size, so honest code stays near 1; a factor of 2 may come from a buffer that doubles.
 JUMP = 3
 
-Measure = Callable[[Sequence[Sizes]], Samples]  # measures at more sizes, and returns all samples
+Measure = Callable[[Sequence[Sizes]], CostSamples]  # measures at more sizes, and returns all samples
 Off = Literal["fewer", "more"]
 
 
@@ -45,7 +44,7 @@ Off = Literal["fewer", "more"]
 class Case:
     """A limit, and what was measured of a function; `polynomial` is what the counts at the small sizes give."""
 
-    samples: Samples
+    samples: CostSamples
     limit: CostLimit
     polynomial: Polynomial
     measure: Measure
@@ -99,8 +98,8 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of the table. With `too_little`, work is missing: it may be done in a call whose cost is unknown."""
+class VerdictRow:
+    """A row of VERDICTS. With `too_little`, work is missing: it may be done in a call whose cost is unknown."""
 
     name: str
     condition: Callable[[Case], Fact | None]
@@ -109,7 +108,7 @@ class Row:
     too_little: bool = False
 
 
-def judge_limit(samples: Samples, limit: CostLimit, polynomial: Polynomial, measure: Measure) -> Cost:
+def judge_limit(samples: CostSamples, limit: CostLimit, polynomial: Polynomial, measure: Measure) -> Cost:
     """Decide whether a function keeps a limit; `polynomial` is what its counts at the small sizes give."""
     row, fact = decide(Case(samples, limit, polynomial, measure))
     message = row.sentence.format(limit=limit.text, **fact.words)
@@ -117,16 +116,16 @@ def judge_limit(samples: Samples, limit: CostLimit, polynomial: Polynomial, meas
     return replace(cost, too_little=row.too_little)
 
 
-def decide(case: Case) -> tuple[Row, Fact]:
+def decide(case: Case) -> tuple[VerdictRow, Fact]:
     """Return the row of the table that applies, and why."""
-    row, fact = next((row, fact) for row in TABLE if (fact := row.condition(case)) is not None)
+    row, fact = next((row, fact) for row in VERDICTS if (fact := row.condition(case)) is not None)
     if row.too_little and (unknown := _unknown_call(case)):
         return UNKNOWN, replace(unknown, measured=fact.measured)
     return row, fact
 
 
 def cost_of(
-    samples: Samples, limit: CostLimit, measured: str, verdict: CostVerdict, place: CodeLine | None, message: str
+    samples: CostSamples, limit: CostLimit, measured: str, verdict: CostVerdict, place: CodeLine | None, message: str
 ) -> Cost:
     """Return the cost of a function by the meter of a limit."""
     function = samples.contract.function
@@ -318,7 +317,7 @@ def _line_with_term(case: Case, powers: Powers) -> CodeLine | None:
     return None if most is None else case.samples.place(most)
 
 
-def _growing_line(samples: Samples, meter: str, sizes: Sequence[Sizes]) -> CodeLine | None:
+def _growing_line(samples: CostSamples, meter: str, sizes: Sequence[Sizes]) -> CodeLine | None:
     """Return the line that grew the most between the first and the last of these sizes."""
     first, last = samples.by_size[sizes[0]].lines[meter], samples.by_size[sizes[-1]].lines[meter]
     most = max(last, key=lambda at: last[at] - first.get(at, 0), default=None)
@@ -334,54 +333,64 @@ def _term(polynomial: Polynomial, powers: Powers) -> str:
 
 
 ASK = ": an instructor must check"
-UNKNOWN = Row("unknown call", _unknown_call, "inconclusive", f"your code calls {{name}}, whose cost is unknown{ASK}")
+UNKNOWN = VerdictRow(
+    "unknown call", _unknown_call, "inconclusive", f"your code calls {{name}}, whose cost is unknown{ASK}"
+)
 # The first row that applies decides. What fails by its growth comes before what is doubtful, so that a fail says why.
-TABLE: tuple[Row, ...] = (
-    Row("beyond", _beyond, "fail", "{term} is more than {limit}"),
-    Row(
+VERDICTS: tuple[VerdictRow, ...] = (
+    VerdictRow("beyond", _beyond, "fail", "{term} is more than {limit}"),
+    VerdictRow(
         "coefficient too small",
         lambda case: _coefficient(case, "fewer"),
         "fail",
         "expected {expected}, found {found}",
         too_little=True,
     ),
-    Row("coefficient too large", lambda case: _coefficient(case, "more"), "fail", "expected {expected}, found {found}"),
-    Row("line beyond", _line_beyond, "fail", "{term} is more than {limit}"),
-    Row("fewer", lambda case: _rough_count(case, "fewer"), "fail", "expected {limit}, found fewer", too_little=True),
-    Row("grows", _grows, "fail", "grows like {growth}, which is more than {limit}"),
-    Row("jumps", _jumps, "fail", "at large sizes it costs several times what growth like {limit} predicts"),
-    Row(
+    VerdictRow(
+        "coefficient too large", lambda case: _coefficient(case, "more"), "fail", "expected {expected}, found {found}"
+    ),
+    VerdictRow("line beyond", _line_beyond, "fail", "{term} is more than {limit}"),
+    VerdictRow(
+        "fewer", lambda case: _rough_count(case, "fewer"), "fail", "expected {limit}, found fewer", too_little=True
+    ),
+    VerdictRow("grows", _grows, "fail", "grows like {growth}, which is more than {limit}"),
+    VerdictRow("jumps", _jumps, "fail", "at large sizes it costs several times what growth like {limit} predicts"),
+    VerdictRow(
         "some steps",
         _some_steps,
         "fail",
         "some steps of a sequence cost many times what the others do, and more than {limit}",
     ),
-    Row(
+    VerdictRow(
         "more",
         lambda case: _rough_count(case, "more"),
         "inconclusive",
         f"expected {{limit}}, found more, and not by a rule{ASK}",
     ),
-    Row("irregular", _is_irregular, "inconclusive", f"its cost changes from size to size without a rule{ASK}"),
-    Row("may grow", _may_grow, "inconclusive", f"it may grow faster than allowed{ASK}"),
-    Row("array products", _array_products, "fail", "array operations make as many products again as the loop does"),
-    Row(
+    VerdictRow("irregular", _is_irregular, "inconclusive", f"its cost changes from size to size without a rule{ASK}"),
+    VerdictRow("may grow", _may_grow, "inconclusive", f"it may grow faster than allowed{ASK}"),
+    VerdictRow(
+        "array products", _array_products, "fail", "array operations make as many products again as the loop does"
+    ),
+    VerdictRow(
         "large constant", _large_constant, "inconclusive", f"it costs many times {{limit}}, which can hide growth{ASK}"
     ),
-    Row(
+    VerdictRow(
         "far: more",
         lambda case: _far(case, "more"),
         "fail",
         "at large sizes it costs several times what growth like {limit} predicts",
     ),
-    Row("far: fewer", lambda case: _far(case, "fewer"), "fail", "expected {limit}, found fewer", too_little=True),
-    Row(
+    VerdictRow(
+        "far: fewer", lambda case: _far(case, "fewer"), "fail", "expected {limit}, found fewer", too_little=True
+    ),
+    VerdictRow(
         "cut tile: more",
         lambda case: _cut_tile(case, "more"),
         "fail",
         "where the last tile is cut, it costs several times what {limit} allows",
     ),
-    Row(
+    VerdictRow(
         "cut tile: fewer",
         lambda case: _cut_tile(case, "fewer"),
         "fail",
@@ -389,5 +398,5 @@ TABLE: tuple[Row, ...] = (
         too_little=True,
     ),
     UNKNOWN,
-    Row("kept", lambda case: Fact(case.measured), "pass", ""),
+    VerdictRow("kept", lambda case: Fact(case.measured), "pass", ""),
 )

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from grader.complexity.arguments import SizeError
 from grader.complexity.contract import Contract
 from grader.complexity.measurer import CostMeasurer, ReferenceAnswers
-from grader.complexity.script_making import script_at
+from grader.complexity.polynomial import Sizes
+from grader.complexity.sampling import script_at
 from grader.complexity.secret_sizes import at_secret_sizes
-from grader.complexity.size_expression import SizeError
-from grader.complexity.tiling import Sizes
 from grader.course.module import CourseError, module_error
 from grader.course.seeds import seed_of
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.complexity.contract import Contract
-from grader.complexity.tiling import Sizes
+from grader.complexity.polynomial import Sizes
 
 FAR = 8  # times the largest other size
 FAR_TILES = 4  # times the largest other number of tiles: there may be a step for each pair of tiles

@@ -11,9 +11,9 @@ import pytest
 
 from grader.complexity.contract import METERS
 from grader.complexity.contract_reader import read_contracts
-from grader.complexity.judging import TABLE, Case, decide, judge_limit
-from grader.complexity.samples import Sample, Samples
-from grader.complexity.tiling import Sizes
+from grader.complexity.judging import VERDICTS, Case, decide, judge_limit
+from grader.complexity.polynomial import Sizes
+from grader.complexity.sampling import CostSample, CostSamples
 
 Count = Callable[[int], int]
 CONTRACTS: Mapping[str, Mapping[str, Any]] = {
@@ -47,13 +47,13 @@ class Work:
     far: tuple[Sizes, ...] = ()
     ragged: tuple[Sizes, ...] = ()
 
-    def sample(self, sizes: Sizes) -> Sample:
+    def sample(self, sizes: Sizes) -> CostSample:
         n = sizes[0]
         lines: dict[str, dict[int, int]] = {meter: {} for meter in METERS}
         lines[self.meter] = {1: self.line(n)}
         lines["mul"] = {1: self.line(n), OTHER_LINE: self.other_products(n)}
         counts = dict.fromkeys(METERS, 0) | {self.meter: self.count(n)}
-        return Sample(counts, lines, {"numpy.fft.fft": 3} if self.unknown else {}, {}, None)
+        return CostSample(counts, lines, {"numpy.fft.fft": 3} if self.unknown else {}, {}, None)
 
     def case(self) -> Case:
         table = {**CONTRACTS[self.contract], self.meter: self.limit, "points": 1}
@@ -61,9 +61,9 @@ class Work:
         contract = replace(contract, far=self.far, ragged=self.ragged)
         lattice = contract.lattice_beyond([self.meter])
         sizes = [*lattice.points().values(), *contract.large, *contract.each_step, *self.far, *self.ragged]
-        samples = Samples(contract, lattice, {one: self.sample(one) for one in sizes}, ("work.py",), wrong=False)
+        samples = CostSamples(contract, lattice, {one: self.sample(one) for one in sizes}, ("work.py",), wrong=False)
 
-        def measure(more: Sequence[Sizes]) -> Samples:
+        def measure(more: Sequence[Sizes]) -> CostSamples:
             return replace(samples, by_size={**samples.by_size, **{one: self.sample(one) for one in more}})
 
         return Case(samples, contract.limits[0], samples.polynomial(self.meter), measure)
@@ -94,7 +94,7 @@ CASES: dict[str, Work] = {
 
 
 def test_every_row_has_a_case() -> None:
-    assert list(CASES) == [row.name for row in TABLE]
+    assert list(CASES) == [row.name for row in VERDICTS]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -108,7 +108,7 @@ def test_a_row_is_reached(name: str) -> None:
     assert bool(cost.message) == (cost.verdict != "pass")
 
 
-@pytest.mark.parametrize("name", [row.name for row in TABLE if row.too_little])
+@pytest.mark.parametrize("name", [row.name for row in VERDICTS if row.too_little])
 def test_work_that_is_missing_may_be_in_an_unknown_call(name: str) -> None:
     case = replace(CASES[name], unknown=True).case()
     assert decide(case)[0].name == "unknown call"

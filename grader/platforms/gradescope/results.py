@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.complexity.gpu_speed import LeaderboardEntry, entries
+from grader.complexity.cost import LeaderboardEntry, entries
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import CostResult, Report
