@@ -12,7 +12,7 @@ from grader.authoring.misconceptions import Misconception, as_submission, read_m
 from grader.authoring.reach import ALL, Reach
 from grader.authoring.trials import Reference, Tell, TrialRoom, in_trial_room
 from grader.complexity.measurer import FunctionCosts
-from grader.complexity.rehearsal import rehearse
+from grader.complexity.reference_answers import rehearse_contracts
 from grader.core.report import Report
 from grader.course.api import Api
 from grader.course.course import Course
@@ -83,7 +83,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: Tell = lambda
     require_fallbacks(course, module)
     found: list[Evidence] = []
     if (measurer := suite.cost_measurer()) is not None:
-        rehearse(module.folder, measurer)
+        rehearse_contracts(module.folder, measurer.contracts, module.name, suite.salt, measurer.reference)
 
     def work(room: TrialRoom) -> None:
         tell("the solution")

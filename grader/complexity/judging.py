@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from grader.complexity.contract import EACH_STEP, CostLimit
@@ -22,7 +22,7 @@ from grader.complexity.sampling import CostSamples
 # half a power as 0.5: a person decides. A whole power shows as 1, or a little less beside smaller terms.
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
 # The share of an exact limit that must be there. A row or column that is left out of a triangle is a tenth at most.
-MISSING = 0.9
+LEAST_SHARE = 0.9
 # How far above an exact limit counts may be that no rule describes: a cut tile costs what a complete one does.
 ON_TOP = 1.25
 # How many times a limit a count may be at the large sizes, and what is always allowed: setting up costs something.
@@ -89,7 +89,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Fact:
+class Grounds:
     """Why a row of the table applies: the words of its sentence, the line, and what is shown as measured."""
 
     measured: str
@@ -98,11 +98,11 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class VerdictRow:
+class Rule:
     """A row of VERDICTS. With `too_little`, work is missing: it may be done in a call whose cost is unknown."""
 
     name: str
-    condition: Callable[[Case], Fact | None]
+    condition: Callable[[Case], Grounds | None]
     verdict: CostVerdict
     sentence: str
     too_little: bool = False
@@ -112,15 +112,17 @@ def judge_limit(samples: CostSamples, limit: CostLimit, polynomial: Polynomial, 
     """Decide whether a function keeps a limit; `polynomial` is what its counts at the small sizes give."""
     row, fact = decide(Case(samples, limit, polynomial, measure))
     message = row.sentence.format(limit=limit.text, **fact.words)
+    if row.verdict == "inconclusive":
+        message += ": an instructor must check"
     cost = cost_of(samples, limit, fact.measured, row.verdict, fact.place, message)
     return replace(cost, too_little=row.too_little)
 
 
-def decide(case: Case) -> tuple[VerdictRow, Fact]:
+def decide(case: Case) -> tuple[Rule, Grounds]:
     """Return the row of the table that applies, and why."""
     row, fact = next((row, fact) for row in VERDICTS if (fact := row.condition(case)) is not None)
     if row.too_little and (unknown := _unknown_call(case)):
-        return UNKNOWN, replace(unknown, measured=fact.measured)
+        return UNKNOWN_CALL, replace(unknown, measured=fact.measured)
     return row, fact
 
 
@@ -135,15 +137,15 @@ def cost_of(
 # Counts that are exactly a polynomial ---------------------------------------------------------------------
 
 
-def _beyond(case: Case) -> Fact | None:
+def _beyond(case: Case) -> Grounds | None:
     beyond = case.polynomial.beyond(case.limit.bound) if case.is_confirmed else {}
     if not beyond:
         return None
     worst = _largest(beyond)
-    return Fact(case.measured, _line_with_term(case, worst), {"term": _term(case.polynomial, worst)})
+    return Grounds(case.measured, _line_with_term(case, worst), {"term": _term(case.polynomial, worst)})
 
 
-def _coefficient(case: Case, off: Off) -> Fact | None:
+def _coefficient(case: Case, off: Off) -> Grounds | None:
     """Return the first term of an exact limit whose coefficient is not in its range, if it is off in this way."""
     bound, exact = case.limit.bound, case.limit.exact
     if not case.is_confirmed or exact is None:
@@ -154,14 +156,14 @@ def _coefficient(case: Case, off: Off) -> Fact | None:
             if (off == "fewer") != (found < factor):
                 return None
             words = {"expected": _term(bound, powers), "found": f"{found}·{bound.monomial(powers)}"}
-            return Fact(case.measured, _line_with_term(case, powers), words)
+            return Grounds(case.measured, _line_with_term(case, powers), words)
     return None
 
 
 # Counts that are not a polynomial -------------------------------------------------------------------------
 
 
-def _line_beyond(case: Case) -> Fact | None:
+def _line_beyond(case: Case) -> Grounds | None:
     """Find a single line whose own counts are a polynomial beyond the limit.
 
     An example is an array of n²·d entries where the peak of memory is the larger of two sums.
@@ -173,36 +175,36 @@ def _line_beyond(case: Case) -> Fact | None:
         beyond = polynomial.beyond(case.limit.bound)
         if beyond and all(polynomial.at(one) == samples.count_at(meter, at, one) for one in large):
             place = samples.place(at)
-            return Fact(f"{polynomial} in line {place.line}", place, {"term": _term(polynomial, _largest(beyond))})
+            return Grounds(f"{polynomial} in line {place.line}", place, {"term": _term(polynomial, _largest(beyond))})
     return None
 
 
-def _rough_count(case: Case, off: Off) -> Fact | None:
+def _rough_count(case: Case, off: Off) -> Grounds | None:
     """Compare counts with an exact limit at the large sizes: the first that is off decides."""
     if case.is_confirmed or case.limit.exact is None:
         return None
     for sizes in case.samples.contract.large:
         expected, found = float(case.limit.bound.at(sizes)), case.count(sizes)
-        is_fewer = found < MISSING * expected
+        is_fewer = found < LEAST_SHARE * expected
         if is_fewer or found > ON_TOP * case.limit.exact * expected:
-            return Fact("") if is_fewer == (off == "fewer") else None
+            return Grounds("") if is_fewer == (off == "fewer") else None
     return None
 
 
 def _growths(case: Case) -> Sequence[Growth]:
     """Return how counts grow that follow a rule, though they are not a polynomial."""
-    return () if case.is_confirmed or _rough_count(case, "more") else case.growths
+    return () if case.is_confirmed or _rough_more(case) else case.growths
 
 
-def _grows(case: Case) -> Fact | None:
+def _grows(case: Case) -> Grounds | None:
     for growth in _growths(case):
         if growth.degree > growth.allowed + FAILS_ABOVE and not growth.is_dominated:
             place = _growing_line(growth.samples, case.limit.meter, growth.ray.sizes())
-            return Fact(growth.text, place, {"growth": growth.text})
+            return Grounds(growth.text, place, {"growth": growth.text})
     return None
 
 
-def _jumps(case: Case) -> Fact | None:
+def _jumps(case: Case) -> Grounds | None:
     """Find counts that are a far larger share of the limit at the large sizes than at any small one."""
     if not _growths(case):
         return None
@@ -210,23 +212,23 @@ def _jumps(case: Case) -> Fact | None:
     usual = max(map(case.share, small)) or 1.0
     for sizes in case.samples.contract.large:
         if case.share(sizes) > JUMP * usual:
-            return Fact(case.measured, _growing_line(case.samples, case.limit.meter, [max(small, key=sum), sizes]))
+            return Grounds(case.measured, _growing_line(case.samples, case.limit.meter, [max(small, key=sum), sizes]))
     return None
 
 
-def _is_irregular(case: Case) -> Fact | None:
-    return Fact("") if not case.is_confirmed and not case.growths else None
+def _is_irregular(case: Case) -> Grounds | None:
+    return Grounds("") if not case.is_confirmed and not case.growths else None
 
 
-def _may_grow(case: Case) -> Fact | None:
+def _may_grow(case: Case) -> Grounds | None:
     doubtful = (one for one in _growths(case) if one.degree > one.allowed + DOUBTFUL_ABOVE and not one.is_dominated)
-    return Fact(case.measured) if any(doubtful) else None
+    return Grounds(case.measured) if any(doubtful) else None
 
 
 # All counts -----------------------------------------------------------------------------------------------
 
 
-def _some_steps(case: Case) -> Fact | None:
+def _some_steps(case: Case) -> Grounds | None:
     """Find a sequence in which only some steps are expensive, and later ones more so: growth by doubling.
 
     Steps of the last half are compared with those of the second quarter, about half as far along the sequence.
@@ -239,29 +241,29 @@ def _some_steps(case: Case) -> Fact | None:
         worst = max(steps[EACH_STEP // 2 :], key=case.share)
         earlier = max(map(case.share, steps[EACH_STEP // 4 : EACH_STEP // 2]))
         if case.share(worst) > max(JUMP * case.share(usual), 2**FAILS_ABOVE * earlier):
-            return Fact("not a polynomial", _growing_line(case.samples, case.limit.meter, [usual, worst]))
+            return Grounds("not a polynomial", _growing_line(case.samples, case.limit.meter, [usual, worst]))
     return None
 
 
-def _array_products(case: Case) -> Fact | None:
+def _array_products(case: Case) -> Grounds | None:
     """Find Python multiplications that are only for show, while array operations make as many again."""
     for sizes in case.samples.contract.large if case.limit.meter == "smul" else ():
         lines = case.samples.by_size[sizes].lines
         by_arrays = {at: count - lines["smul"].get(at, 0) for at, count in lines["mul"].items()}
         if sum(by_arrays.values()) >= case.limit.smallest_term(sizes):
-            return Fact(case.measured, case.samples.place(max(by_arrays, key=lambda at: by_arrays[at])))
+            return Grounds(case.measured, case.samples.place(max(by_arrays, key=lambda at: by_arrays[at])))
     return None
 
 
-def _large_constant(case: Case) -> Fact | None:
+def _large_constant(case: Case) -> Grounds | None:
     times = MOST_TIMES.get(case.limit.meter, MOST_TIMES_ELSE)
     for sizes in case.samples.contract.large:
         if case.count(sizes) > times * case.limit.bound.at(sizes) + case.always:
-            return Fact(case.measured)
+            return Grounds(case.measured)
     return None
 
 
-def _far(case: Case, off: Off) -> Fact | None:
+def _far(case: Case, off: Off) -> Grounds | None:
     """Look at the sizes that are far larger than all others: code may behave only where it expects to be measured."""
     contract, bound = case.samples.contract, case.limit.bound
     for sizes in (*contract.far, *contract.farthest):
@@ -271,13 +273,13 @@ def _far(case: Case, off: Off) -> Fact | None:
         if case.is_confirmed and count == case.polynomial.at(sizes):
             continue
         if count > bound.at(sizes) * case.usual_share * JUMP + case.always:
-            return Fact(case.measured) if off == "more" else None
-        if case.limit.exact is not None and count < MISSING * bound.at(sizes):
-            return Fact("") if off == "fewer" else None
+            return Grounds(case.measured) if off == "more" else None
+        if case.limit.exact is not None and count < LEAST_SHARE * bound.at(sizes):
+            return Grounds("") if off == "fewer" else None
     return None
 
 
-def _cut_tile(case: Case, off: Off) -> Fact | None:
+def _cut_tile(case: Case, off: Off) -> Grounds | None:
     """Look at the sizes that their tiles do not divide. A cut tile costs at most what a complete one does.
 
     Counts there are no polynomial. They lie between those of the sizes without the cut tiles and with complete ones.
@@ -292,17 +294,19 @@ def _cut_tile(case: Case, off: Off) -> Fact | None:
         if count > most + case.always:
             small = samples.lattice.at([0] * len(sizes))
             place = _growing_line(samples, case.limit.meter, [small, sizes])
-            return Fact(case.measured, place) if off == "more" else None
-        if exact is not None and count < MISSING * bound.at(without_cut_tiles(sizes, samples.contract.lattice.tiles)):
-            return Fact("") if off == "fewer" else None
+            return Grounds(case.measured, place) if off == "more" else None
+        if exact is not None and count < LEAST_SHARE * bound.at(
+            without_cut_tiles(sizes, samples.contract.lattice.tiles)
+        ):
+            return Grounds("") if off == "fewer" else None
     return None
 
 
-def _unknown_call(case: Case) -> Fact | None:
+def _unknown_call(case: Case) -> Grounds | None:
     """Find a call whose cost is unknown: work that is missing, or growth, may be in it."""
     unknown = {name: at for sample in case.samples.by_size.values() for name, at in sample.unknown.items()}
     for name, at in unknown.items():
-        return Fact(case.measured, case.samples.place(at), {"name": name})
+        return Grounds(case.measured, case.samples.place(at), {"name": name})
     return None
 
 
@@ -332,71 +336,33 @@ def _term(polynomial: Polynomial, powers: Powers) -> str:
     return str(replace(polynomial, terms={powers: polynomial.terms[powers]}))
 
 
-ASK = ": an instructor must check"
-UNKNOWN = VerdictRow(
-    "unknown call", _unknown_call, "inconclusive", f"your code calls {{name}}, whose cost is unknown{ASK}"
-)
+_small_coefficient, _large_coefficient = partial(_coefficient, off="fewer"), partial(_coefficient, off="more")
+_rough_fewer, _rough_more = partial(_rough_count, off="fewer"), partial(_rough_count, off="more")
+_far_fewer, _far_more = partial(_far, off="fewer"), partial(_far, off="more")
+_cut_fewer, _cut_more = partial(_cut_tile, off="fewer"), partial(_cut_tile, off="more")
+TOO_MUCH_FAR = "at large sizes it costs several times what growth like {limit} predicts"
+SOME_STEPS = "some steps of a sequence cost many times what the others do, and more than {limit}"
+FEWER_IN_A_CUT_TILE = "expected {limit}, found fewer where the last tile is cut"
+UNKNOWN_CALL = Rule("unknown call", _unknown_call, "inconclusive", "your code calls {name}, whose cost is unknown")
 # The first row that applies decides. What fails by its growth comes before what is doubtful, so that a fail says why.
-VERDICTS: tuple[VerdictRow, ...] = (
-    VerdictRow("beyond", _beyond, "fail", "{term} is more than {limit}"),
-    VerdictRow(
-        "coefficient too small",
-        lambda case: _coefficient(case, "fewer"),
-        "fail",
-        "expected {expected}, found {found}",
-        too_little=True,
-    ),
-    VerdictRow(
-        "coefficient too large", lambda case: _coefficient(case, "more"), "fail", "expected {expected}, found {found}"
-    ),
-    VerdictRow("line beyond", _line_beyond, "fail", "{term} is more than {limit}"),
-    VerdictRow(
-        "fewer", lambda case: _rough_count(case, "fewer"), "fail", "expected {limit}, found fewer", too_little=True
-    ),
-    VerdictRow("grows", _grows, "fail", "grows like {growth}, which is more than {limit}"),
-    VerdictRow("jumps", _jumps, "fail", "at large sizes it costs several times what growth like {limit} predicts"),
-    VerdictRow(
-        "some steps",
-        _some_steps,
-        "fail",
-        "some steps of a sequence cost many times what the others do, and more than {limit}",
-    ),
-    VerdictRow(
-        "more",
-        lambda case: _rough_count(case, "more"),
-        "inconclusive",
-        f"expected {{limit}}, found more, and not by a rule{ASK}",
-    ),
-    VerdictRow("irregular", _is_irregular, "inconclusive", f"its cost changes from size to size without a rule{ASK}"),
-    VerdictRow("may grow", _may_grow, "inconclusive", f"it may grow faster than allowed{ASK}"),
-    VerdictRow(
-        "array products", _array_products, "fail", "array operations make as many products again as the loop does"
-    ),
-    VerdictRow(
-        "large constant", _large_constant, "inconclusive", f"it costs many times {{limit}}, which can hide growth{ASK}"
-    ),
-    VerdictRow(
-        "far: more",
-        lambda case: _far(case, "more"),
-        "fail",
-        "at large sizes it costs several times what growth like {limit} predicts",
-    ),
-    VerdictRow(
-        "far: fewer", lambda case: _far(case, "fewer"), "fail", "expected {limit}, found fewer", too_little=True
-    ),
-    VerdictRow(
-        "cut tile: more",
-        lambda case: _cut_tile(case, "more"),
-        "fail",
-        "where the last tile is cut, it costs several times what {limit} allows",
-    ),
-    VerdictRow(
-        "cut tile: fewer",
-        lambda case: _cut_tile(case, "fewer"),
-        "fail",
-        "expected {limit}, found fewer where the last tile is cut",
-        too_little=True,
-    ),
-    UNKNOWN,
-    VerdictRow("kept", lambda case: Fact(case.measured), "pass", ""),
+VERDICTS: tuple[Rule, ...] = (
+    Rule("beyond", _beyond, "fail", "{term} is more than {limit}"),
+    Rule("small coefficient", _small_coefficient, "fail", "expected {expected}, found {found}", too_little=True),
+    Rule("large coefficient", _large_coefficient, "fail", "expected {expected}, found {found}"),
+    Rule("line beyond", _line_beyond, "fail", "{term} is more than {limit}"),
+    Rule("fewer", _rough_fewer, "fail", "expected {limit}, found fewer", too_little=True),
+    Rule("grows", _grows, "fail", "grows like {growth}, which is more than {limit}"),
+    Rule("jumps", _jumps, "fail", TOO_MUCH_FAR),
+    Rule("some steps", _some_steps, "fail", SOME_STEPS),
+    Rule("more", _rough_more, "inconclusive", "expected {limit}, found more, and not by a rule"),
+    Rule("irregular", _is_irregular, "inconclusive", "its cost changes from size to size without a rule"),
+    Rule("may grow", _may_grow, "inconclusive", "it may grow faster than allowed"),
+    Rule("array products", _array_products, "fail", "array operations make as many products again as the loop does"),
+    Rule("large constant", _large_constant, "inconclusive", "it costs many times {limit}, which can hide growth"),
+    Rule("far: more", _far_more, "fail", TOO_MUCH_FAR),
+    Rule("far: fewer", _far_fewer, "fail", "expected {limit}, found fewer", too_little=True),
+    Rule("cut tile: more", _cut_more, "fail", "where the last tile is cut, it costs several times what {limit} allows"),
+    Rule("cut tile: fewer", _cut_fewer, "fail", FEWER_IN_A_CUT_TILE, too_little=True),
+    UNKNOWN_CALL,
+    Rule("kept", lambda case: Grounds(case.measured), "pass", ""),
 )

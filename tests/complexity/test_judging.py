@@ -72,8 +72,8 @@ class Work:
 EXACT = {"law": "n", "exact": 1}
 CASES: dict[str, Work] = {
     "beyond": Work(lambda n: n * n),
-    "coefficient too small": Work(lambda n: n, {"law": "2*n", "exact": 1}),
-    "coefficient too large": Work(lambda n: 3 * n, EXACT),
+    "small coefficient": Work(lambda n: n, {"law": "2*n", "exact": 1}),
+    "large coefficient": Work(lambda n: 3 * n, EXACT),
     "line beyond": Work(lambda n: n * n + n % 3, line=lambda n: n * n),
     "fewer": Work(lambda n: n // 2 + n % 3, EXACT),
     "grows": Work(lambda n: n * n + n % 3),
