@@ -1,7 +1,7 @@
 """The judge: compares what was measured of a function with one limit, by the table VERDICTS at the end of this file.
 
-The first row whose condition holds gives the verdict and the sentence. Each threshold says why it has its value. What
-was seen in the corpus is from every count of the implementations, cheats and contracts below `tests/`.
+The first row whose condition holds gives the verdict and the sentence. Each threshold says why it has its value, and
+what was seen in 4 234 limits of the implementations and cheats in `tests/data/`.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from grader.complexity.growth import Growth, Ray, growth_along, rays_of
 from grader.complexity.polynomial import Polynomial, Powers, Sizes, without_cut_tiles
 from grader.complexity.sampling import CostSamples
 
-# Powers above what a limit allows, for counts that are not a polynomial. A logarithm more shows as 0.36 at most, and
-# half a power as 0.5: a person decides. A whole power shows as 1, or a little less beside smaller terms.
+# Powers above what a limit allows, for counts that are not a polynomial. A logarithm more shows as 0.36 at most, half a
+# power as 0.5: a person decides. A whole power shows as 1. Seen: 0 where a limit is kept, 0.39 in doubt, else 0.84 up.
 FAILS_ABOVE, DOUBTFUL_ABOVE = 0.6, 0.35
-# The share of an exact limit that must be there. A row or column that is left out of a triangle is a tenth at most.
+# The share of an exact limit that must be there. Right code does all of it; seen where work is missing: 0.86 or less.
 LEAST_SHARE = 0.9
-# How far above an exact limit counts may be that no rule describes: a cut tile costs what a complete one does.
+# How far above an exact limit a count may be that no rule describes: a cut tile costs at most what a complete one does.
+# Seen beside a cut tile: 0.99 where a limit is kept, else 1.33 or more.
 ON_TOP = 1.25
 # How many times a limit a count may be at the large sizes, and what is always allowed: setting up costs something.
-# Limits have no constants, and right solutions stay below a third of this. A count above it may be a constant that
-# hides growth. Of memory, an entry takes eight bytes, and libraries keep buffers.
+# Limits have no constants, so an honest one passes: seen up to 87, and 78 of memory, where an entry is 8 bytes.
+# A count above it may be a constant that hides growth: seen from 132 on, and from 4 036 of memory.
 MOST_TIMES = {"mem": 1_000}
 MOST_TIMES_ELSE = 100
 ALWAYS = {"steps": 200, "mem": 16_384}
 ALWAYS_ELSE = 1_000
-# How many times its usual share of the limit a count may be where it was not expected to be measured. Smaller terms
-# make the share fall with the size, so honest code stays near 1; a factor of 2 may come from a buffer that doubles.
+# How many times its usual share of the limit a count may be where it may not expect to be measured. Smaller terms make
+# the share fall with the size, and a buffer that doubles makes it 2. Seen: 2.7 where a limit is kept, else 11 or more.
 JUMP = 3
 
 Measure = Callable[[Sequence[Sizes]], CostSamples]  # measures at more sizes, and returns all samples

@@ -13,7 +13,7 @@ from grader.authoring.misconceptions import read_misconceptions
 from grader.course.course import Course, find_course
 from grader.course.golden import read_golden
 from grader.course.sentences import LESSON, MOST_TOKENS, SENTENCES, typed
-from grader.diagnosis.encoding import outcome_of
+from grader.diagnosis.fingerprints import outcome_of
 from grader.diagnosis.probe import read_probes
 from grader.workspace.exploration import Exploration, Setting, explore
 from grader.workspace.formula import EXPECTED, WHAT_IF, Case
