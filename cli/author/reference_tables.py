@@ -16,7 +16,7 @@ import grader.testing
 from grader.authoring.misconceptions import FIELDS
 from grader.complexity.arguments import ARGUMENT_KINDS
 from grader.complexity.contract import METERS
-from grader.complexity.contract_reader import KEYS as CONTRACT_KEYS
+from grader.complexity.contract_reader import CONTRACT_KEYS as CONTRACT_KEYS
 from grader.core.compare import BFLOAT16, TOLERANCES
 from grader.course.hints import TIERS
 from grader.course.module import KEYS, OPTIONAL

@@ -111,7 +111,7 @@ class Rule:
 
 def judge_limit(samples: CostSamples, limit: CostLimit, polynomial: Polynomial, measure: Measure) -> Cost:
     """Decide whether a function keeps a limit; `polynomial` is what its counts at the small sizes give."""
-    row, fact = decide(Case(samples, limit, polynomial, measure))
+    row, fact = applying_row(Case(samples, limit, polynomial, measure))
     message = row.sentence.format(limit=limit.text, **fact.words)
     if row.verdict == "inconclusive":
         message += ": an instructor must check"
@@ -119,7 +119,7 @@ def judge_limit(samples: CostSamples, limit: CostLimit, polynomial: Polynomial, 
     return replace(cost, too_little=row.too_little)
 
 
-def decide(case: Case) -> tuple[Rule, Grounds]:
+def applying_row(case: Case) -> tuple[Rule, Grounds]:
     """Return the row of the table that applies, and why."""
     row, fact = next((row, fact) for row in VERDICTS if (fact := row.condition(case)) is not None)
     if row.too_little and (unknown := _unknown_call(case)):

@@ -11,7 +11,7 @@ import pytest
 
 from grader.complexity.contract import METERS
 from grader.complexity.contract_reader import read_contracts
-from grader.complexity.judging import VERDICTS, Case, decide, judge_limit
+from grader.complexity.judging import VERDICTS, Case, applying_row, judge_limit
 from grader.complexity.polynomial import Sizes
 from grader.complexity.sampling import CostSample, CostSamples
 
@@ -100,7 +100,7 @@ def test_every_row_has_a_case() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_row_is_reached(name: str) -> None:
     case = CASES[name].case()
-    row, _ = decide(case)
+    row, _ = applying_row(case)
     assert row.name == name
     cost = judge_limit(case.samples, case.limit, case.polynomial, case.measure)
     assert (cost.verdict, cost.too_little) == (row.verdict, row.too_little)
@@ -111,7 +111,7 @@ def test_a_row_is_reached(name: str) -> None:
 @pytest.mark.parametrize("name", [row.name for row in VERDICTS if row.too_little])
 def test_work_that_is_missing_may_be_in_an_unknown_call(name: str) -> None:
     case = replace(CASES[name], unknown=True).case()
-    assert decide(case)[0].name == "unknown call"
+    assert applying_row(case)[0].name == "unknown call"
     cost = judge_limit(case.samples, case.limit, case.polynomial, case.measure)
     assert cost.verdict == "inconclusive"
     assert not cost.too_little
@@ -120,7 +120,7 @@ def test_work_that_is_missing_may_be_in_an_unknown_call(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["beyond", "grows", "far: more"])
 def test_an_unknown_call_excuses_no_growth(name: str) -> None:
-    assert decide(replace(CASES[name], unknown=True).case())[0].name == name
+    assert applying_row(replace(CASES[name], unknown=True).case())[0].name == name
 
 
 def test_a_line_is_named_by_its_own_count() -> None:
