@@ -167,21 +167,9 @@ def probe(
     if before and on_device:
         raise TypeError(f"{path}: a script cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
-    return Probe(
-        path,
-        tuple(map(_wide, args)),
-        {name: _wide(arg) for name, arg in (kwargs or {}).items()},
-        made,
-        cotangent,
-        look,
-        any_dtype,
-        said,
-        weights,
-        names,
-        place,
-        tuple(before),
-        attribute,
-    )
+    args, kwargs = tuple(map(_wide, args)), {name: _wide(arg) for name, arg in (kwargs or {}).items()}
+    script = tuple(before)
+    return Probe(path, args, kwargs, made, cotangent, look, any_dtype, said, weights, names, place, script, attribute)
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:
