@@ -14,9 +14,9 @@ from typing import Any
 
 import grader.testing
 from grader.authoring.misconceptions import FIELDS
-from grader.complexity.arguments import KINDS
+from grader.complexity.arguments import ARGUMENT_KINDS
 from grader.complexity.contract import METERS
-from grader.complexity.contract_reader import KEYS as CONTRACT_KEYS
+from grader.complexity.contract_reader import CONTRACT_KEYS as CONTRACT_KEYS
 from grader.core.compare import BFLOAT16, TOLERANCES
 from grader.course.hints import TIERS
 from grader.course.module import KEYS, OPTIONAL
@@ -151,7 +151,7 @@ def _contract_keys() -> Iterable[tuple[str, ...]]:
 
 def _kinds() -> Iterable[tuple[str, ...]]:
     yield "argument", "is"
-    yield from ((f"`{kind.form}`", kind.meaning) for kind in KINDS.values())
+    yield from ((f"`{kind.form}`", kind.meaning) for kind in ARGUMENT_KINDS.values())
 
 
 def _meters() -> Iterable[tuple[str, ...]]:

@@ -10,7 +10,7 @@ import click
 
 from cli.ui import cost_screens, gpu_screens
 from cli.ui.arguments import functions_here, module_named, modules_here, svg_file
-from grader.complexity.plot import svg_plot
+from grader.complexity.curves import svg_plot
 from grader.core.atomic_file import write_atomically
 from grader.core.errors import StudentError
 from grader.core.json_record import json_text

@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from grader.complexity.curves import Row, curve, doubling, fixed_sizes, growing, table
-from grader.complexity.plot import Curve, text_plot
+from grader.complexity.curves import CountRow, Curve, curve, doubling, fixed_sizes, growing, table, text_plot
 from grader.core.report import cost_word, without_word
 from grader.core.safe_text import visible
 
@@ -104,7 +103,7 @@ def _table_lines(own: OwnCost, meter: str, grows: tuple[str, ...]) -> list[str]:
     return [head, *map(_row, rows)]
 
 
-def _row(row: Row) -> str:
+def _row(row: CountRow) -> str:
     ratio = f"{row.ratio:.3g}" if row.ratio else ""
     line = f"  {row.n:>5}  {row.count:>14}  {ratio:>6}"
     return line + (f"  {row.entries:>9}  {_readable(row.bytes or 0):>10}" if row.entries else "")

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from grader.complexity.plot import Curve, text_plot
+from grader.complexity.curves import Curve, text_plot
 
 if TYPE_CHECKING:
     from grader.workspace.own_gpu import GpuMeasurement

@@ -10,7 +10,7 @@ from grader.authoring.misconceptions import Misconception, as_submission, author
 from grader.authoring.reach import ALL, Reach
 from grader.authoring.trials import Reference, TellStep, TrialRoom, in_trial_room
 from grader.complexity.measurer import FunctionCosts
-from grader.complexity.rehearsal import rehearse
+from grader.complexity.reference_answers import rehearse_contracts
 from grader.core.report import Report
 from grader.course.api import Api, read_api
 from grader.course.course import Course
@@ -91,7 +91,7 @@ def gather(course: Course, module: Module, workers: Workers, tell: TellStep = la
     read_probes(module, suite.api)
     require_fallbacks(course, module)
     if (measurer := suite.cost_measurer()) is not None:
-        rehearse(module.folder, measurer)
+        rehearse_contracts(module.folder, measurer.contracts, module.name, suite.salt, measurer.reference)
 
     def work(room: TrialRoom) -> ModuleEvidence:
         tell("the solution")

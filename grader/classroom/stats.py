@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.classroom import ClassError
 from grader.classroom.store.store import ResultsStore, StoredReport, has_reports
-from grader.complexity.gpu_speed import LeaderboardEntry, entries
+from grader.complexity.cost import LeaderboardEntry, entries
 from grader.core.json_record import to_json
 from grader.core.report import Report
 from grader.core.summary import Summary, summary_of

@@ -1,4 +1,4 @@
-"""The arguments of a measured call, made as a contract describes them."""
+"""The arguments of a measured call, made as a contract describes them, from sizes such as `n`, `2*d` or `n+1`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,58 @@ from typing import Any
 
 import numpy as np
 
-from grader.complexity.size_expression import require_expression, size_of
 from grader.core.compare import shape_of
 from grader.sandbox.protocol.script import EACH, GIVEN, LAST, OBJECT, ScriptArgument
 
-STEP = "step"  # in repeated calls, the number of the call, from 0
+CALL_NUMBER = "step"  # in repeated calls, the number of the call, from 0
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e-?\d+)?")
 _NAMED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<spec>.*)")
 
+_OPERAND = r"(?:[0-9]+|[a-z]\w*)"
+_EXPRESSION = re.compile(rf"{_OPERAND}(?:[-+*/]{_OPERAND})*")
+_TOKEN = re.compile(rf"{_OPERAND}|[-+*/]")
+
+
+class SizeError(ValueError):
+    """An expression that has no value at some sizes."""
+
+
+def require_expression(text: str, names: Collection[str]) -> None:
+    """Raise a ValueError that says why this is not a size."""
+    if not _EXPRESSION.fullmatch(text):
+        raise ValueError(f"{text!r} is not a size: write n, 2*d, n+1 or e/2, without spaces")
+    for token in _TOKEN.findall(text):
+        if token[0].isalpha() and token not in names:
+            raise ValueError(f"{token} is not one of its sizes ({', '.join(names)})")
+
+
+def size_of(text: str, names: Mapping[str, int]) -> int:
+    """Return the value of an expression. A SizeError names one that is negative or does not come out even."""
+    whole, product, sign = 0, 1, 1
+    operator = "*"
+    for token in _TOKEN.findall(text):
+        if token in "+-":
+            whole, product, sign, operator = whole + sign * product, 1, 1 if token == "+" else -1, "*"
+        elif token in "*/":
+            operator = token
+        else:
+            value = int(token) if token[0].isdigit() else names[token]
+            if operator == "/" and (value == 0 or product % value):
+                raise SizeError(f"{text} is not a whole number at {_written(text, names)}: choose other sizes")
+            product = product // value if operator == "/" else product * value
+    whole += sign * product
+    if whole < 0:
+        raise SizeError(f"{text} is negative at {_written(text, names)}: choose other sizes")
+    return whole
+
+
+def _written(text: str, names: Mapping[str, int]) -> str:
+    used = dict.fromkeys(token for token in _TOKEN.findall(text) if token in names)
+    return ", ".join(f"{name} = {names[name]}" for name in used)
+
 
 @dataclass(frozen=True)
-class Kind:
+class ArgumentKind:
     """One kind of argument. `form` has sizes in capital letters; `sizes` says which parts of a spec are sizes."""
 
     form: str
@@ -60,33 +101,35 @@ def _name(parts: list[str]) -> list[str] | None:
     return [] if len(parts) == 1 else None
 
 
-KINDS: dict[str, Kind] = {
-    "array": Kind("array SIZES", "NumPy array of normally distributed numbers, float64", _any),
-    "positive": Kind("positive SIZES", "NumPy array of numbers from 1 to 2, such as sums of exponentials", _any),
-    "mask": Kind(
+ARGUMENT_KINDS: dict[str, ArgumentKind] = {
+    "array": ArgumentKind("array SIZES", "NumPy array of normally distributed numbers, float64", _any),
+    "positive": ArgumentKind(
+        "positive SIZES", "NumPy array of numbers from 1 to 2, such as sums of exponentials", _any
+    ),
+    "mask": ArgumentKind(
         "mask SIZES", "NumPy array of True; a mask that blocks entries would make costs depend on chance", _any
     ),
-    "tensor": Kind("tensor SIZES", "the same as `array`, as a torch tensor in float32", _any),
-    "tensormask": Kind("tensormask SIZES", "the same as `mask`, as a torch tensor", _any),
-    "ids": Kind(
+    "tensor": ArgumentKind("tensor SIZES", "the same as `array`, as a torch tensor in float32", _any),
+    "tensormask": ArgumentKind("tensormask SIZES", "the same as `mask`, as a torch tensor", _any),
+    "ids": ArgumentKind(
         "ids SIZES below V", "NumPy array of random integers from 0 to V - 1, with repeats, not sorted", _below
     ),
-    "tensorids": Kind("tensorids SIZES below V", "the same as `ids`, as a torch tensor", _below),
-    "positions": Kind(
+    "tensorids": ArgumentKind("tensorids SIZES below V", "the same as `ids`, as a torch tensor", _below),
+    "positions": ArgumentKind(
         "positions N",
         "NumPy array of the integers 0 to N - 1; `positions N from M` begins at M, `positions N unsorted` is shuffled",
         _positions,
     ),
-    "tensorpositions": Kind("tensorpositions N", "the same as `positions`, as a torch tensor", _positions),
-    "lengths": Kind("lengths B N", "list of B integers, each N - 1", _exactly(2)),
-    "size": Kind("size N", "the integer N", _exactly(1)),
-    "value": Kind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
-    "none": Kind("none", "None", _exactly(0)),
-    "true": Kind("true", "True", _exactly(0)),
-    "false": Kind("false", "False", _exactly(0)),
-    "flag": Kind("flag N", "False if N is 0, else True: with `flag step`, two calls differ in it", _exactly(1)),
-    "object": Kind("object NAME", "an object that `objects` names, such as a cache", _name),
-    "last": Kind(
+    "tensorpositions": ArgumentKind("tensorpositions N", "the same as `positions`, as a torch tensor", _positions),
+    "lengths": ArgumentKind("lengths B N", "list of B integers, each N - 1", _exactly(2)),
+    "size": ArgumentKind("size N", "the integer N", _exactly(1)),
+    "value": ArgumentKind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
+    "none": ArgumentKind("none", "None", _exactly(0)),
+    "true": ArgumentKind("true", "True", _exactly(0)),
+    "false": ArgumentKind("false", "False", _exactly(0)),
+    "flag": ArgumentKind("flag N", "False if N is 0, else True: with `flag step`, two calls differ in it", _exactly(1)),
+    "object": ArgumentKind("object NAME", "an object that `objects` names, such as a cache", _name),
+    "last": ArgumentKind(
         "last", "the result of the call before, or None at the first call; `last 0` is the first part of it", _index
     ),
 }
@@ -103,8 +146,12 @@ def require_argument(spec: object, names: Collection[str], objects: Collection[s
     kind, *parts = named_spec(str(spec))[1].split() or [""]
     if objects is None and kind in (OBJECT, LAST):
         raise ValueError(f"{spec!r} is not an argument of a constructor")
-    if kind not in KINDS or (sizes := KINDS[kind].sizes(parts)) is None:
-        forms = f"write {KINDS[kind].form}" if kind in KINDS else f"write one of {', '.join(KINDS)}"
+    if kind not in ARGUMENT_KINDS or (sizes := ARGUMENT_KINDS[kind].sizes(parts)) is None:
+        forms = (
+            f"write {ARGUMENT_KINDS[kind].form}"
+            if kind in ARGUMENT_KINDS
+            else f"write one of {', '.join(ARGUMENT_KINDS)}"
+        )
         raise ValueError(f"{spec!r} is not an argument: {forms}, then sizes or numbers")
     try:
         for size in sizes:
@@ -160,7 +207,7 @@ def script_argument(spec: str, names: Mapping[str, int], rng: np.random.Generato
         return LAST, int(parts[0]) if parts else None
     if times is None:
         return GIVEN, argument(spec, names, rng)
-    values = [argument(spec, {**names, STEP: at}, rng) for at in range(times)]
+    values = [argument(spec, {**names, CALL_NUMBER: at}, rng) for at in range(times)]
     return EACH, _stacked(values)
 
 

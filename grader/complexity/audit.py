@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from grader.complexity.audit_lists import (
-    BASES,
+from grader.complexity.audit_names import (
+    BUILT_IN_CLASSES,
     DESCRIPTORS,
     DUNDER_ATTRIBUTES,
     DUNDER_METHODS,
     DUNDER_NAMES,
     KNOWN_PRIVATE,
-    LIBRARY_BASES,
-    MODULES,
+    LIBRARY_CLASSES,
+    MODULES_ALLOWED,
     NAME_TAKERS,
     NEVER_ATTRIBUTES,
     NEVER_NAMES,
@@ -31,113 +31,84 @@ from grader.complexity.audit_lists import (
     ONLY_CALLED,
     ONLY_THESE,
     UNWATCHED_PARTS,
+    BoundNames,
+    is_name,
+    parse_cells,
+    without_main,
 )
-from grader.complexity.audit_names import Names, is_name
-from grader.complexity.audit_parsing import parse, without_main
 from grader.sandbox.protocol.call_names import PACKAGE
 
-MOST_CHARACTERS = 100_000  # no honest file of this course is a tenth of this
+LONGEST_FILE = 100_000  # no honest file of this course is a tenth of this
 _OUR_NAMES = re.compile(r"attn_(?:meter|slice)")
-UNREADABLE = "this file is too long or too deeply nested to be checked"
-IMPORT = "an import that is not on the list of modules that solutions need"
-DYNAMIC = "a name that is only known when the code runs"
-HATCH = "a function that can run code or reach names that the grader does not see"
-DUNDER = "a special attribute that solutions do not need"
-PRIVATE = "a private attribute of a library"
-SPECIAL_METHOD = "a special method that the grader cannot follow"
-BASE_CLASS = "a base class that the grader cannot follow"
-CHANGED_LIBRARY = "an assignment to something in a library"
-LIBRARY_AS_VALUE = "a library passed around as a value"
-UNWATCHED = "a part of a library that the grader cannot watch"
-ASYNCHRONOUS = "asynchronous code"
-FORBIDDEN = "a call that this module forbids, in code that no check ran"
-OUR_NAMES = "a name of the grader itself"
+
+
+class Reason(StrEnum):
+    """Why a line cannot be certified."""
+
+    UNREADABLE = "this file is too long or too deeply nested to be checked"
+    IMPORT = "an import that is not on the list of modules that solutions need"
+    DYNAMIC = "a name that is only known when the code runs"
+    HATCH = "a function that can run code or reach names that the grader does not see"
+    DUNDER = "a special attribute that solutions do not need"
+    PRIVATE = "a private attribute of a library"
+    SPECIAL_METHOD = "a special method that the grader cannot follow"
+    BASE_CLASS = "a base class that the grader cannot follow"
+    CHANGED_LIBRARY = "an assignment to something in a library"
+    LIBRARY_AS_VALUE = "a library passed around as a value"
+    UNWATCHED = "a part of a library that the grader cannot watch"
+    ASYNCHRONOUS = "asynchronous code"
+    FORBIDDEN = "a call that this module forbids, in code that no check ran"
+    OUR_NAMES = "a name of the grader itself"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A line that cannot be certified, and the reason from the list above."""
+class UncertifiedLine:
+    """A line that cannot be certified."""
 
     file: str
     line: int
-    reason: str
+    reason: Reason
 
 
-def audit(files: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
+def audit(files: Mapping[str, Mapping[str, Any]]) -> tuple[UncertifiedLine, ...]:
     """Return what cannot be certified in a student's files, each reason once for a file, at its first line."""
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[tuple[str, str], UncertifiedLine] = {}
     for source in files.values():
         for finding in _of_file(source["file"], tuple(source["cells"]), source["notebook"]):
             found.setdefault((finding.file, finding.reason), finding)
     return tuple(found.values())
 
 
-def first_use(files: Mapping[str, Mapping[str, Any]], is_wanted: Callable[[str], bool]) -> tuple[str, int] | None:
-    """Return the file and line where something in a library is first named, whether that code ever runs or not."""
-    for source in files.values():
-        for name, line, path in _uses(source["file"], tuple(source["cells"]), source["notebook"]):
-            if is_wanted(path):
-                return name, line
-    return None
-
-
-@lru_cache(maxsize=32)
-def _uses(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[tuple[str, int, str], ...]:
-    """Return every file, line and path in a library that a student's file names."""
-    trees = []
-    for number, cell in enumerate(cells, 1):
-        with suppress(RecursionError, MemoryError, ValueError):
-            tree = parse(cell.decode("utf-8", "replace"), notebook=notebook)
-            trees += [(f"{file}[{number}]" if notebook else file, tree)] if tree is not None else []
-    names = Names.of([tree for _, tree in trees])
-    return tuple(
-        (name, getattr(node, "lineno", 1), path)
-        for name, tree in trees
-        for node in ast.walk(tree)
-        for path in names.paths(node)
-    )
-
-
 @lru_cache(maxsize=32)  # every contract of a submission asks again
-def _of_file(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[Finding, ...]:
-    return tuple(_findings(file, [cell.decode("utf-8", "replace") for cell in cells], notebook=notebook))
-
-
-def _findings(file: str, cells: list[str], *, notebook: bool) -> Iterator[Finding]:
-    if sum(map(len, cells)) > MOST_CHARACTERS:
-        yield Finding(file, 1, UNREADABLE)
-        return
-    trees: list[tuple[str, ast.Module]] = []
-    for number, cell in enumerate(cells, 1):
-        name = f"{file}[{number}]" if notebook else file
-        try:
-            tree = parse(cell, notebook=notebook)
-        except (RecursionError, MemoryError, ValueError):
-            yield Finding(name, 1, UNREADABLE)
-            continue
-        if tree is not None:  # a cell that is not Python never runs
-            trees.append((name, tree if notebook else without_main(tree)))
-    names = Names.of([tree for _, tree in trees])
+def _of_file(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[UncertifiedLine, ...]:
+    if sum(len(cell.decode("utf-8", "replace")) for cell in cells) > LONGEST_FILE:
+        return (UncertifiedLine(file, 1, Reason.UNREADABLE),)
+    parsed = parse_cells(file, cells, notebook=notebook)
+    found = [UncertifiedLine(cell.name, 1, Reason.UNREADABLE) for cell in parsed if cell.tree is None]
+    trees = [
+        (cell.name, cell.tree if notebook else without_main(cell.tree)) for cell in parsed if cell.tree is not None
+    ]
+    names = BoundNames.of([tree for _, tree in trees])
     for name, tree in trees:
+        auditor = _Auditor(names)
         try:
-            auditor = _Auditor(names)
             auditor.visit(tree)
+            found += [UncertifiedLine(name, line, reason) for line, reason in sorted(auditor.found)]
         except RecursionError:
-            yield Finding(name, 1, UNREADABLE)
-            continue
-        yield from (Finding(name, line, reason) for line, reason in sorted(auditor.found))
+            found.append(UncertifiedLine(name, 1, Reason.UNREADABLE))
+    return tuple(found)
 
 
 class _Auditor(ast.NodeVisitor):
     """Visits one file and collects the lines that cannot be certified."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: BoundNames) -> None:
         self.names = names
-        self.found: set[tuple[int, str]] = set()
+        self.found: set[tuple[int, Reason]] = set()
         self.in_class = False
         self.in_annotation = False
 
-    def flag(self, node: ast.AST, reason: str) -> None:
+    def flag(self, node: ast.AST, reason: Reason) -> None:
         self.found.add((getattr(node, "lineno", 1), reason))
 
     # imports ----------------------------------------------------------------------------------------------
@@ -145,14 +116,14 @@ class _Auditor(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             if not _may_import(alias.name):
-                self.flag(node, IMPORT)
+                self.flag(node, Reason.IMPORT)
             self._check_bound(node, alias.asname or alias.name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
             path = f"{node.module}.{alias.name}"
             if node.level or not (_may_import(path) or (_may_import(node.module or "") and _may_use(path))):
-                self.flag(node, IMPORT)
+                self.flag(node, Reason.IMPORT)
             self._check_bound(node, alias.asname or alias.name)
 
     # names and attributes ---------------------------------------------------------------------------------
@@ -161,11 +132,11 @@ class _Auditor(ast.NodeVisitor):
         if not isinstance(node.ctx, ast.Load):
             self._check_bound(node, node.id)
         elif _OUR_NAMES.search(node.id):
-            self.flag(node, OUR_NAMES)
+            self.flag(node, Reason.OUR_NAMES)
         elif node.id in NEVER_NAMES or (
             node.id in ONLY_CALLED and node.id not in self.names.own and not self.in_annotation
         ):
-            self.flag(node, HATCH)
+            self.flag(node, Reason.HATCH)
         else:
             self._check_path(node)
 
@@ -175,11 +146,11 @@ class _Auditor(ast.NodeVisitor):
             self._check_assigned(node)
         elif _is_dunder(name):
             if name not in DUNDER_ATTRIBUTES or (path is not None and name not in ("__version__", "__init__")):
-                self.flag(node, DUNDER)  # of a library's function, it can show that a simulation has replaced it
+                self.flag(node, Reason.DUNDER)  # of a library's function, it can show that a simulation has replaced it
         elif name.startswith("_") and (path is not None or name not in self.names.own | KNOWN_PRIVATE):
-            self.flag(node, PRIVATE)
+            self.flag(node, Reason.PRIVATE)
         if name in NEVER_ATTRIBUTES or (path is None and name in UNWATCHED_PARTS - self.names.own):
-            self.flag(node, HATCH)
+            self.flag(node, Reason.HATCH)
         self._check_path(node)
         if path is None:  # else everything in front is a part of that path
             self.visit(node.value)
@@ -189,40 +160,42 @@ class _Auditor(ast.NodeVisitor):
         path = self.names.path(node)
         if path is None:
             return
-        if path in MODULES:
+        if path in MODULES_ALLOWED:
             if not self.names.libraries_may_be_values:
-                self.flag(node, LIBRARY_AS_VALUE)
+                self.flag(node, Reason.LIBRARY_AS_VALUE)
         elif path in NAME_TAKERS:
-            self.flag(node, HATCH)
+            self.flag(node, Reason.HATCH)
         elif not _may_use(path):
-            self.flag(node, UNWATCHED)
+            self.flag(node, Reason.UNWATCHED)
 
     def _check_assigned(self, node: ast.Attribute) -> None:
         owner = node.value
         of_type = isinstance(owner, ast.Call) and is_name(owner.func, "type")
         of_class = isinstance(owner, ast.Attribute) and owner.attr == "__class__"
         if self.names.path(owner) is not None or of_type or of_class:
-            self.flag(node, CHANGED_LIBRARY)
+            self.flag(node, Reason.CHANGED_LIBRARY)
         elif _is_dunder(node.attr) and node.attr != "__doc__":
-            self.flag(node, DUNDER)
+            self.flag(node, Reason.DUNDER)
 
     def _check_bound(self, node: ast.AST, name: str) -> None:
         """Check a name that is given a value: special ones have a meaning to Python."""
         if _is_dunder(name) and name not in DUNDER_NAMES:
-            self.flag(node, SPECIAL_METHOD)
+            self.flag(node, Reason.SPECIAL_METHOD)
         if _OUR_NAMES.search(name):
-            self.flag(node, OUR_NAMES)
+            self.flag(node, Reason.OUR_NAMES)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load) and self.names.path(node.value) is not None:
-            self.flag(node, CHANGED_LIBRARY)  # `os.environ["x"] = "y"` would be there when the file is loaded again
+            self.flag(
+                node, Reason.CHANGED_LIBRARY
+            )  # `os.environ["x"] = "y"` would be there when the file is loaded again
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         if self.in_class and is_name(node.value) and self._is_own_function(node.value):
             return  # `__call__ = forward`
         alias = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and self.names.path(node.value)
-        if alias in MODULES:  # `F = torch.nn.functional`
+        if alias in MODULES_ALLOWED:  # `F = torch.nn.functional`
             self.visit(node.targets[0])
         else:
             self.generic_visit(node)
@@ -255,15 +228,15 @@ class _Auditor(ast.NodeVisitor):
         else:
             self.visit(node.func)
         if (path.rpartition(".")[2] or name) in DESCRIPTORS and not all(map(self._is_own_function, node.args[:1])):
-            self.flag(node, SPECIAL_METHOD)
+            self.flag(node, Reason.SPECIAL_METHOD)
         if path.startswith("numpy.") and any(keyword.arg == "call" for keyword in node.keywords):
-            self.flag(node, UNWATCHED)  # NumPy would call it
+            self.flag(node, Reason.UNWATCHED)  # NumPy would call it
         if any(keyword.arg == "stack_info" for keyword in node.keywords) or (name == "dir" and not node.args):
-            self.flag(node, HATCH)  # they show the names and frames of the measurement
+            self.flag(node, Reason.HATCH)  # they show the names and frames of the measurement
         for argument in (*node.args, *node.keywords):
             if name in ("isinstance", "issubclass") and is_name(argument, "type"):
                 continue
-            if name in ("hasattr", "getattr") and self.names.path(argument) in MODULES:
+            if name in ("hasattr", "getattr") and self.names.path(argument) in MODULES_ALLOWED:
                 continue
             self.visit(argument)
 
@@ -275,26 +248,26 @@ class _Auditor(ast.NodeVisitor):
             path = self.names.path(owner) if owner is not None else None
             text = node.args[1] if len(node.args) > 1 else None
             if path is not None and isinstance(text, ast.Constant) and not _may_use(f"{path}.{text.value!s}"):
-                self.flag(node, UNWATCHED)
+                self.flag(node, Reason.UNWATCHED)
         elif name in ("setattr", "delattr"):
             if not (is_name(owner, "self") or is_name(owner, "cls")):
                 self._check_texts(node, node.args[1:2])
             if owner is None or self.names.path(owner) is not None:
-                self.flag(node, CHANGED_LIBRARY)
+                self.flag(node, Reason.CHANGED_LIBRARY)
         elif name == "type" and (len(node.args) != 1 or node.keywords):
-            self.flag(node, SPECIAL_METHOD)
+            self.flag(node, Reason.SPECIAL_METHOD)
 
     def _check_texts(self, node: ast.Call, arguments: list[ast.expr]) -> None:
         """Check names of attributes that are given as text: they must be there to read, and allowed."""
         for argument in arguments or [node.func]:
             if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                self.flag(node, DYNAMIC)
+                self.flag(node, Reason.DYNAMIC)
                 continue
             for part in argument.value.split("."):
                 if part.startswith("_") and part not in self.names.own | DUNDER_ATTRIBUTES | KNOWN_PRIVATE:
-                    self.flag(node, PRIVATE)
+                    self.flag(node, Reason.PRIVATE)
                 elif part in NEVER_ATTRIBUTES | UNWATCHED_PARTS:
-                    self.flag(node, UNWATCHED)
+                    self.flag(node, Reason.UNWATCHED)
 
     def _is_own_function(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Lambda) or (isinstance(node, ast.Constant) and node.value is None):
@@ -311,31 +284,31 @@ class _Auditor(ast.NodeVisitor):
     def _check_loop(self, node: ast.AST, name: object) -> None:
         """Check a name by which torch.vmap would loop, in a file that uses it."""
         if name == "chunk_size" and self.names.has_vmap:
-            self.flag(node, UNWATCHED)
+            self.flag(node, Reason.UNWATCHED)
 
     # definitions ------------------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if _is_dunder(node.name) and (not self.in_class or node.name not in DUNDER_METHODS):
-            self.flag(node, SPECIAL_METHOD)
+            self.flag(node, Reason.SPECIAL_METHOD)
         self._visit_annotation(node.returns)
         node.returns = None
         self._visit_inside(node, in_class=False)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.flag(node, ASYNCHRONOUS)
+        self.flag(node, Reason.ASYNCHRONOUS)
         self._visit_inside(node, in_class=False)
 
     def visit_Await(self, node: ast.Await) -> None:
-        self.flag(node, ASYNCHRONOUS)
+        self.flag(node, Reason.ASYNCHRONOUS)
         self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         if not all(map(self._may_be_base, node.bases)):
-            self.flag(node, BASE_CLASS)
+            self.flag(node, Reason.BASE_CLASS)
         for keyword in node.keywords:
             if keyword.arg in ("metaclass", None) and self.names.path(keyword.value) != "abc.ABCMeta":
-                self.flag(node, BASE_CLASS)
+                self.flag(node, Reason.BASE_CLASS)
         self._visit_inside(node, in_class=True)
 
     def _visit_inside(self, node: ast.AST, *, in_class: bool) -> None:
@@ -351,14 +324,14 @@ class _Auditor(ast.NodeVisitor):
         path = self.names.path(base)
         if path is not None:
             is_layer = path.startswith("torch.nn.") and path not in NOT_LAYERS
-            return path in LIBRARY_BASES or is_layer or path.startswith("mylab.")
+            return path in LIBRARY_CLASSES or is_layer or path.startswith("mylab.")
         return isinstance(base, ast.Name) and (
-            base.id in self.names.classes or (base.id in BASES and base.id not in self.names.own)
+            base.id in self.names.classes or (base.id in BUILT_IN_CLASSES and base.id not in self.names.own)
         )
 
 
 def _may_import(module: str) -> bool:
-    return module in MODULES or module.partition(".")[0] == PACKAGE
+    return module in MODULES_ALLOWED or module.partition(".")[0] == PACKAGE
 
 
 def _may_use(path: str) -> bool:
@@ -367,7 +340,7 @@ def _may_use(path: str) -> bool:
     only = ONLY_THESE.get(root)
     if only is not None and parts:
         return parts[0] in only and (parts[0] != "environ" or set(parts[1:]) <= {"get", "keys", "items", "values"})
-    modules = {".".join([root, *parts[:count]]) for count in range(1, len(parts) + 1)} & MODULES
+    modules = {".".join([root, *parts[:count]]) for count in range(1, len(parts) + 1)} & MODULES_ALLOWED
     known = max(modules, key=len, default=root).split(".")
     return not any(part in UNWATCHED_PARTS for part in [root, *parts][len(known) :])
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from grader.complexity.cost import path_of
-from grader.complexity.polynomial import NO_CONSTANTS, Lattice, Polynomial
-from grader.complexity.tiling import Sizes, from_tiles, in_tiles
+from grader.complexity.polynomial import NO_CONSTANTS, Lattice, Polynomial, Sizes, from_tiles, in_tiles
 from grader.core.compare import Tolerance
 from grader.sandbox.protocol.recipe import NOTHING
 

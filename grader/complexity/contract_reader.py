@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.complexity.arguments import STEP, require_argument
+from grader.complexity.arguments import CALL_NUMBER, require_argument, require_expression
 from grader.complexity.contract import METERS, CallSpec, Contract, CostLimit, ObjectSpec
-from grader.complexity.polynomial import Lattice, parse
-from grader.complexity.size_expression import require_expression
-from grader.complexity.tiling import Sizes, Tiles, in_tiles
+from grader.complexity.polynomial import Lattice, Sizes, in_tiles, parse_polynomial
 from grader.core.compare import Tolerance
 from grader.course.module import CourseError, module_error
 from grader.sandbox.protocol.script import OWN
 
 # The keys of a contract besides its limits, and what each says.
-KEYS: dict[str, str] = {
+CONTRACT_KEYS: dict[str, str] = {
     "args": "the arguments of the measured call; `is_causal=true` is passed by name",
     "init": "the arguments of the constructor, where a method is measured",
     "also": "further calls: lists of arguments. What they call matters, not their cost, unless steps must be constant",
@@ -60,8 +58,8 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
     if type(table) is not dict:
         raise module_error(folder, where, "must be a table", _REFERENCE)
     for key in table:
-        if key not in KEYS and key not in METERS:
-            known = ", ".join(sorted([*KEYS, *METERS]))
+        if key not in CONTRACT_KEYS and key not in METERS:
+            known = ", ".join(sorted([*CONTRACT_KEYS, *METERS]))
             raise module_error(folder, f"{where}.{key}", "is not a key of a contract", f"The keys are {known}")
     try:
         contract = _contract(name, table)
@@ -76,7 +74,8 @@ def _read(folder: Path, name: str, table: Any) -> Contract:
 
 
 def _contract(name: str, table: Mapping[str, Any]) -> Contract:
-    names, base, step, tiles = _sizes(table["sizes"])
+    lattice = _lattice(table["sizes"])
+    names, tiles = lattice.names, lattice.tiles
     constants = _constants(table.get("constants", {}), names)
     meters = [meter for meter in METERS if meter in table]
     if not meters or not table["points"] > 0:
@@ -86,7 +85,10 @@ def _contract(name: str, table: Mapping[str, Any]) -> Contract:
         raise ValueError(f"{table['points']} points cannot be divided evenly among {', '.join(meters)}")
     limits = tuple(
         CostLimit(
-            meter, parse(_law(meter, table[meter])[0], names, tiles, constants), _law(meter, table[meter])[1], share
+            meter,
+            parse_polynomial(_law(meter, table[meter])[0], names, tiles, constants),
+            _law(meter, table[meter])[1],
+            share,
         )
         for meter in meters
     )
@@ -98,7 +100,7 @@ def _contract(name: str, table: Mapping[str, Any]) -> Contract:
         init=known.init(table.get("init", [])),
         args=known.specs(table["args"], repeated=times is not None),
         also=tuple(known.specs(call, repeated=times is not None) for call in table.get("also", [])),
-        lattice=Lattice(names, base, step, degree, tiles=tiles),
+        lattice=replace(lattice, degree=degree),
         large=_large("large", table["large"], names),
         huge=_large("huge", [table["huge"]], names)[0] if "huge" in table else None,
         limits=limits,
@@ -122,7 +124,7 @@ class _Known:
     objects: tuple[str, ...]
 
     def specs(self, specs: Any, *, repeated: bool = False) -> tuple[str, ...]:
-        return _checked(specs, (*self.sizes, STEP) if repeated else self.sizes, self.objects)
+        return _checked(specs, (*self.sizes, CALL_NUMBER) if repeated else self.sizes, self.objects)
 
     def init(self, specs: Any) -> tuple[str, ...]:
         return _checked(specs, self.sizes, None)
@@ -136,20 +138,17 @@ def _checked(specs: Any, sizes: Collection[str], objects: Collection[str] | None
     return tuple(specs)
 
 
-def _sizes(table: Any) -> tuple[tuple[str, ...], Sizes, Sizes, Tiles]:
+def _lattice(table: Any) -> Lattice:
     """Return the names, first sizes and steps; those of a size that has tiles are numbers of tiles."""
     names = tuple(table)
-    base, step = zip(*table.values(), strict=True)
-    if not any(type(one) is str for one in (*base, *step)):
-        _require_counts("sizes", (*base, *step))
-        return names, base, step, ()
     tiles: list[int | None] = []
     counted: list[tuple[int, int]] = []
     for name, entry in table.items():
+        first, step = entry
         if not any(type(one) is str for one in entry):
             _require_counts("sizes", entry)
             tiles.append(None)
-            counted.append(tuple(entry))
+            counted.append((first, step))
             continue
         start, growth = (_TILES.fullmatch(str(one)) for one in entry)
         tile = start[2] if start else ""
@@ -159,14 +158,14 @@ def _sizes(table: Any) -> tuple[tuple[str, ...], Sizes, Sizes, Tiles]:
             raise ValueError(f"sizes.{name} has tiles of {tile}, which has tiles itself")
         tiles.append(names.index(tile))
         counted.append((int(start[1] or 1), int(growth[1] or 1)))
-    base, step = zip(*counted, strict=True)
-    _require_counts("sizes", (*base, *step))
-    return names, base, step, tuple(tiles)
+    base, steps = zip(*counted, strict=True)
+    _require_counts("sizes", (*base, *steps))
+    return Lattice(names, base, steps, degree=0, tiles=tuple(tiles) if any(one is not None for one in tiles) else ())
 
 
 def _constants(table: Any, names: Collection[str]) -> dict[str, int]:
     for name, value in table.items():
-        if not _NAME.fullmatch(name) or name in names or name == STEP:
+        if not _NAME.fullmatch(name) or name in names or name == CALL_NUMBER:
             raise ValueError(f"{name} cannot be the name of a constant: it is taken, or not a lowercase name")
         _require_counts("constants", [value])
     return dict(table)

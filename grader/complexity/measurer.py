@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
-from grader.complexity.audit import FORBIDDEN, Finding, audit, first_use
+from grader.complexity.audit import Reason, UncertifiedLine, audit
 from grader.complexity.contract import Contract
 from grader.complexity.contract_reader import read_contracts
 from grader.complexity.cost import CodeLine, Cost, Event
 from grader.complexity.profile import Profile, profile
+from grader.complexity.reference_answers import ReferenceAnswers
 from grader.complexity.secret_sizes import at_secret_sizes
 from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, named_in_checks
 from grader.complexity.witness import doubt, doubt_at_huge
-from grader.complexity.written_products import first_product
+from grader.complexity.written_calls import first_product, first_use
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention, is_product, is_ready_made
-from grader.sandbox.protocol.encoder import encode
-from grader.sandbox.protocol.recipe import NOTHING
-from grader.sandbox.protocol.script import Performance, Script
 from grader.sandbox.session import RecordedRequest, Session
 
-MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
-UNSEEN = "it ended its process when the calls of the checks were watched: an instructor must check"
-EXECUTING = ("exec", "eval", "compile")
+_UNSEEN = "it ended its process when the calls of the checks were watched: an instructor must check"
+_EXECUTING = ("exec", "eval", "compile")
 
 
 @dataclass(frozen=True)
@@ -91,18 +86,18 @@ class CostMeasurer:
         of_torch = call.startswith(PREFIX) and kind in ("ready_made", "products")
         return self.forbidden.get(kind) or (self.forbidden.get("torch") if of_torch else None)
 
-    def _named(self, session: Session, contract: Contract) -> Iterator[Finding]:
+    def _named(self, session: Session, contract: Contract) -> Iterator[UncertifiedLine]:
         """Yield a line with what a module forbids everywhere: ready-made attention, or a product of arrays."""
         own_file = session.program.files[session.program.main]
         products = self.forbidden.get("products")
         if products and not products.functions and (place := first_product(own_file)):
-            yield Finding(*place, FORBIDDEN)
+            yield UncertifiedLine(*place, Reason.FORBIDDEN)
         rule = self.forbidden.get("attention")
         if rule is None or rule.functions or contract.needs:
             return
         use = first_use({session.program.main: own_file}, lambda path: path.startswith(PREFIX) and is_attention(path))
         if use is not None:
-            yield Finding(*use, FORBIDDEN)
+            yield UncertifiedLine(*use, Reason.FORBIDDEN)
 
     def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> WatchedCalls:
         """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""
@@ -122,7 +117,7 @@ class CostMeasurer:
         )
         if forbidden and not found.forbidden:
             return replace(found, costs=_fail_forbidden(found.costs, forbidden), forbidden=forbidden)
-        return found if calls.complete else replace(found, costs=_in_doubt(found.costs, UNSEEN))
+        return found if calls.complete else replace(found, costs=_in_doubt(found.costs, _UNSEEN))
 
     def on_gpu(
         self, cost: Cost, contract: Contract, calls: WatchedCalls, files: Mapping[str, Mapping[str, Any]]
@@ -140,60 +135,13 @@ class CostMeasurer:
         return FunctionCosts(Profile(contract, costs, (), {}, {}, {}), costs, ())
 
 
-@dataclass(frozen=True)
-class ReferenceAnswers:
-    """The reference's results for one function or method."""
-
-    reference: ModuleType
-    function: str
-    known: dict[bytes, Any] = field(default_factory=dict)
-
-    def state(self, kind: str, init: tuple[Any, ...]) -> Mapping[str, Any]:
-        """Return the parameters of a torch module: the same ones each time, for the same constructor arguments."""
-        if not hasattr(getattr(self.reference, kind), "named_parameters"):
-            return NOTHING
-        state: Mapping[str, Any] = self._remembered(["state", kind, list(init)], lambda: self._new_state(kind, init))
-        return state
-
-    def _new_state(self, kind: str, init: tuple[Any, ...]) -> Mapping[str, Any]:
-        import torch
-
-        with torch.random.fork_rng(devices=()):
-            torch.default_generator.manual_seed(0)
-            made = getattr(self.reference, kind)(*init)
-        return {name: parameter.detach() for name, parameter in made.named_parameters()}
-
-    def value(self, script: Script) -> Any:
-        """Return the result of the measured call of a script."""
-        data = script.data
-        return self._remembered(["value", data], lambda: self._new_value(data))
-
-    def _new_value(self, data: list[Any]) -> Any:
-        performance = Performance(self.reference, data)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as that this machine has no fast product in 16 bits
-            for call in performance.before():
-                call()
-            return performance.run()
-
-    def _remembered(self, question: list[Any], answer: Callable[[], Any]) -> Any:
-        """Return the answer to a question, found only once for all submissions. No one may change it."""
-        key = hashlib.blake2b(encode([self.function, *question]), digest_size=16).digest()
-        if key in self.known:
-            return self.known[key]
-        found = answer()
-        if len(self.known) < MOST_KNOWN:
-            self.known[key] = found
-        return found
-
-
 def cost_measurer(module: Module, salt: str, reference: ModuleType | None) -> CostMeasurer:
     """Return the cost measurer of a module, as its `module.toml` describes it."""
     contracts = read_contracts(module.folder, module.complexity)
     return CostMeasurer(contracts, module.forbidden, module.name, salt, reference)
 
 
-def _undecided(costs: tuple[Cost, ...], findings: tuple[Finding, ...]) -> tuple[Cost, ...]:
+def _undecided(costs: tuple[Cost, ...], findings: tuple[UncertifiedLine, ...]) -> tuple[Cost, ...]:
     """Leave the costs of code that the audit does not certify to the instructor, unless they fail anyway."""
     if not findings:
         return costs
@@ -237,7 +185,7 @@ def definition(files: Mapping[str, Mapping[str, Any]], name: str) -> CodeLine:
 
 def kind_of(call: str) -> str:
     """Return the rule of `[forbidden]` that applies to a call."""
-    if call in EXECUTING:
+    if call in _EXECUTING:
         return "exec"
     if call.startswith(PREFIX):
         if is_product(call):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.complexity.contract import METERS, Contract, CostLimit
 from grader.complexity.cost import WRONG_RESULTS, Cost, Event
-from grader.complexity.events import events_of
-from grader.complexity.judging import cost_of, judge
-from grader.complexity.polynomial import Polynomial
-from grader.complexity.samples import Sample, Samples
-from grader.complexity.sampling import Expected, Sampler
-from grader.complexity.tiling import Sizes
+from grader.complexity.judging import cost_of, judge_limit
+from grader.complexity.polynomial import Polynomial, Sizes
+from grader.complexity.sampling import CostSample, CostSamples, Expected, Sampler
 from grader.core.errors import StudentEndedError, StudentError
-from grader.sandbox.protocol.call_names import is_attention
+from grader.sandbox.protocol.call_names import SUM, is_attention
 from grader.sandbox.session import Session
 
 MUCH = 2  # times the cost at the large sizes
@@ -41,7 +38,7 @@ class _FurtherCalls:
     """The further calls of a contract, made at the same sizes."""
 
     sizes: Sizes
-    samples: list[Sample]
+    samples: list[CostSample]
     looping: tuple[str, ...] | None
 
 
@@ -72,7 +69,7 @@ def _profile(sampler: Sampler) -> Profile:
         polynomials = _measure_more(sampler, simple, METERS)
         costs = _costs(sampler, polynomials)
     samples = sampler.samples
-    events = events_of(samples, [(further.sizes, sample) for sample in further.samples])
+    events = _events_of(samples, [(further.sizes, sample) for sample in further.samples])
     costs = [_after(cost, problem) for cost in costs]
     exact, lacking = _confirmed(samples, polynomials), _lacking(samples, further)
     return Profile(contract, tuple(costs), events, polynomials, exact, simple, lacking, further.looping)
@@ -87,7 +84,7 @@ def _measure_more(sampler: Sampler, simple: Mapping[str, Polynomial], meters: Co
     }
 
 
-def _confirmed(samples: Samples, polynomials: Mapping[str, Polynomial]) -> dict[str, Polynomial]:
+def _confirmed(samples: CostSamples, polynomials: Mapping[str, Polynomial]) -> dict[str, Polynomial]:
     return {meter: found for meter, found in polynomials.items() if samples.confirms(meter, found)}
 
 
@@ -95,9 +92,9 @@ def _costs(sampler: Sampler, polynomials: Mapping[str, Polynomial]) -> list[Cost
     """Compare everything that was measured with the limits."""
     samples, limits = sampler.samples, sampler.contract.limits
     if not samples.wrong:
-        return [judge(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in limits]
+        return [judge_limit(sampler.samples, limit, polynomials[limit.meter], sampler.measure) for limit in limits]
     exact = _confirmed(samples, polynomials)
-    return [cost_of(samples, limit, exact.get(limit.meter, ""), "fail", None, WRONG_RESULTS) for limit in limits]
+    return [cost_of(samples, limit, str(exact.get(limit.meter, "")), "fail", None, WRONG_RESULTS) for limit in limits]
 
 
 def _measure_far(sampler: Sampler, exact: Mapping[str, Polynomial]) -> StudentError | None:
@@ -152,17 +149,17 @@ def _profile_of_failure(sampler: Sampler, error: StudentError) -> Profile:
         cost_of(samples, limit, _if_beyond(polynomials.get(limit.meter), limit), "fail", None, message)
         for limit in contract.limits
     )
-    return Profile(contract, costs, events_of(samples), polynomials, {}, {})
+    return Profile(contract, costs, _events_of(samples), polynomials, {}, {})
 
 
-def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> Polynomial | str:
+def _if_beyond(polynomial: Polynomial | None, limit: CostLimit) -> str:
     """Return a polynomial that shows why the large sizes failed. One of very many terms follows no rule."""
     if polynomial is None or len(polynomial.terms) > MOST_TERMS or not polynomial.beyond(limit.bound):
         return ""
-    return polynomial
+    return str(polynomial)
 
 
-def _polynomials(samples: Samples) -> dict[str, Polynomial]:
+def _polynomials(samples: CostSamples) -> dict[str, Polynomial]:
     return {meter: samples.polynomial(meter) for meter in METERS}
 
 
@@ -183,7 +180,7 @@ def _make_further_calls(sampler: Sampler) -> _FurtherCalls:
     return _FurtherCalls(near, samples, looping)
 
 
-def _lacking(samples: Samples, further: _FurtherCalls) -> tuple[str, ...] | None:
+def _lacking(samples: CostSamples, further: _FurtherCalls) -> tuple[str, ...] | None:
     """Return the arguments of the first call that does not call what the contract needs."""
     contract = samples.contract
     if not contract.needs:
@@ -191,3 +188,25 @@ def _lacking(samples: Samples, further: _FurtherCalls) -> tuple[str, ...] | None
     calls = [(contract.args, sample) for sample in samples.by_size.values()]
     calls += zip(contract.also, further.samples, strict=True)
     return next((args for args, sample in calls if not any(map(is_attention, sample.events))), None)
+
+
+def _events_of(samples: CostSamples, further: Sequence[tuple[Sizes, CostSample]] = ()) -> tuple[Event, ...]:
+    """Return the named calls of all samples and of the contract's further calls, each at its first place.
+
+    A sum of products is listed only where it does the multiplications that the contract limits.
+    """
+    large = [(sizes, samples.by_size[sizes]) for sizes in samples.contract.large if sizes in samples.by_size]
+    calls = [(sample, large) for sample in samples.by_size.values()]
+    calls += [(sample, [(sizes, sample)]) for sizes, sample in further]
+    events: dict[str, int] = {}
+    for sample, measured in calls:
+        for name, at in sample.events.items():
+            if name != SUM or (measured and all(_sums_products(samples.contract, at, *one) for one in measured)):
+                events.setdefault(name, at)
+    return tuple(Event(samples.contract.function, name, samples.place(at)) for name, at in events.items())
+
+
+def _sums_products(contract: Contract, at: int, sizes: Sizes, sample: CostSample) -> bool:
+    """Whether a place sums as many products as a limit is about. A row times its mask sums fewer."""
+    summed = sample.lines["sums"].get(at, 0)
+    return all(summed >= limit.smallest_term(sizes) for limit in contract.limits if limit.meter == "smul")

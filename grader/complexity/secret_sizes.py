@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from grader.complexity.contract import Contract
-from grader.complexity.tiling import Sizes
+from grader.complexity.polynomial import Sizes
 
-FAR = 8  # times the largest other size
+FAR_TIMES = 8  # times the largest other size
 FAR_TILES = 4  # times the largest other number of tiles: there may be a step for each pair of tiles
 JOINT, JOINT_STEPS = 3, 0.5  # times what the limits allow at the other large sizes
 LOOPING = 2  # times the steps at the other sizes, where loops are allowed
@@ -74,7 +74,7 @@ def _far_sizes(contract: Contract, rng: np.random.Generator) -> tuple[tuple[Size
     for chosen in variables:
         most, step = max(contract.counted(sizes)[chosen] for sizes in contract.large), steps[chosen]
         is_tiled = bool(contract.lattice.tiles) and contract.lattice.tiles[chosen] is not None
-        size = int((FAR_TILES if is_tiled else FAR) * most // step + rng.integers(1, 2 + most // step))
+        size = int((FAR_TILES if is_tiled else FAR_TIMES) * most // step + rng.integers(1, 2 + most // step))
         while True:
             sizes = contract.fitted([base[i] + step * size if i == chosen else base[i] for i in range(len(base))])
             if loops is None or most_steps is None or loops.at(sizes) <= most_steps:

@@ -17,21 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from grader.complexity.audit import MOST_CHARACTERS
-from grader.complexity.audit_names import path_of
-from grader.complexity.audit_parsing import parse, without_main
+from grader.complexity.audit import LONGEST_FILE
+from grader.complexity.audit_names import library_path, parse_cell, without_main, words
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_BUILTINS = _words("""abs all any bool complex dict divmod enumerate filter float frozenset int isinstance len list map
+_BUILTINS = words("""abs all any bool complex dict divmod enumerate filter float frozenset int isinstance len list map
     max min next iter pow print range repr reversed round set slice sorted str sum tuple zip
     ArithmeticError AssertionError Exception FloatingPointError IndexError KeyError LookupError NotImplementedError
     OverflowError RuntimeError TypeError ValueError ZeroDivisionError""")
-_UNSAFE_NAMES = frozenset(dir(builtins)) - _BUILTINS - {"__name__"} | _words("In Out _ get_ipython display")
-_NUMPY = _words("""abs absolute add all allclose amax amin any arange argmax argmin argsort array asarray atleast_1d
+_UNSAFE_NAMES = frozenset(dir(builtins)) - _BUILTINS - {"__name__"} | words("In Out _ get_ipython display")
+_NUMPY = words("""abs absolute add all allclose amax amin any arange argmax argmin argsort array asarray atleast_1d
     atleast_2d bool bool_ broadcast_shapes broadcast_to ceil clip concatenate copy cos cumsum diag divide dot double
     dtype e einsum errstate exp exp2 expand_dims expm1 eye finfo flip float16 float32 float64 floating floor full
     full_like hstack identity iinfo inexact inf int8 int32 int64 integer isclose isfinite isinf isnan isneginf
@@ -40,12 +34,12 @@ _NUMPY = _words("""abs absolute add all allclose amax amin any arange argmax arg
     ones ones_like outer pi power prod promote_types reciprocal repeat reshape result_type rollaxis round shape sign
     sin size sort split sqrt square squeeze stack std subtract sum swapaxes take_along_axis tanh tensordot tile
     transpose tri tril tril_indices triu triu_indices true_divide uint8 var vstack where zeros zeros_like""")
-_MATH = _words("""ceil e erf exp expm1 floor fsum inf isclose isfinite isinf isnan log log1p log2 nan pi pow prod sqrt
+_MATH = words("""ceil e erf exp expm1 floor fsum inf isclose isfinite isinf isnan log log1p log2 nan pi pow prod sqrt
     tanh""")
 _LIBRARIES = frozenset({"numpy", "math"})
 _USABLE = frozenset({f"numpy.{name}" for name in _NUMPY} | {f"math.{name}" for name in _MATH})
 _ONLY_ANNOTATIONS = ("__future__", "typing", "collections.abc", "numpy.typing")
-_ATTRIBUTES = _words("""T accumulate add all any append argmax argmin argsort args astype at bits clip conj copy count
+_ATTRIBUTES = words("""T accumulate add all any append argmax argmin argsort args astype at bits clip conj copy count
     cumprod cumsum diagonal dot dtype endswith eps extend fill flat flatten get imag index insert item items itemsize
     join keys kind lower mT max maxexp mean min minexp name nbytes ndim newbyteorder nonzero outer pop prod ravel real
     reduce reduceat remove repeat reshape resolution reverse round searchsorted setdefault shape size smallest_normal
@@ -74,12 +68,12 @@ def is_stateless(source: Mapping[str, Any]) -> bool:
 
 @lru_cache(maxsize=32)  # every check that fails asks again
 def _is_stateless(cells: tuple[bytes, ...], notebook: bool) -> bool:
-    if sum(map(len, cells)) > MOST_CHARACTERS:
+    if sum(map(len, cells)) > LONGEST_FILE:
         return False
     nodes: list[ast.stmt] = []
     try:
         for cell in cells:
-            tree = parse(cell.decode("utf-8"), notebook=notebook)
+            tree = parse_cell(cell.decode("utf-8"), notebook=notebook)
             if tree is None:
                 return False
             nodes += tree.body if notebook else without_main(tree).body
@@ -159,7 +153,7 @@ class _File:
         if isinstance(node, ast.Attribute):
             if not isinstance(node.ctx, ast.Load):
                 return False
-            path = path_of(node, self.libraries)
+            path = library_path(node, self.libraries)
             return path in _USABLE if path and path.count(".") == 1 else node.attr in _ATTRIBUTES
         if isinstance(node, ast.Name):
             return not isinstance(node.ctx, ast.Load) or self._may_load(node.id, known)
@@ -176,7 +170,7 @@ class _File:
         return name not in _UNSAFE_NAMES and (name in known or name in _BUILTINS or name == "__name__")
 
     def _is_errstate(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and path_of(node.func, self.libraries) == "numpy.errstate"
+        return isinstance(node, ast.Call) and library_path(node.func, self.libraries) == "numpy.errstate"
 
     def _constants(self) -> set[str]:
         """Return the module variables that are functions or cannot change, however they are bound."""
@@ -204,7 +198,7 @@ class _File:
             return self._is_constant(node.operand)
         if isinstance(node, ast.BinOp):
             return self._is_constant(node.left) and self._is_constant(node.right)
-        return isinstance(node, ast.Constant) or path_of(node, self.libraries) in _USABLE
+        return isinstance(node, ast.Constant) or library_path(node, self.libraries) in _USABLE
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.complexity.contract import Contract
-from grader.complexity.polynomial import Polynomial
+from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.sampling import Expected, Sampler
-from grader.complexity.tiling import Sizes
 from grader.core.errors import StudentError
 from grader.sandbox.jail.limits import forget_peak, usage_of
 from grader.sandbox.session import Session

@@ -9,12 +9,11 @@ from typing import Any
 from grader.core.compare import EXACT, Tolerance, difference
 from grader.core.report import StatedProperties
 from grader.course.api import REFLECT
-from grader.diagnosis.encoding import decode
-from grader.diagnosis.fingerprints import Fingerprints, WrongWay
+from grader.diagnosis.fingerprints import Fingerprints, WrongWay, from_golden_form
 from grader.diagnosis.match import Deviation, Matcher
 from grader.diagnosis.observe import Observed
 
-BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
+_BY_HAND = Tolerance(5e-4, 0.0)  # students type only some of the decimals
 
 
 @dataclass(frozen=True)
@@ -81,15 +80,15 @@ def _wrong_answers(prints: Fingerprints, answers: Mapping[str, Any]) -> list[Fin
 
 
 def _answers_so(way: WrongWay, name: str, answers: Mapping[str, Any]) -> bool:
-    wrong = decode(way.answers[name])
+    wrong = from_golden_form(way.answers[name])
     whole = type(wrong) is not float or wrong.is_integer()
-    return name in answers and difference(answers[name], wrong, EXACT if whole else BY_HAND) is None
+    return name in answers and difference(answers[name], wrong, EXACT if whole else _BY_HAND) is None
 
 
 def diagnosed_names(prints: Fingerprints, way: WrongWay) -> list[str]:
     """Return the names that diagnosis gives to a wrong way: only its own name, if the probes are good."""
     observed = {number: prints.outcome(way, number) for number in range(len(prints.probes))}
-    answers = {name: decode(answer) for name, answer in way.answers.items()}
+    answers = {name: from_golden_form(answer) for name, answer in way.answers.items()}
     if way.grows:
         return [other.name for other in prints.ways if other.grows == way.grows]
     return [one.way.name for one in findings(prints, observed, answers) if one.way]

@@ -6,17 +6,23 @@ reference's answers to the questions under Reflect are not in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from grader.core.compare import as_float64
 from grader.course.api import Api
 from grader.course.golden import Golden
-from grader.diagnosis.encoding import encode, outcome_data, outcome_of
 from grader.diagnosis.observe import Observed
-from grader.diagnosis.outcome import Alike, ProbeOutcome, Side, compare, is_same
+from grader.diagnosis.outcome import MOST_ENTRIES, Alike, ProbeOutcome, Side, Unreadable, compare, is_same
 from grader.diagnosis.probe import Probe
+
+_DIGITS, _SHORT = 12, 9  # for float64; and for float32 and smaller, where nine digits are enough
+_PLAIN = "python"
 
 
 @dataclass(frozen=True)
@@ -140,8 +146,8 @@ def _place(row: list[ProbeOutcome], outcome: ProbeOutcome, probe: Probe) -> int:
 
 def answer_data(names: Sequence[str], reference: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the wrong answers of a wrong way."""
-    data = {name: encode(found[name]) for name in names if name in found}
-    return {name: answer for name, answer in data.items() if answer != encode(reference.get(name))}
+    data = {name: golden_form(found[name]) for name in names if name in found}
+    return {name: answer for name, answer in data.items() if answer != golden_form(reference.get(name))}
 
 
 def read_fingerprints(golden: Golden, probes: tuple[Probe, ...]) -> Fingerprints | None:
@@ -166,3 +172,85 @@ def ways_of(entries: Mapping[str, Mapping[str, Any]]) -> tuple[WrongWay, ...]:
         )
         for name, entry in entries.items()
     )
+
+
+# The form in which a golden file keeps outcomes ------------------------------------------------------------
+
+
+def golden_form(value: Any) -> Any:
+    """Return a value in a form for JSON. A value without such a form becomes an object, which equals no other value."""
+    if value is None or type(value) in (bool, str):
+        return value if type(value) is not str else {"text": value[:MOST_ENTRIES]}
+    if type(value) in (tuple, list):
+        return {type(value).__name__: [golden_form(item) for item in value[:MOST_ENTRIES]]}
+    if type(value) is dict:
+        return {"dict": {str(key): golden_form(item) for key, item in value.items()}}
+    if type(value) in (int, float):
+        return {"number": _digits(float(value)), "dtype": "int" if type(value) is int else _PLAIN}
+    array = as_float64(value)
+    if array is None or array.size > MOST_ENTRIES:
+        return {"object": True}
+    dtype = str(value.dtype)
+    if not array.ndim and isinstance(value, np.generic):  # an array or tensor without axes stays an array
+        return {"number": _digits(float(array)), "dtype": dtype}
+    digits = _SHORT if dtype.endswith(("float32", "float16")) else _DIGITS
+    return {"array": [_digits(x, digits) for x in array.ravel().tolist()], "shape": list(array.shape), "dtype": dtype}
+
+
+def from_golden_form(data: Any) -> Any:
+    """Return what `golden_form` wrote."""
+    if data is None or type(data) is bool:
+        return data
+    (kind, content), *_ = data.items()
+    match kind:
+        case "text":
+            return content
+        case "tuple":
+            return tuple(map(from_golden_form, content))
+        case "list":
+            return list(map(from_golden_form, content))
+        case "dict":
+            return {key: from_golden_form(item) for key, item in content.items()}
+        case "number":
+            return _number(float(content), data["dtype"])
+        case "array":
+            flat = np.array([float(x) for x in content])
+            return _typed(flat.reshape(data["shape"]), data["dtype"])
+    return Unreadable()
+
+
+def _number(value: float, dtype: str) -> Any:
+    if dtype == "int":
+        return int(value)
+    return value if dtype == _PLAIN else np.dtype(dtype).type(value)
+
+
+def _typed(array: np.ndarray, dtype: str) -> Any:
+    if dtype.startswith("torch."):
+        import torch
+
+        return torch.from_numpy(array).to(getattr(torch, dtype.removeprefix("torch.")))
+    with np.errstate(all="ignore"):
+        return array.astype(dtype)
+
+
+def _digits(value: float, digits: int = _DIGITS) -> float | str:
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
+
+
+def outcome_data(outcome: ProbeOutcome) -> dict[str, Any]:
+    """Return an outcome as plain data for a golden file."""
+    data: dict[str, Any] = {"ended": outcome.ended}
+    if outcome.ended == "returned":
+        data["value"] = golden_form(outcome.value)
+    if outcome.numbers:
+        data["numbers"] = list(outcome.numbers)
+    if outcome.changed:
+        data["changed"] = {name: golden_form(value) for name, value in outcome.changed.items()}
+    return data
+
+
+def outcome_of(data: Mapping[str, Any]) -> ProbeOutcome:
+    """Return what `outcome_data` wrote."""
+    changed = {name: from_golden_form(value) for name, value in data.get("changed", {}).items()}
+    return ProbeOutcome(data["ended"], from_golden_form(data.get("value")), tuple(data.get("numbers", ())), changed)

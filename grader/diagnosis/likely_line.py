@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.diagnosis.topics import CONVERSION, GUARD, PREPARATION, Topic, topics_of
 from grader.submission.submission import Source
 
 NumberedLine = tuple[int, str]
@@ -48,7 +47,7 @@ def likely_line(source: Source, path: str, words: Sequence[str], described: str 
         lines = list(enumerate(_LINE_END.split(text, maxsplit=_MOST_LINES), 1))[:_MOST_LINES]
         if block := _block(lines, path):
             name = path.rpartition(".")[2]
-            best = _best(name, block[0], block + _called(lines, block), words, topics_of(described))
+            best = _best(name, block[0], block + _called(lines, block), words, _topics_of(described))
             return Line(best, cell if source.notebook else None)
     return None
 
@@ -72,8 +71,8 @@ def _best(
             scores[number] += 0.5 / len(found)
     for number, line in lines:
         again = re.search(rf"\b{re.escape(own)}\(", line)  # a recursive call, for a batch
-        guards = "refusal" not in names and GUARD.search(line)
-        if again or guards or ("dtype" not in names and CONVERSION.search(line)) or PREPARATION.search(line):
+        guards = "refusal" not in names and _GUARD.search(line)
+        if again or guards or ("dtype" not in names and _CONVERSION.search(line)) or _PREPARATION.search(line):
             scores[number] /= 10
     best = max(scores, key=lambda number: scores[number], default=first[0])
     return best if scores.get(best) else first[0]
@@ -139,3 +138,73 @@ def _words(line: str) -> set[str]:
 
 def _code(line: str) -> str:
     return line[:_LONGEST].partition("#")[0]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Words that describe a wrong way, and the lines of code it is about."""
+
+    name: str
+    described: re.Pattern[str]
+    written: re.Pattern[str]
+    else_written: re.Pattern[str] | None = None  # used if no line matches `written`, because that line is missing
+
+
+def _topic(name: str, described: str, written: str, else_written: str = "") -> Topic:
+    other = re.compile(else_written) if else_written else None
+    return Topic(name, re.compile(described, re.IGNORECASE), re.compile(written), other)
+
+
+_TOPICS = (
+    _topic(
+        "refusal", r"refus|error|checked|does not say|names? (?:the|max_)", r"\braise\b|\bif\b.*(?:shape|len|[<>]|!=)"
+    ),
+    _topic(
+        "dtype", r"float32|float64|dtype|integers|whole numbers", r"dtype|astype|float|np\.array\(|zeros|empty|ones"
+    ),
+    _topic(
+        "axis", r"axis|sums? to (?:one|1)|over the (?:queries|keys)|normalis|whole array|slice", r"axis|sum\(|max\("
+    ),
+    _topic(
+        "scale",
+        r"scale|divide|root|d_k|d_v|n_k|multipl",
+        r"sqrt|\*\* ?-?\(?0?\.5|\*\* ?\(?-?1 ?/ ?2|scale|/ ?(?:d_k|d_v|n_k|self\.d_k|\w+\.shape)",
+        r"@|einsum|dot|matmul|\* ?\w",
+    ),
+    _topic("mask", r"mask|blocked|allowed", r"[Mm]ask|where\(|\binf\b|allowed|1e9"),
+    _topic(
+        "maximum",
+        r"maximum|largest|smallest|overflow|underflow|exponent|subtract|NaN",
+        r"\bmax|\.max|amax|\.min|clip|abs\(|exp\(",
+    ),
+    _topic(
+        "in place", r"in place|modif|overwrit|caller|written into|is changed", r"[-+*/]=|\] *=[^=]|out=|sort\(|\.fill"
+    ),
+    _topic("order", r"order|wrong way round|first\b.*returned|the pair|returned in", r"\breturn\b"),
+    _topic(
+        "transposed", r"transpos|K\.T|axes|changed places|swap|reshaped", r"\.T\b|transpose|swapaxes|reshape|einsum"
+    ),
+    _topic("triangle", r"diagonal|triangle|sees|successor", r"tril|triu|tri\(|\bk ?=|[<>]=?"),
+    _topic("logarithm", r"logarithm", r"log"),
+    _topic("temperature", r"temperature", r"temperature"),
+    _topic("values", r"values|mixed|output|averaged|weighted", r"@|\bV\b|einsum|dot|matmul|\+="),
+    _topic("batch", r"batch|sentence", r"batch|\[0\]|\bfor\b|len\("),
+    _topic(
+        "remembered", r"remember|kept|earlier call|next call|later one|first call", r"cache|global|self\.\w+ *=|_\w+\["
+    ),
+    _topic("shape", r"dimension|axis is missing|axes of size|shape \(", r"reshape|None|newaxis|shape|expand_dims"),
+    _topic("text", r"\btext\b|decimals|\btold\b|prints", r'f"|f\'|join|format|round|append|print'),
+    _topic("length", r"lengths?\b|padding|\bplace", r"length|arange|range\("),
+    _topic("loop", r"loop|one by one|one after|step", r"\bfor\b|\bwhile\b|range\("),
+)
+# Lines that are hardly ever the mistake: checks of arguments, conversions and preparations.
+_GUARD = re.compile(r"\braise\b|^\s*(?:el)?if\b.*(?:[<>]|!=|==)")
+_CONVERSION = re.compile(r"asarray|astype|dtype")
+_PREPARATION = re.compile(
+    r"\bNone\b|^\s*return \w+(?:, \w+)*\s*$|broadcast_(?:to|shapes)|\.tolist\(\)$|moveaxis|np\.(?:empty|zeros|errstate)"
+)
+
+
+def _topics_of(described: str) -> tuple[Topic, ...]:
+    """Return the topics of a description."""
+    return tuple(topic for topic in _TOPICS if topic.described.search(described))

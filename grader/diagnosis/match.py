@@ -6,13 +6,15 @@ Students make mistakes on several sides at once, so a wrong way is compared only
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from grader.diagnosis.fingerprints import Fingerprints, WrongWay
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import Alike, Likeness, Side
-from grader.diagnosis.two_mistakes import Evidence, explain
+
+MANY = 3  # probes; fewer may be alike by chance
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,23 @@ class Deviation:
 
     side: Side
     probes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """The probes on which a wrong way differs from the reference, and those of them that show just its outcome."""
+
+    way: WrongWay
+    shown: frozenset[int]
+    hit: frozenset[int]
+
+    def alone(self, other: Suspect) -> frozenset[int]:
+        """Return the probes on which only this one of two differs from the reference."""
+        return self.shown - other.shown
+
+    def fits(self, other: Suspect) -> bool:
+        """Whether this one has its own outcome wherever the other cannot mix with it."""
+        return self.alone(other) <= self.hit
 
 
 class Matcher:
@@ -53,20 +72,20 @@ class Matcher:
         one = self._name(path, deviation)
         if one is not None:
             return (one,)
-        evidence = self._evidence(path, deviation.side)
-        return explain(deviation.probes, evidence, values=deviation.side == Side.VALUE)
+        suspects = self._suspects(path, deviation.side)
+        return two_ways(deviation.probes, suspects, values=deviation.side == Side.VALUE)
 
     def shown_by(self, way: WrongWay, path: str, deviation: Deviation) -> Deviation:
         """Return the part of a deviation that shows a wrong way, and not another mistake beside it."""
-        hit = next((one.hit for one in self._evidence(path, deviation.side) if one.way.name == way.name), frozenset())
+        hit = next((one.hit for one in self._suspects(path, deviation.side) if one.way.name == way.name), frozenset())
         return Deviation(deviation.side, tuple(one for one in deviation.probes if one in hit) or deviation.probes)
 
-    def _evidence(self, path: str, side: Side) -> list[Evidence]:
+    def _suspects(self, path: str, side: Side) -> list[Suspect]:
         found = []
         for way in self.prints.origins[path]:
             shown = [number for number, sides in self.prints.wrong_sides(way, path).items() if side in sides]
             hit = [number for number in shown if self._shows(way, number, side)]
-            found.append(Evidence(way, frozenset(shown), frozenset(hit)))
+            found.append(Suspect(way, frozenset(shown), frozenset(hit)))
         return found
 
     def _name(self, path: str, deviation: Deviation) -> WrongWay | None:
@@ -148,3 +167,28 @@ class Matcher:
 def _excludes(alike: Alike) -> bool:
     """Whether values are too different. Values of another dtype may be far apart: they overflow or are cut off."""
     return alike.value == Likeness.OTHER or (alike.value == Likeness.FAR and alike.dtype)
+
+
+def two_ways(off: Iterable[int], known: Sequence[Suspect], *, values: bool) -> tuple[WrongWay, ...]:
+    """Return the wrong ways that are in every explanation of the probes that are off by two of the known ones.
+
+    Where only one of the two differs from the reference, the outcome must be exactly its own. Where both differ, it may
+    be anything: the mistakes mix. A wrong way that some other explanation can do without is not named. If there is no
+    such pair, the second mistake may be a relative of a known one: then only the first must have its own outcomes, in
+    many probes. That needs `values`: many mistakes have the same refusals and dtypes, and these do not
+    mix. There each must have its own outcome on every probe.
+    """
+    off = frozenset(off)
+    likely = [one for one in known if one.hit]
+    exact: list[set[str]] = []  # by explanation, the names that it cannot do without
+    related: list[set[str]] = []
+    for first, second in permutations(likely, 2):
+        if not off <= first.shown | second.shown or not first.fits(second):
+            continue
+        if second.fits(first):
+            exact.append({one.way.name for one, other in ((first, second), (second, first)) if one.alone(other)})
+        if len(first.alone(second)) >= MANY:
+            related.append({first.way.name})
+    explanations = exact or (related if values else [])
+    names = set.intersection(*explanations) if explanations else set()
+    return tuple(one.way for one in likely if one.way.name in names and (values or one.shown == one.hit))

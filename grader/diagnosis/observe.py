@@ -11,7 +11,7 @@ from grader.core.compare import shape_of
 from grader.core.errors import StudentError, StudentMissingError, StudentRaisedError, StudentReturnedError
 from grader.core.safe_text import one_line
 from grader.diagnosis.likely_line import Line
-from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
+from grader.diagnosis.outcome import MOST_ENTRIES, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
 from grader.sandbox.protocol.earlier_result import EarlierResult
@@ -173,12 +173,12 @@ def _seen(probe: Probe, value: Any) -> Any:
 
 def _is_huge(value: Any) -> bool:
     if type(value) in (tuple, list):
-        return len(value) > LARGEST or any(map(_is_huge, value))
+        return len(value) > MOST_ENTRIES or any(map(_is_huge, value))
     if (shape := shape_of(value)) is not None:
-        return prod(shape) > LARGEST
+        return prod(shape) > MOST_ENTRIES
     if type(value) is dict:
-        return len(value) > LARGEST or any(map(_is_huge, value.values()))
-    return type(value) in (str, bytes) and len(value) > LARGEST
+        return len(value) > MOST_ENTRIES or any(map(_is_huge, value.values()))
+    return type(value) in (str, bytes) and len(value) > MOST_ENTRIES
 
 
 def _readable(value: Any) -> Any:

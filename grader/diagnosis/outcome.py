@@ -15,7 +15,7 @@ from grader.core.compare import TOLERANCES, Tolerance, as_float64, difference, s
 from grader.diagnosis.likely_line import Line
 
 Ended = Literal["returned", "refused", "raised", "overflowed", "unwritten", "missing"]
-LARGEST = 10_000  # the most entries of a result that are kept
+MOST_ENTRIES = 10_000  # the most entries of a result that are kept
 # Rounding errors are far below this. The smallest mistake that has a name, 1e-9 added to a sum, is far above.
 _STRICT = Tolerance(1e-10, 1e-13)
 _SINGLE = Tolerance(5e-5, 5e-6)  # of float32: known outcomes may come from another machine, through several layers

@@ -166,8 +166,8 @@ def probe(
         raise TypeError(f"{path}: a script cannot run on a device")
     place = SimulatedMachine(gpu, elsewhere) if on_device else None
     args, kwargs = tuple(map(_wide, args)), {name: _wide(arg) for name, arg in (kwargs or {}).items()}
-    given = (path, args, kwargs, made, cotangent, look, any_dtype, said, reads, names, place, tuple(before))
-    return Probe(*given, attribute)
+    script = tuple(before)
+    return Probe(path, args, kwargs, made, cotangent, look, any_dtype, said, reads, names, place, script, attribute)
 
 
 def read_probes(module: Module, api: Api) -> tuple[Probe, ...]:

@@ -13,7 +13,7 @@ from grader.diagnosis.outcome import ProbeOutcome, Side, likeness
 from grader.diagnosis.probe import Probe
 from grader.sandbox.session import Session
 
-LONGEST = 220  # characters of a call that is written out; a longer one is made again from the list of probes
+_LONGEST = 220  # characters of a call that is written out; a longer one is made again from the list of probes
 _MANY = 8  # entries; more of the same number are written as `np.ones(...)`
 
 
@@ -36,7 +36,7 @@ def expression(probe: Probe) -> str | None:
     mode = ".eval()" if is_layer else ""  # a cache of tensors is not a torch module
     owner = f"{name}({', '.join(init)}){mode}.{method}" if method else name
     text = f"{owner}({', '.join(args)})"
-    return text if len(text) <= LONGEST else None
+    return text if len(text) <= _LONGEST else None
 
 
 def paste(probe: Probe, number: int, side: Side, *, alone: bool = True) -> str:

@@ -12,14 +12,14 @@ from grader.core.compare import as_float64, describe, shape_of
 from grader.core.safe_text import one_line
 from grader.course.api import REFLECT
 from grader.diagnosis.findings import Finding
-from grader.diagnosis.fingerprints import Fingerprints, WrongWay
+from grader.diagnosis.fingerprints import Fingerprints
 from grader.diagnosis.likely_line import Line
 from grader.diagnosis.observe import Observed
 from grader.diagnosis.outcome import ProbeOutcome, Side, Unreadable, likeness, plain_difference
 from grader.diagnosis.probe import Probe, Reading, SimulatedMachine, axes_of
 from grader.diagnosis.reproducer import expression, literal
 
-WIDTH = 78
+_WIDTH = 78
 MAX_LINES = 15
 FEW_DIGITS, MANY_DIGITS = 4, 12
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -46,40 +46,28 @@ def diagnosis_text(
     if finding.deviation is None and finding.way is None:
         parts.append([f"{finding.path} is not written yet"])
     elif hidden:
-        parts.append(_wrapped(hidden, 2))
+        parts.append(wrapped(hidden, 2))
     if finding.deviation is not None and shows_values(finding, hidden, own=own):
         number = shown_probe(finding, prints, observed)
         probe, found, expected = prints.probes[number], observed[number], prints.outcome(None, number)
         reading = probe.reads(found.value) if probe.reads else None
-        parts += [_wrapped(call_of(probe), 4), *_against(finding.deviation.side, probe, found, expected)]
+        parts += [wrapped(call_of(probe), 4), *_against(finding.deviation.side, probe, found, expected)]
         evidence = reading.evidence if reading else _sums(found.value, expected.value)
-        parts.append(_wrapped(f"  evidence: {evidence}", 2) if evidence else [])
+        parts.append(wrapped(f"  evidence: {evidence}", 2) if evidence else [])
     parts.append(_cause(finding, prints, reading) if finding.deviation or finding.way else [])
     if line is not None:
         cell = f", code cell {line.cell}" if line.cell else ""
         near = "" if line.exact else "near "
-        parts.append(_wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
+        parts.append(wrapped(f"Look at: {one_line(file, 40)}{cell}, {near}line {line.number}", 1))
     if finding.way:
-        parts.append(_wrapped(f"Think: {finding.way.hint}", 3))
-    parts.append(_wrapped(_next_step(slug, finding), 2))
+        parts.append(wrapped(f"Think: {finding.way.hint}", 3))
+    parts.append(wrapped(_next_step(slug, finding), 2))
     return "\n".join([text for part in parts for text in part][:MAX_LINES])
 
 
 def shows_values(finding: Finding, hidden: str, *, own: bool) -> bool:
     """Whether the student may see the call and its results. A known wrong way that only hidden checks find is named."""
     return finding.deviation is not None and (own or not (hidden and finding.way is not None))
-
-
-def cost_diagnosis_text(way: WrongWay, function: str, offence: str, line: int | None, slug: str) -> str:
-    """Return what a student reads about a function that is right but costs too much."""
-    parts = [
-        _wrapped(f"{function}: {offence}", 2),
-        _wrapped(f"Likely: {way.likely} ({way.name})", 3),
-        [f"Look at: line {line}"] if line else [],
-        _wrapped(f"Think: {way.hint}", 3),
-        _wrapped(f"Next: fix it, then run {_command(f'attn profile {slug} {function}')}", 2),
-    ]
-    return "\n".join(text for part in parts for text in part)
 
 
 def shown_probe(finding: Finding, prints: Fingerprints, observed: Observed) -> int:
@@ -180,9 +168,9 @@ def _gradients(found: Any, expected: Any) -> list[list[str]]:
 def _facts(found: ProbeOutcome, expected: Any, what: str) -> list[list[str]]:
     """Show which parts of a free form are not as required."""
     if type(found.value) is not dict or type(expected) is not dict:
-        return [_wrapped(f"  yours:    {what}", 2)]
+        return [wrapped(f"  yours:    {what}", 2)]
     off = [str(key) for key, value in expected.items() if likeness(found.value.get(key), value)]
-    return [_wrapped(f"  yours:    {what}; not as required: {_joined(off)}", 3)]
+    return [wrapped(f"  yours:    {what}; not as required: {_joined(off)}", 3)]
 
 
 def _values(found: Any, expected: Any) -> list[list[str]]:
@@ -198,7 +186,7 @@ def _values(found: Any, expected: Any) -> list[list[str]]:
     if isinstance(found, Unreadable):
         return _pair("a value that is not an array, number or text", _shown(expected))
     if shape_of(found) != shape_of(expected) or as_float64(found) is None:
-        return [*_pair(_shown(found), _shown(expected)), _wrapped(f"  {plain_difference(found, expected)}", 2)]
+        return [*_pair(_shown(found), _shown(expected)), wrapped(f"  {plain_difference(found, expected)}", 2)]
     one, other = np.asarray(as_float64(found)), np.asarray(as_float64(expected))
     if one.ndim >= 2 and one.size > 16:
         rows = one.reshape(-1, one.shape[-1]), other.reshape(-1, one.shape[-1])
@@ -214,7 +202,7 @@ def _number_pair(found: np.ndarray, expected: np.ndarray) -> list[list[str]]:
 
 
 def _pair(found: str, expected: str) -> list[list[str]]:
-    return [_wrapped(f"  yours:    {found}", 2), _wrapped(f"  expected: {expected}", 2)]
+    return [wrapped(f"  yours:    {found}", 2), wrapped(f"  expected: {expected}", 2)]
 
 
 def _shown(value: Any) -> str:
@@ -248,16 +236,16 @@ def _sums(found: Any, expected: Any) -> str:
 
 def _cause(finding: Finding, prints: Fingerprints, reading: Reading | None) -> list[str]:
     if finding.way:
-        also = _wrapped(f"Also: {finding.also.likely} ({finding.also.name})", 3) if finding.also else []
-        return [*_wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3), *also]
+        also = wrapped(f"Also: {finding.also.likely} ({finding.also.name})", 3) if finding.also else []
+        return [*wrapped(f"Likely: {finding.way.likely} ({finding.way.name})", 3), *also]
     if reading and reading.cause:
-        return _wrapped(f"It looks as if {reading.cause}", 2)
+        return wrapped(f"It looks as if {reading.cause}", 2)
     before = [
         path for path in prints.paths[: prints.paths.index(finding.path)] if path.startswith(f"{finding.target}.")
     ]
     if before:
         names = _joined([path.partition(".")[2] for path in before])
-        return _wrapped(
+        return wrapped(
             f"The steps before it are right ({names}). {finding.path} is the first that differs from the reference", 3
         )
     return []
@@ -269,19 +257,20 @@ def _joined(names: Sequence[str]) -> str:
 
 def _next_step(slug: str, finding: Finding) -> str:
     if finding.deviation is None and finding.way is None:
-        return f"Next: read its part of the lesson (README.md), write it, then run {_command(f'attn test {slug}')}"
+        return f"Next: read its part of the lesson (README.md), write it, then run {command(f'attn test {slug}')}"
     if finding.target == REFLECT:
         return "Next: read the question under Reflect again, and work out a small case by hand"
-    return f"Next: fix it, then run {_command(f'attn test {slug}')}. More help: {_command(f'attn hint {slug}')}"
+    return f"Next: fix it, then run {command(f'attn test {slug}')}. More help: {command(f'attn hint {slug}')}"
 
 
-def _command(text: str) -> str:
+def command(text: str) -> str:
     """Return a command that stays on one line when its text is wrapped, so that it can be copied."""
     return f"`{text.replace(' ', _NO_BREAK)}`"
 
 
-def _wrapped(text: str, most: int) -> list[str]:
+def wrapped(text: str, most: int) -> list[str]:
+    """Return the lines of a text, at most so many."""
     lines = textwrap.wrap(
-        text, WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …", break_on_hyphens=False
+        text, _WIDTH, subsequent_indent="    ", max_lines=most, placeholder=" …", break_on_hyphens=False
     )
     return [line.replace(_NO_BREAK, " ") for line in lines]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from grader.complexity.gpu_speed import as_timing
+from grader.complexity.cost import as_timing
 from grader.core.errors import Ending, StudentEndedError, StudentError, StudentRaisedError
 from grader.core.machine import environment, gpu_name
 from grader.core.report import (
@@ -44,7 +44,7 @@ from grader.submission.submission import Submission
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
     from grader.complexity.cost import Cost
-    from grader.complexity.gpu_memory import GpuMeasurer
+    from grader.complexity.gpu_costs import GpuMeasurer
     from grader.complexity.measurer import CostMeasurer, FunctionCosts
 
 

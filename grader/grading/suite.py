@@ -19,7 +19,7 @@ from grader.grading.judge import RunCheck, judge
 from grader.sandbox.student import Student
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters
-    from grader.complexity.gpu_memory import GpuMeasurer
+    from grader.complexity.gpu_costs import GpuMeasurer
     from grader.complexity.measurer import CostMeasurer
     from grader.core.report import SuiteName
     from grader.course.api import Api
@@ -54,9 +54,9 @@ class Suite:
 
     def gpu_measurer(self) -> GpuMeasurer:
         """Return the measurer of costs on a GPU."""
-        from grader.complexity.gpu_memory import gpu_measurer
+        from grader.complexity.gpu_costs import GpuMeasurer
 
-        return gpu_measurer(self.module, self.salt, self.reference)
+        return GpuMeasurer(self.module, self.salt, self.reference)
 
 
 def files_of(suite: Suite) -> dict[Path, SuiteName]:

@@ -12,7 +12,7 @@ from math import log2
 from grader.complexity.contract import Contract
 from grader.complexity.contract_reader import read_contracts
 from grader.complexity.curves import CURVE, TABLE, fixed_sizes, growing, sizes_at
-from grader.complexity.polynomial import Polynomial, parse
+from grader.complexity.polynomial import Polynomial, parse_polynomial
 from grader.core.report import CostResult, Report
 from grader.course.golden import read_golden
 from grader.course.module import Module
@@ -127,13 +127,15 @@ def read_polynomial(text: str, contract: Contract) -> Polynomial | None:
     signed += [(-1 if sign == "-" else 1, term) for sign, term in zip(rest[::2], rest[1::2], strict=True)]
     for sign, term in signed:
         try:
-            (powers, factor), *more = parse(_plain(term), names, tiles).terms.items()
+            (powers, factor), *more = parse_polynomial(_plain(term), names, tiles).terms.items()
         except ValueError:
             return None
         if more:
             return None
         found[powers] = found.get(powers, Fraction(0)) + sign * factor
-    return replace(parse("1", names, tiles), terms={powers: factor for powers, factor in found.items() if factor})
+    return replace(
+        parse_polynomial("1", names, tiles), terms={powers: factor for powers, factor in found.items() if factor}
+    )
 
 
 def _plain(term: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.complexity.contract import Contract
 from grader.complexity.contract_reader import read_contracts
-from grader.complexity.gpu_memory import REPEATS, arguments_at, built_in_cost
+from grader.complexity.gpu_costs import REPEATS, arguments_at, built_in_cost
 from grader.core.errors import StudentError
 from grader.course.course import Course
 from grader.course.module import CourseError, Module

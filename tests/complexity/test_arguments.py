@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from grader.complexity.arguments import KINDS, argument, require_argument, script_argument
-from grader.complexity.size_expression import size_of
+from grader.complexity.arguments import ARGUMENT_KINDS, argument, require_argument, script_argument, size_of
 from grader.sandbox.protocol.script import EACH, GIVEN, LAST, OBJECT
 
 NAMES = {"b": 2, "n": 3, "d": 4, "v": 7}
@@ -88,4 +87,4 @@ def test_repeated_calls_get_numbers_of_their_own() -> None:
 def test_every_kind_has_an_example_here() -> None:
     """Every kind of the reference is made by a test above."""
     text = Path(__file__).read_text()
-    assert [kind for kind in KINDS if f'"{kind} ' not in text and f'"{kind}"' not in text] == []
+    assert [kind for kind in ARGUMENT_KINDS if f'"{kind} ' not in text and f'"{kind}"' not in text] == []

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from grader.complexity.measurer import cost_measurer
-from grader.complexity.polynomial import parse
+from grader.complexity.polynomial import parse_polynomial
 from grader.course.course import Course
 from grader.course.loading import load_reference
 from grader.course.module import Backend
@@ -31,7 +31,7 @@ def test_the_reference_costs_what_the_formula_says(course: Course, spawners: dic
         found = measurer.of(session, contract).profile.exact["flops"]
     finally:
         session.close()
-    formula = parse(FORMULA, contract.lattice.names)
+    formula = parse_polynomial(FORMULA, contract.lattice.names)
     assert {powers: found.terms[powers] for powers in formula.terms} == formula.terms
     lower = {powers: factor for powers, factor in found.terms.items() if powers not in formula.terms}
     degree = formula.degree

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.complexity.contract_reader import read_contracts
-from grader.complexity.polynomial import parse
+from grader.complexity.polynomial import parse_polynomial
 from grader.complexity.witness import FAR, MEMORY, doubt
 from grader.course.module import Backend, ForbiddenRule
 from grader.sandbox.jail.limits import Limits
@@ -285,7 +285,7 @@ def test_the_kernel_watches_only_the_measured_call(spawners: dict[Backend, Spawn
     source = ATTENTION + ALLOCATES.replace("WHEN", when.replace("N", str(most)))
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
     session = Session(spawners["torch"], Program(files, "work", ()), Limits())
-    free = dict.fromkeys(("steps", "work", "mul"), parse("1000*n*d", contract.lattice.names))
+    free = dict.fromkeys(("steps", "work", "mul"), parse_polynomial("1000*n*d", contract.lattice.names))
     try:
         session.load()
         assert doubt(session, contract, 1, None, free) == why

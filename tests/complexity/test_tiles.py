@@ -11,10 +11,9 @@ import pytest
 
 from grader.complexity.contract import Contract
 from grader.complexity.contract_reader import read_contracts
-from grader.complexity.polynomial import Lattice, parse
-from grader.complexity.rays import rays_of
+from grader.complexity.growth import rays_of
+from grader.complexity.polynomial import Lattice, from_tiles, in_tiles, parse_polynomial
 from grader.complexity.secret_sizes import at_secret_sizes
-from grader.complexity.tiling import from_tiles, in_tiles
 from grader.course.module import Backend
 from grader.sandbox.jail.spawner import Spawner
 from tests.complexity.measuring import failed, line_of, measure, verdicts
@@ -47,13 +46,13 @@ def measured(spawners: dict[Backend, Spawner], code: str, function: str = "tiled
     ],
 )
 def test_a_limit_in_tiles_is_read_and_written(text: str, written: str) -> None:
-    assert sorted(str(parse(text, NAMES, TILES)).split(" + ")) == sorted(written.split(" + "))
+    assert sorted(str(parse_polynomial(text, NAMES, TILES)).split(" + ")) == sorted(written.split(" + "))
 
 
 @pytest.mark.parametrize("text", ["n/d", "n/b^2", "1/b", "b/n"])
 def test_only_a_size_by_its_tile_can_be_divided(text: str) -> None:
     with pytest.raises(ValueError, match="divides by a size"):
-        parse(text, NAMES, TILES)
+        parse_polynomial(text, NAMES, TILES)
 
 
 def test_tiles_are_counted_with_those_that_are_cut() -> None:
@@ -61,14 +60,14 @@ def test_tiles_are_counted_with_those_that_are_cut() -> None:
     assert in_tiles((97, 8, 3), TILES) == (13, 8, 3)
     assert in_tiles((5, 8, 3), TILES) == (1, 8, 3)
     assert from_tiles((12, 8, 3), TILES) == (96, 8, 3)
-    assert parse("n/b", NAMES, TILES).at((97, 8, 3)) == 13
+    assert parse_polynomial("n/b", NAMES, TILES).at((97, 8, 3)) == 13
 
 
 def test_neither_of_two_products_with_a_size_is_part_of_the_other() -> None:
-    bound = parse("b^2 + b*d + n*d", NAMES, TILES)
-    assert parse("5*n*d + n + 7*b^2 + b", NAMES, TILES).beyond(bound) == {}
-    assert str(parse("n*b", NAMES, TILES)) in str(parse("n*b + n*d", NAMES, TILES))
-    assert parse("n*b + n*d", NAMES, TILES).beyond(bound) == {(1, 2, 0): Fraction(1)}
+    bound = parse_polynomial("b^2 + b*d + n*d", NAMES, TILES)
+    assert parse_polynomial("5*n*d + n + 7*b^2 + b", NAMES, TILES).beyond(bound) == {}
+    assert str(parse_polynomial("n*b", NAMES, TILES)) in str(parse_polynomial("n*b + n*d", NAMES, TILES))
+    assert parse_polynomial("n*b + n*d", NAMES, TILES).beyond(bound) == {(1, 2, 0): Fraction(1)}
 
 
 def test_the_tiles_below_a_diagonal_are_found_exactly() -> None:
@@ -79,7 +78,7 @@ def test_the_tiles_below_a_diagonal_are_found_exactly() -> None:
         n, b, d = points[index]
         return sum(b * b * d for i in range(0, n, b) for _ in range(0, i + 1, b))
 
-    assert lattice.interpolate(count) == parse("n^2*d/2 + n*b*d/2", NAMES, TILES)
+    assert lattice.interpolate(count) == parse_polynomial("n^2*d/2 + n*b*d/2", NAMES, TILES)
 
 
 def test_secret_sizes_are_multiples_of_the_tile_except_the_ragged_ones() -> None:

@@ -38,7 +38,7 @@ def test_every_misconception_gets_its_own_name(course: Course, name: str) -> Non
 @pytest.mark.parametrize("name", GRADED)
 def test_right_solutions_have_no_findings(course: Course, name: str) -> None:
     module = course.module(name)
-    prints = Diagnoser(module).prints()
+    prints = Diagnoser(module).prints
     assert prints is not None
     paths = (DATA / "right" / name).glob("*.py")
     texts = {path.stem: path.read_text() for path in sorted(paths)}

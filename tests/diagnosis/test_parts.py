@@ -8,7 +8,7 @@ import pytest
 from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.diagnosis.diagnose import Diagnoser
-from grader.diagnosis.encoding import outcome_data, outcome_of
+from grader.diagnosis.fingerprints import outcome_data, outcome_of
 from grader.diagnosis.likely_line import Line, likely_line, telling_words
 from grader.diagnosis.outcome import Likeness, ProbeOutcome, Side, compare, likeness
 from grader.diagnosis.probe import probe
@@ -159,7 +159,7 @@ class TestWording:
         def broken(_: Diagnoser) -> None:
             raise CourseError(course.root, "", "is broken", "Fix it")
 
-        monkeypatch.setattr(Diagnoser, "prints", broken)
+        monkeypatch.setattr(Diagnoser, "prints", property(broken))
         report = grade_source("def softmax(x, axis=-1):\n    return x\n")
         assert report.status == "graded"
         assert [one.message for one in report.diagnoses] == [

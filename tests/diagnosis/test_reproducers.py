@@ -53,7 +53,7 @@ class Case:
 def cases(course: Course, module: Module, most: int) -> Iterator[Case]:
     """Yield failures that misconceptions cause, spread over the module."""
     diagnoser = Diagnoser(module)
-    prints = diagnoser.prints()
+    prints = diagnoser.prints
     assert prints is not None
     ways = [way for way in read_misconceptions(course, module) if not way.costly]
     step = max(1, len(ways) // (2 * most))
@@ -118,7 +118,7 @@ def outcome(case: Case, got: dict[str, Any]) -> ProbeOutcome:
 def differences(course: Course, name: str, most: int, folder: Path) -> tuple[int, list[str]]:
     """Return how many failures were pasted, and those that gave something else than the screen says."""
     module = course.module(name)
-    prints = Diagnoser(module).prints()
+    prints = Diagnoser(module).prints
     assert prints is not None
     made = list(cases(course, module, most))
     wrong = []

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.complexity.gpu_speed import Speed, as_timing
+from grader.complexity.cost import Speed, as_timing
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.grading.grade import grade

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.classroom.report_items import Item, diagnosed, items_of
-from grader.complexity.gpu_speed import LeaderboardEntry, entries
+from grader.complexity.cost import LeaderboardEntry, entries
 from grader.core.atomic_file import write_atomically
 from grader.core.json_record import json_text
 from grader.core.report import CostResult, Report

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from grader.authoring.gpu_trials import graded_on_gpu, known_verdicts, verdict_problem
-from grader.complexity.gpu_memory import METER
+from grader.complexity.gpu_costs import GPU_MEMORY
 from grader.core.machine import environment, gpu_name
 from grader.course.course import Course, read_course
 from grader.course.module import Module
@@ -167,7 +167,7 @@ def _graded_well(course: Course, module: Module, submission: Submission) -> bool
     (report,) = graded_on_gpu(course, module, [submission])
     problem = verdict_problem(report)
     lost = [check.name for check in report.checks if check.outcome != "passed"]
-    costs = [f"{cost.meter}: {cost.verdict} {cost.measured}" for cost in report.costs if cost.meter == METER]
+    costs = [f"{cost.meter}: {cost.verdict} {cost.measured}" for cost in report.costs if cost.meter == GPU_MEMORY]
     mark = "" if problem is None else f"  WRONG: {problem.what}"
     seconds = f"{time.monotonic() - started:.0f} s"
     print(f"{submission.student:<28} {report.score} / {report.max_score:g}, {seconds}, fails {lost}, {costs}{mark}")

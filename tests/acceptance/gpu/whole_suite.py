@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.authoring.misconceptions import as_submission, read_misconceptions
-from grader.complexity.gpu_memory import METER
+from grader.complexity.gpu_costs import GPU_MEMORY
 from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
@@ -76,7 +76,7 @@ def as_it_should_be(report: Report) -> bool:
 
 def line_of(report: Report) -> str:
     checks = [(one.earned or 0.0, one.points) for one in report.checks if one.suite == "gpu"]
-    costs = [(one.earned, one.points) for one in report.costs if one.meter == METER]
+    costs = [(one.earned, one.points) for one in report.costs if one.meter == GPU_MEMORY]
     earned, points = (sum(column) for column in zip(*checks, *costs, strict=True))
     return f"{report.score} / {report.max_score:g}, on the GPU {earned:g} / {points:g}"
 

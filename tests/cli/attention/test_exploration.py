@@ -16,7 +16,7 @@ from cli.attention.trace import own_trace
 from grader.authoring.misconceptions import read_misconceptions
 from grader.course.course import Course, find_course
 from grader.course.golden import read_golden
-from grader.diagnosis.encoding import outcome_of
+from grader.diagnosis.fingerprints import outcome_of
 from grader.diagnosis.probe import read_probes
 from tests.conftest import ROOT
 

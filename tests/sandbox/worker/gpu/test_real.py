@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from cli.main import attn
 from cli.ui.gpu_screens import gpu_lines
-from grader.complexity.gpu_memory import GpuMeasurer, gpu_measurer
-from grader.complexity.gpu_speed import Speed, as_timing, entries
+from grader.complexity.cost import Speed, as_timing, entries
+from grader.complexity.gpu_costs import GpuMeasurer
 from grader.core.errors import StudentError
 from grader.core.report import Report, report_text
 from grader.course.course import Course
@@ -93,7 +93,7 @@ class Fake:
 
 def peaks(course: Course) -> GpuMeasurer:
     reference = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, lambda q, *_: q))
-    return gpu_measurer(course.module(MODULE), "salt", reference)  # type: ignore[arg-type]
+    return GpuMeasurer(course.module(MODULE), "salt", reference)  # type: ignore[arg-type]
 
 
 def refusing(_: int) -> int:

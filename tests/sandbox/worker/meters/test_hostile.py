@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.complexity.samples import MAX_PLACES, MalformedSampleError, read_samples
+from grader.complexity.sampling import MAX_PLACES, MalformedSampleError, read_samples
 from grader.course.course import Course
 from tests.conftest import GradeSource
 

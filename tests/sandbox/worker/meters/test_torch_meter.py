@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.complexity.samples import Sample, read_samples
+from grader.complexity.sampling import CostSample, read_samples
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
@@ -27,7 +27,7 @@ MATRICES = 2 * 3 * 4 * 5  # multiply-adds of A @ B
 SCORES, OUTPUT = 2 * 3 * 5 * 7 * 4, 2 * 3 * 5 * 7 * 6
 
 
-def measured(spawner: Spawner, source: str, *args: Any) -> Sample:
+def measured(spawner: Spawner, source: str, *args: Any) -> CostSample:
     """Measure one call of `f` in a worker."""
     files = {"work": {"file": "work.py", "cells": [(HEAD + source).encode()], "notebook": False}}
     session = Session(spawner, Program(files, "work", ()), Limits())

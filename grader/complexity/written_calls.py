@@ -1,4 +1,4 @@
-"""Products of arrays that are written in a student's functions, whether they ever run or not.
+"""What is written in a student's file, whether it ever runs or not: products of arrays, and names in a library.
 
 Checks can watch some calls, not all: code may use a product only for lengths that are not measured. Where a module asks
 for loops, honest functions have no product at all.
@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import Any, TypeGuard
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeGuard
 
-from grader.complexity.audit_names import Names
-from grader.complexity.audit_parsing import parse, without_main
+from grader.complexity.audit_names import BoundNames, parse_cells, without_main
 
 _OF_NUMPY = {
     "dot",
@@ -30,28 +29,53 @@ _OF_NUMPY = {
 }
 _OF_SIGNALS = {"convolve", "correlate"}
 _OF_LINALG = {"multi_dot", "matmul", "vecdot", "tensordot", "matrix_power"}
-PRODUCTS = frozenset(
+_PRODUCTS = frozenset(
     {f"numpy.{name}" for name in _OF_NUMPY | _OF_SIGNALS}
     | {f"numpy.linalg.{name}" for name in _OF_LINALG}
     | {"operator.matmul", "operator.imatmul", "math.sumprod"}
 )
-METHODS = frozenset({"__matmul__", "__rmatmul__", "__imatmul__"})
+_METHODS = frozenset({"__matmul__", "__rmatmul__", "__imatmul__"})
 
 
 def first_product(source: Mapping[str, Any]) -> tuple[str, int] | None:
     """Return the file and line of the first product in a function of a student's file."""
-    trees: list[tuple[str, ast.Module]] = []
-    for number, cell in enumerate(source["cells"], 1):
-        with suppress(RecursionError, MemoryError, ValueError):  # the audit reports what it cannot read
-            tree = parse(cell.decode("utf-8", "replace"), notebook=source["notebook"])
-            name = f"{source['file']}[{number}]" if source["notebook"] else source["file"]
-            trees += [(name, without_main(tree))] if tree is not None else []
-    names = Names.of([tree for _, tree in trees])
+    parsed = parse_cells(source["file"], source["cells"], notebook=source["notebook"])
+    trees = [(cell.name, without_main(cell.tree)) for cell in parsed if cell.tree is not None]
+    names = BoundNames.of([tree for _, tree in trees])
     found = ((name, line) for name, tree in trees for line in sorted(_lines(tree, names)))
     return next(found, None)
 
 
-def _lines(tree: ast.Module, names: Names) -> Iterator[int]:
+def first_use(files: Mapping[str, Mapping[str, Any]], is_wanted: Callable[[str], bool]) -> tuple[str, int] | None:
+    """Return the file and line where something in a library is first named."""
+    for source in files.values():
+        for use in _uses(source["file"], tuple(source["cells"]), source["notebook"]):
+            if is_wanted(use.path):
+                return use.file, use.line
+    return None
+
+
+class _Use(NamedTuple):
+    """A path in a library that a file names, and where."""
+
+    file: str
+    line: int
+    path: str
+
+
+@lru_cache(maxsize=32)  # every contract of a submission asks again
+def _uses(file: str, cells: tuple[bytes, ...], notebook: bool) -> tuple[_Use, ...]:
+    trees = [(cell.name, cell.tree) for cell in parse_cells(file, cells, notebook=notebook) if cell.tree is not None]
+    names = BoundNames.of([tree for _, tree in trees])
+    return tuple(
+        _Use(name, getattr(node, "lineno", 1), path)
+        for name, tree in trees
+        for node in ast.walk(tree)
+        for path in names.paths(node)
+    )
+
+
+def _lines(tree: ast.Module, names: BoundNames) -> Iterator[int]:
     """Yield the lines of products. A call outside all functions only makes a value, such as one to compare with."""
     inside: set[int] = set()
     for node in ast.walk(tree):
@@ -69,13 +93,13 @@ def _is_operator(node: ast.AST) -> TypeGuard[ast.BinOp | ast.AugAssign]:
     return isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult)
 
 
-def _is_product(node: ast.AST, names: Names) -> TypeGuard[ast.Name | ast.Attribute | ast.Call]:
+def _is_product(node: ast.AST, names: BoundNames) -> TypeGuard[ast.Name | ast.Attribute | ast.Call]:
     paths = list(names.paths(node))
     if paths:
-        return any(path in PRODUCTS or path.rpartition(".")[2] in METHODS for path in paths)
+        return any(path in _PRODUCTS or path.rpartition(".")[2] in _METHODS for path in paths)
     if not isinstance(node, ast.Attribute):
         return False
-    return node.attr in METHODS or (node.attr == "dot" and "dot" not in names.own)
+    return node.attr in _METHODS or (node.attr == "dot" and "dot" not in names.own)
 
 
 def _names_of_own_operands(tree: ast.Module) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.complexity.written_products import first_product
+from grader.complexity.written_calls import first_product
 
 OWN = "class Rows:\n    def __matmul__(self, other):\n        return 0\n"
 

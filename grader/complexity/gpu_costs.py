@@ -13,12 +13,10 @@ import numpy as np
 from grader.complexity.arguments import argument
 from grader.complexity.contract import Contract
 from grader.complexity.contract_reader import read_contracts
-from grader.complexity.cost import Cost, CostVerdict
-from grader.complexity.gpu_speed import Speed
+from grader.complexity.cost import Cost, CostVerdict, Speed
 from grader.complexity.judging import FAILS_ABOVE
-from grader.complexity.polynomial import Polynomial
+from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.secret_sizes import at_secret_sizes
-from grader.complexity.tiling import Sizes
 from grader.core.compare import Tolerance, difference
 from grader.core.errors import StudentError
 from grader.course.module import Module
@@ -28,7 +26,7 @@ from grader.sandbox.protocol.device_findings import GpuCost
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Handle, Student
 
-METER = "gpu_mem"
+GPU_MEMORY = "gpu_mem"
 REPEATS = 20
 # A right result in half precision is at least this close. The checks compare more strictly.
 NEAR = Tolerance(0.03, 0.03)
@@ -140,11 +138,6 @@ class WrongError(Exception):
     """A result that differs from the reference's, so that its cost does not count."""
 
 
-def gpu_measurer(module: Module, salt: str, reference: ModuleType | None) -> GpuMeasurer:
-    """Return the GPU measurer of a module."""
-    return GpuMeasurer(module, salt, reference)
-
-
 def arguments_at(contract: Contract, sizes: Sizes) -> list[Any]:
     """Return arguments of these sizes, the same in every run."""
     names = contract.named(sizes)
@@ -173,7 +166,7 @@ def _power(measured: Mapping[Sizes, int]) -> float:
 
 def _cost(contract: Contract, measured: str, verdict: CostVerdict, message: str) -> Cost:
     (limit,) = contract.limits
-    return Cost(contract.function, METER, limit.text, measured, verdict, limit.points, None, message)
+    return Cost(contract.function, GPU_MEMORY, limit.text, measured, verdict, limit.points, None, message)
 
 
 def _not_measured(contract: Contract, why: str) -> Cost:

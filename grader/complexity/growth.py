@@ -1,4 +1,4 @@
-"""Rays: sizes in equal steps, which show how counts grow that are not a polynomial."""
+"""Growth: how counts that are not a polynomial grow along rays, sizes in equal steps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
 
-from grader.complexity.contract import Contract
-from grader.complexity.tiling import Sizes, Tiles, from_tiles
+from grader.complexity.contract import Contract, CostLimit
+from grader.complexity.polynomial import Sizes, Tiles, from_tiles
+from grader.complexity.sampling import CostSamples
 
-LENGTH, MIN_TAIL = 12, 5
+LENGTH = 12  # sizes of a ray: a quarter and half of them show the growth of the increase
+MIN_TAIL = 5  # counts that must be a polynomial, so that it is none by chance
+UNEVEN = 1.1  # how much larger a share of the limit counts may be further along: lengths are rounded, and tiles cut
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,34 @@ def degree_of(counts: Sequence[int]) -> float:
     if half > quarter and whole > half:
         return log2((whole - half) / (half - quarter))  # of the increase, so that a constant cancels out
     return log2(whole / half) if whole > half > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How counts that are not a polynomial grow along a ray, and the power that a limit allows there."""
+
+    ray: Ray
+    samples: CostSamples
+    degree: float
+    allowed: int
+    is_irregular: bool  # counts fall to a quarter at a larger size: they depend on the numbers, not on the size
+    is_dominated: bool  # they are no larger a share of the limit in the far half than in the near half
+
+    @property
+    def text(self) -> str:
+        """The growth as a report shows it."""
+        return f"({self.ray.name})^{round(self.degree)}"
+
+
+def growth_along(ray: Ray, samples: CostSamples, limit: CostLimit) -> Growth:
+    """Return how the counts of a meter grow along a ray that was measured."""
+    counts = [samples.count(limit.meter, sizes) for sizes in ray.sizes()]
+    shares = [count / float(limit.bound.at(sizes)) for count, sizes in zip(counts, ray.sizes(), strict=True)]
+    return Growth(
+        ray,
+        samples,
+        degree_of(counts),
+        allowed=max(sum(p for p, s in zip(powers, ray.step, strict=True) if s) for powers in limit.bound.terms),
+        is_irregular=any(4 * count < max(counts[:at]) for at, count in enumerate(counts) if at),
+        is_dominated=max(shares[LENGTH // 2 :]) <= UNEVEN * max(shares[: LENGTH // 2]),
+    )
