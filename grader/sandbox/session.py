@@ -128,9 +128,9 @@ class Session:
         self._check = _CheckStart("", frozenset(), Counter(), "", CallRecord())
 
     @property
-    def worker_pid(self) -> int | None:
-        """The process that runs the student's code; None if there is none."""
-        return None if self._worker is None else self._worker.process.pid
+    def worker(self) -> LiveWorker | None:
+        """The worker that runs the student's code; None if there is none."""
+        return self._worker
 
     @property
     def is_fresh(self) -> bool:

@@ -21,9 +21,10 @@ from typing import Protocol, Self
 from grader.core.tier import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.environment import clean_environment, compiler_environment
+from grader.sandbox.jail.limits import MemoryPeak, cpu_seconds
 from grader.sandbox.jail.plan import Plan
 from grader.sandbox.jail.view import bubblewrap, view_for
-from grader.sandbox.jail.zygote import MESSAGE_BYTES, pack
+from grader.sandbox.jail.zygote import LINUX, MESSAGE_BYTES, pack
 
 # A zygote answers at once. If it takes longer than this, the machine has a problem, not the student.
 START_SECONDS = 120.0
@@ -58,6 +59,16 @@ class Process:
     dismiss: Callable[[], None]  # kill it without waiting to learn how it ended
     ask_where: Callable[[], None] = lambda: None  # it writes the line it is in into its channel
     allow: Callable[[float], None] = lambda _: None  # told the CPU time of the next request, if it must watch itself
+    peak: MemoryPeak | None = None  # where the kernel tells it
+
+    def forget_peak(self) -> bool:
+        """Let the kernel count the peak of its memory from now on. Return whether it does."""
+        return self.peak is not None and self.peak.forget()
+
+    def usage(self) -> tuple[float, int] | None:
+        """Return the CPU time and the peak of memory, as the kernel tells them; None where it does not."""
+        peak = None if self.peak is None else self.peak.read()
+        return None if peak is None else (cpu_seconds(self.pid), peak)
 
 
 class Spawner(Protocol):
@@ -177,6 +188,7 @@ class ZygoteSpawner(Closing):
             ours.close()
             raise WorkerLostError(f"no worker could be started: {error} {self._last_words()}".rstrip()) from None
         pid = spawned.zygote_pid
+        peak = MemoryPeak(spawned.pid, _sent_first(ours)) if LINUX else None
         return Process(
             spawned.pid,
             ours,
@@ -184,6 +196,7 @@ class ZygoteSpawner(Closing):
             wait=lambda seconds: self._wait(pid, seconds),
             dismiss=lambda: self._dismiss(pid),
             ask_where=lambda: self._tell("where", pid),
+            peak=peak,
         )
 
     def again(self) -> ZygoteSpawner:
@@ -344,6 +357,15 @@ def _pid_of(descriptor: int) -> int:
     if not pids or pids[0] < 1:
         raise WorkerLostError("a worker ended before it received the submission")
     return pids[0]
+
+
+def _sent_first(sock: socket.socket) -> list[int]:
+    """Return the descriptors that a worker sends before it enters its jail; none from a worker that has ended."""
+    sock.settimeout(START_SECONDS)
+    try:
+        return socket.recv_fds(sock, 1, 2, socket.MSG_CMSG_CLOEXEC)[1]
+    except OSError:
+        return []
 
 
 def _wrapping(plan: Plan) -> list[str]:

@@ -75,6 +75,23 @@ def test_a_jail_that_is_closed_while_it_starts_leaves_no_process() -> None:
     assert alive == []
 
 
+def test_the_kernel_forgets_an_earlier_peak_of_a_workers_memory(jailed: ZygoteSpawner) -> None:
+    session, student = session_of(jailed, "def f(size):\n    return len(bytearray(size))")
+    try:
+        student.f(64 << 20)
+        assert session.worker is not None
+        process = session.worker.process
+        assert process.forget_peak()
+        before = process.usage()
+        student.f(16 << 20)
+        after = process.usage()
+        assert before is not None
+        assert after is not None
+        assert 12 << 20 < after[1] - before[1] < 24 << 20
+    finally:
+        session.close()
+
+
 ENDINGS = {
     "killing oneself": ("os.kill(os.getpid(), 9)", "syscall", "SIGSYS"),
     "killing the parent": ("os.kill(os.getppid() or 2, 9)", "syscall", "SIGSYS"),
