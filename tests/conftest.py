@@ -21,7 +21,7 @@ from grader.course.course import Course, read_course
 from grader.course.module import Backend
 from grader.grading.grade import grade
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
 from grader.sandbox.jail.tiers import TierAttempt, best, open_spawner, survey
 from grader.sandbox.session import Program, Session
@@ -144,7 +144,7 @@ def spawners() -> Iterator[dict[Backend, Spawner]]:
 @pytest.fixture
 def unjailed() -> Iterator[Spawner]:
     """A zygote whose workers are not jailed, for tests that a jail would block."""
-    with ZygoteSpawner(Plan("numpy")) as spawner:
+    with ZygoteSpawner(JailPlan("numpy")) as spawner:
         yield spawner
 
 

@@ -23,7 +23,7 @@ from grader.course.course import Course
 from grader.course.module import Backend, CourseError, Module
 from grader.grading.pool import usable_cores
 from grader.grading.workers import Workers
-from grader.sandbox.jail.environment import ONE_THREAD
+from grader.sandbox.jail.view import ONE_THREAD
 
 POLL_SECONDS = 0.5  # Ctrl-C does not interrupt an endless wait on Windows
 TORCH_FACTOR = 2  # a misconception in torch takes about twice as long

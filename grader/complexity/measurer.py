@@ -23,8 +23,7 @@ from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention, is_product, is_ready_made
 from grader.sandbox.protocol.encoder import encode
-from grader.sandbox.protocol.recipe import NOTHING
-from grader.sandbox.protocol.script import Performance, Script
+from grader.sandbox.protocol.script import NOTHING, Performance, Script
 from grader.sandbox.session import RecordedRequest, Session
 
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory

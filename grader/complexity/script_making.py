@@ -11,8 +11,7 @@ from grader.complexity.arguments import argument, named_spec, script_argument
 from grader.complexity.contract import Contract
 from grader.complexity.size_expression import size_of
 from grader.complexity.tiling import Sizes
-from grader.sandbox.protocol.recipe import NOTHING, Recipe
-from grader.sandbox.protocol.script import OWN, Script, ScriptCall
+from grader.sandbox.protocol.script import NOTHING, OWN, Recipe, Script, ScriptCall
 
 StateOf = Callable[[str, tuple[Any, ...]], Mapping[str, Any]]  # the parameters of a class, for constructor arguments
 

@@ -14,9 +14,7 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
-from grader.sandbox.protocol.earlier_result import EarlierResult
-from grader.sandbox.protocol.generator import Generator
-from grader.sandbox.protocol.script_object import ScriptObject, objects_in, sent_in_place
+from grader.sandbox.protocol.stand_ins import EarlierResult, Generator, ScriptObject, objects_in, sent_in_place
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
 

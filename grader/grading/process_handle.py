@@ -19,7 +19,7 @@ from grader.core.report import Report, report_from
 from grader.course.module import Backend
 from grader.grading.failure import raise_failure
 from grader.grading.tell import Tell
-from grader.sandbox.jail.environment import ONE_THREAD
+from grader.sandbox.jail.view import ONE_THREAD
 from grader.submission.submission import Submission
 
 ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from grader.core.errors import Ending, StudentEndedError, StudentGoneError, StudentRaisedError
 from grader.sandbox.call_record import CallRecord
-from grader.sandbox.endings import classify
+from grader.sandbox.endings import classify, read_place
 from grader.sandbox.jail.limits import Deadline, DeadlineError, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import START_SECONDS, Exit, Process, Spawner, WorkerLostError
 from grader.sandbox.protocol.channel import POLL_SECONDS, Channel, ClosedError
@@ -19,7 +19,6 @@ from grader.sandbox.protocol.device_findings import DeviceCall
 from grader.sandbox.protocol.replies import MalformedError, error_of, names, raised, read_reply
 from grader.sandbox.protocol.wire import ProtocolError
 from grader.sandbox.traced_calls import TracedCalls
-from grader.sandbox.whereabouts import read_place
 
 __tracebackhide__ = True
 

@@ -17,8 +17,8 @@ from grader.sandbox.protocol.device_findings import (
     read_device_call,
     read_gpu_cost,
 )
-from grader.sandbox.protocol.generator import Generator
-from grader.sandbox.protocol.recipe import NOTHING, Recipe
+from grader.sandbox.protocol.script import NOTHING, Recipe
+from grader.sandbox.protocol.stand_ins import Generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Ref, Session
 
@@ -117,8 +117,6 @@ class Handle:
         """Call, and leave one part of the result in the worker: a state in any form. A handle stands for it."""
         (result,) = self._results([Arguments(args, kwargs)], inputs=False, kept=part)
         return self._local(result["value"])
-
-    callmany = call_many  # the old name, until the next version
 
     def vjp(self, *args: Any, cotangent: Any, **kwargs: Any) -> Vjp:
         """Call, and return the gradients of the positional arguments and the owner's parameters for a cotangent."""

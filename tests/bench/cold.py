@@ -22,7 +22,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.sandbox.worker.seeding import seed_everything
-from grader.sandbox.worker.torch_setup import set_up_torch
+from grader.sandbox.worker.warm_up import set_up_torch
 from grader.sandbox.worker.worker import Worker
 from grader.submission.submission import Source, Submission
 

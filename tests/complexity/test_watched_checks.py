@@ -15,10 +15,10 @@ from tests.conftest import LIMITS
 HONEST = "def f(a, b):\n    return sum(x * y for x, y in zip(a, b))\n"
 BY_SHAPE = "def f(a, b):\n    return a @ b if a.dtype == 'float32' else sum(x * y for x, y in zip(a, b))\n"
 ENDS = """
-import os, sys
+import os
 
 def f(a, b):
-    if 'grader.sandbox.worker.watched_checks' in sys.modules:
+    if 'attn_meter' in globals():
         os._exit(0)
     return a @ b
 """
@@ -26,7 +26,7 @@ LIES = """
 import grader.sandbox.worker.worker as w
 
 def f(a, b):
-    w.Worker._watch = lambda *_: [3]
+    w.OPERATIONS['watch'] = lambda *_: [3]
     return a @ b
 """
 

@@ -13,17 +13,16 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from grader.core.tier import Tier
 from grader.course.module import Backend
-from grader.sandbox.jail.environment import clean_environment, compiler_environment
 from grader.sandbox.jail.limits import MemoryPeak, cpu_seconds
-from grader.sandbox.jail.plan import Plan
-from grader.sandbox.jail.view import bubblewrap, view_for
+from grader.sandbox.jail.plan import JailPlan
+from grader.sandbox.jail.view import bubblewrap, clean_environment, compiler_environment, view_for
 from grader.sandbox.jail.zygote import LINUX, MESSAGE_BYTES, pack
 
 # A zygote answers at once. If it takes longer than this, the machine has a problem, not the student.
@@ -107,7 +106,7 @@ class ZygoteSpawner(Closing):
     The zygote dies with the thread that started it, because for the kernel that thread is its parent.
     """
 
-    def __init__(self, plan: Plan, *, wait: bool = True) -> None:
+    def __init__(self, plan: JailPlan, *, wait: bool = True) -> None:
         """Start a zygote. With `wait=False`, `confirm` checks later whether its jail holds."""
         control, theirs = socket.socketpair()
         self._connect(plan, control)
@@ -139,7 +138,7 @@ class ZygoteSpawner(Closing):
             self.close()
             raise
 
-    def _connect(self, plan: Plan, control: socket.socket) -> None:
+    def _connect(self, plan: JailPlan, control: socket.socket) -> None:
         self.plan = plan
         self.backend: Backend = plan.backend
         self.tier: Tier = plan.tier
@@ -163,10 +162,10 @@ class ZygoteSpawner(Closing):
             raise
         self._confirmed = True
 
-    def _send_plan(self, plan: Plan) -> None:
+    def _send_plan(self, plan: JailPlan) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # if it is dead, stderr says why
-            stdin.write(json.dumps(plan.as_data()).encode())
+            stdin.write(json.dumps(asdict(plan)).encode())
 
     def _expect_ready(self) -> None:
         try:
@@ -327,7 +326,7 @@ class ZygoteSpawner(Closing):
 class CopiedSpawner(ZygoteSpawner):
     """Forks workers from the copy of a zygote, which ends when its socket closes."""
 
-    def __init__(self, plan: Plan, control: socket.socket) -> None:
+    def __init__(self, plan: JailPlan, control: socket.socket) -> None:
         self._connect(plan, control)
 
     def _last_words(self) -> str:
@@ -368,7 +367,7 @@ def _sent_first(sock: socket.socket) -> list[int]:
         return []
 
 
-def _wrapping(plan: Plan) -> list[str]:
+def _wrapping(plan: JailPlan) -> list[str]:
     """Return the command that wraps a zygote."""
     if not plan.has("view"):
         return []

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.sandbox.jail.limits import MemoryPeak
-from grader.sandbox.jail.plan import Plan, plan_of
+from grader.sandbox.jail.plan import JailPlan, plan_of
 from grader.sandbox.worker.warm_up import warm_up
 
 if TYPE_CHECKING:  # Windows does not have what it needs, and imports this file for its constants
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 class _Zygote:
-    def __init__(self, control: socket.socket, plan: Plan) -> None:
+    def __init__(self, control: socket.socket, plan: JailPlan) -> None:
         self.control = control
         self.plan = plan
         self.children: set[int] = set()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
-from grader.sandbox.protocol.recipe import make
-from grader.sandbox.protocol.script_object import is_script_object
-from grader.sandbox.protocol.snapshots import content_of, snapshot
+from grader.sandbox.protocol.script import content_of, make, snapshot
+from grader.sandbox.protocol.stand_ins import is_earlier_result, is_script_object, taken_from
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.seeding import seed_everything

@@ -14,7 +14,7 @@ from grader.core.errors import StudentError, StudentRaisedError
 from grader.course.api import read_api
 from grader.sandbox.jail import kernel
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import WorkerLostError, ZygoteSpawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
@@ -31,7 +31,7 @@ PR_SET_CHILD_SUBREAPER = 36
 class AttackRange:
     """A zygote under attack, and its sibling worker."""
 
-    def __init__(self, plan: Plan, world: World) -> None:
+    def __init__(self, plan: JailPlan, world: World) -> None:
         kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.plan = plan
         self.world = world

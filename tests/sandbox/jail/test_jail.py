@@ -26,12 +26,11 @@ from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.grading.grade import grade
 from grader.grading.workers import NoJailError
-from grader.sandbox.jail import syscalls
-from grader.sandbox.jail.advice import advice
+from grader.sandbox.jail import seccomp
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
-from grader.sandbox.jail.tiers import TierAttempt, open_spawner, planned, survey, without
+from grader.sandbox.jail.tiers import TierAttempt, advice, open_spawner, planned, survey, without
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
@@ -363,7 +362,7 @@ def test_system_call_numbers_agree_with_libseccomp() -> None:
     libseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
     for machine in ("x86_64", "aarch64"):
         architecture = getattr(libseccomp.Arch, machine.upper())
-        for name, number in syscalls.numbers(machine).items():
+        for name, number in seccomp.numbers(machine).items():
             assert libseccomp.resolve_syscall(architecture, name) == number, (machine, name)
 
 
@@ -372,7 +371,7 @@ class TestNoJail:
 
     @pytest.fixture(autouse=True)
     def _no_jail(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+        monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(JailPlan(backend)))
 
     def test_grading_is_refused(self, course: Course) -> None:
         with pytest.raises(NoJailError):
