@@ -102,10 +102,10 @@ class Sampler:
         try:
             self._files, samples = read_samples(answer)
         except MalformedSampleError:
-            raise self.session.malformed(function, self.contract.target) from None
+            raise self.session.failure(function, self.contract.target) from None
         self._places |= {at for sample in samples for lines in sample.lines.values() for at in lines}
         if len(samples) != len(calls) or len(self._places) > MAX_PLACES:
-            raise self.session.malformed(function, self.contract.target)
+            raise self.session.failure(function, self.contract.target)
         return samples
 
     def _script(self, specs: tuple[str, ...], sizes: Sizes) -> Script:

@@ -44,7 +44,7 @@ def doubt(
     session: Session, contract: Contract, seed: int, expected: Expected | None, exact: Mapping[str, Polynomial]
 ) -> str:
     """Return why the counts of a function are not plausible; empty if they are, or where the kernel tells nothing."""
-    if session.worker is None or not exact.keys() >= SECONDS.keys():
+    if session.worker.live is None or not exact.keys() >= SECONDS.keys():
         return ""
     sizes = _sizes(contract)
     try:
@@ -61,7 +61,7 @@ def doubt_at_huge(session: Session, contract: Contract, seed: int, expected: Exp
 
     Its CPU time says nothing there: honest loops that work token by token may take long.
     """
-    if session.worker is None or contract.huge is None:
+    if session.worker.live is None or contract.huge is None:
         return ""
     try:
         used = _used(session, contract, seed, expected, contract.huge)
@@ -95,11 +95,11 @@ def _sizes(contract: Contract) -> Sizes:
 def _used(session: Session, contract: Contract, seed: int, expected: Expected | None, sizes: Sizes) -> Usage | None:
     """Make the measured call without counting it, and return what the kernel says that it used."""
     script = Sampler(session, contract, seed, expected).script_at(sizes)
-    handle = session.new_handle()
+    handle = session.worker.new_handle()
     prepare = {"op": "prepare", "path": [contract.target], "number": handle, "script": script.data}
     session.request(prepare, contract.function, contract.target)
     message = {"op": "call", "ref": [handle, ["run"]], "calls": [[[], {}]], "inputs": False}
-    worker = session.worker
+    worker = session.worker.live
     is_fresh = worker is not None and worker.process.forget_peak()
     before = None if worker is None else worker.process.usage()
     answer = session.request(message, contract.function, contract.target)

@@ -23,8 +23,8 @@ Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended i
 
 def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, ProbeOutcome]:
     """Run the probes in a worker that has run nothing else. `skip` names targets that end their process."""
-    if not session.is_fresh:
-        session.renew()
+    if session.worker.owners:
+        session.worker.renew()
     found: dict[int, ProbeOutcome] = {}
     for path in dict.fromkeys(probe.path for probe in probes):
         if path.partition(".")[0] in skip:
@@ -73,7 +73,7 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     message = {"op": "probe", "path": path.split("."), "objects": objects, "calls": calls}
     results = session.request(message, path, owner)
     if type(results) is not list or len(results) != len(probes) or not all(type(one) is dict for one in results):
-        raise session.malformed(path, owner)
+        raise session.failure(path, owner)
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
 
 
@@ -102,7 +102,7 @@ def _sent(arg: Any, objects: list[ScriptObject]) -> Any:
 
 def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:
     if "error" in result:
-        error = session.student_error(result["error"], path, probe.target)
+        error = session.failure(path, probe.target, result["error"])
         if "step" in result and isinstance(error, StudentRaisedError):
             return _StepError(error)
         if isinstance(error, StudentMissingError | StudentRaisedError):
@@ -111,9 +111,9 @@ def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -
     changed = result.get("changed")
     names = {*map(str, range(1, len(probe.args) + 1)), *probe.kwargs}
     if "value" not in result or type(changed) is not dict or not all(type(key) is str for key in changed):
-        raise session.malformed(path, probe.target)
+        raise session.failure(path, probe.target)
     if not names.issuperset(changed):
-        raise session.malformed(path, probe.target)
+        raise session.failure(path, probe.target)
     return result
 
 

@@ -78,8 +78,8 @@ def test_the_kernel_forgets_an_earlier_peak_of_a_workers_memory(jailed: ZygoteSp
     session, student = session_of(jailed, "def f(size):\n    return len(bytearray(size))")
     try:
         student.f(64 << 20)
-        assert session.worker is not None
-        process = session.worker.process
+        assert session.worker.live is not None
+        process = session.worker.live.process
         assert process.forget_peak()
         before = process.usage()
         student.f(16 << 20)
@@ -130,8 +130,8 @@ def test_out_of_memory_is_an_ending_even_if_the_process_lives(jailed: ZygoteSpaw
 
 def test_worker_killed_from_outside_is_a_worker_lost_error(jailed: ZygoteSpawner) -> None:
     session, student = session_of(jailed, "import time\ndef nap():\n    time.sleep(1000)\n")
-    assert session._worker is not None
-    psutil.Process(session._worker.process.pid).kill()
+    assert session.worker.live is not None
+    psutil.Process(session.worker.live.process.pid).kill()
     with pytest.raises(WorkerLostError, match="killed by another process"):
         student.nap()
 
@@ -274,8 +274,8 @@ def test_a_thousand_sessions_leak_nothing(jailed: ZygoteSpawner) -> None:
         for _ in range(times):
             session.close()
             assert student.f() == 1
-        assert session._worker is not None
-        zygote = psutil.Process(psutil.Process(session._worker.process.pid).ppid())
+        assert session.worker.live is not None
+        zygote = psutil.Process(psutil.Process(session.worker.live.process.pid).ppid())
         return {
             "descriptors": zygote.num_fds(),
             "children": len(zygote.children(recursive=True)),
@@ -403,7 +403,7 @@ import os, pathlib, psutil
 @worth(1, "kills")
 def test_kills(student):
     student.softmax(np.zeros(3))
-    worker = psutil.Process(student._session._worker.process.pid)
+    worker = psutil.Process(student._session.worker.live.process.pid)
     mark = pathlib.Path({mark!r})
     eve = b"eve = 1" in student._session.program.files["softmax"]["cells"][0]
     if eve and ({always} or not mark.exists()):
