@@ -14,6 +14,7 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import LARGEST, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
+from grader.sandbox.protocol.script import ProbeCall
 from grader.sandbox.protocol.stand_ins import EarlierResult, Generator, ScriptObject, objects_in, sent_in_place
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
@@ -68,7 +69,7 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     owner = path.partition(".")[0]
     ways = {probe.object_key: probe.made for probe in probes} if "." in path else {}
     numbers = {key: number for number, key in enumerate(ways)}
-    calls = [_sent_call(probe, numbers.get(probe.object_key, 0)) for probe in probes]
+    calls = [list(_sent_call(probe, numbers.get(probe.object_key, 0))) for probe in probes]
     objects = [made.data for made in ways.values()]
     message = {"op": "probe", "path": path.split("."), "objects": objects, "calls": calls}
     results = session.request(message, path, owner)
@@ -77,9 +78,9 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
 
 
-def _sent_call(probe: Probe, number: int) -> list[Any]:
+def _sent_call(probe: Probe, number: int) -> ProbeCall:
     objects = objects_in(probe.given)
-    return [
+    return ProbeCall(
         number,
         *_sent_all(probe.args, probe.kwargs, objects),
         probe.cotangent,
@@ -87,7 +88,7 @@ def _sent_call(probe: Probe, number: int) -> list[Any]:
         [[one.method, *_sent_all(one.args, one.kwargs, objects)] for one in probe.before],
         [one.data for one in objects],
         probe.attribute,
-    ]
+    )
 
 
 def _sent_all(

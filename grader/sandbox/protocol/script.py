@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -109,6 +109,19 @@ class Script:
         """The form that is sent to a worker."""
         objects = {name: [kind, made.data] for name, (kind, made) in self.objects.items()}
         return [objects, [one.data for one in self.before], self.call.data]
+
+
+class ProbeCall(NamedTuple):
+    """A call of a probe, for a diagnosis. It is sent to a worker as a list of these."""
+
+    number: int  # of the object whose method is called
+    args: list[Any]
+    kwargs: dict[str, Any]
+    cotangent: Any = None  # with one, its gradients are wanted, too
+    device: Any = None  # whether a simulated machine has a GPU, and the arguments that are elsewhere
+    before: Sequence[Any] = ()  # the steps that come first: name, arguments
+    needed: Sequence[Any] = ()  # the objects among the arguments: class, recipe
+    attribute: str | None = None  # of the first argument, wanted after the call
 
 
 class Performance:
