@@ -21,10 +21,10 @@ from grader.course.module import Backend
 from grader.grading.grade import grade
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
 from grader.sandbox.jail.tiers import TierAttempt, best, survey
-from grader.sandbox.session import Program, Session
+from grader.sandbox.session import PLAIN, Program, Session, SessionOptions
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
 from tests.postgres import Database, Server, running_server
@@ -173,7 +173,7 @@ def spawners() -> dict[Backend, Spawner]:
 @pytest.fixture
 def unjailed() -> Iterator[Spawner]:
     """A zygote whose workers are not jailed, for tests that a jail would block."""
-    with ZygoteSpawner(Plan("numpy")) as spawner:
+    with ZygoteSpawner(JailPlan("numpy")) as spawner:
         yield spawner
 
 
@@ -183,14 +183,18 @@ def student_of(spawners: dict[Backend, Spawner]) -> Iterator[StudentOf]:
     sessions: list[Session] = []
 
     def make(
-        source: str, backend: Backend = "numpy", limits: Limits = LIMITS, mylab: dict[str, str] | None = None
+        source: str,
+        backend: Backend = "numpy",
+        limits: Limits = LIMITS,
+        mylab: dict[str, str] | None = None,
+        options: SessionOptions = PLAIN,
     ) -> Student:
         texts = {"work": source, **(mylab or {})}
         files = {
             slug: {"file": f"{slug}.py", "cells": [text.encode()], "notebook": False} for slug, text in texts.items()
         }
         api = read_api(source)
-        session = Session(spawners[backend], Program(files, "work", api.names), limits)
+        session = Session(spawners[backend], Program(files, "work", api.names), limits, options)
         sessions.append(session)
         assert session.load().errors == ()
         return Student(session, api)

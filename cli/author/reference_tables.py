@@ -27,7 +27,7 @@ from grader.testing.worth import worth
 
 PAGE = Path("docs", "authoring-reference.md")
 _TABLE = re.compile(r"(<!-- table: (?P<name>[\w ]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
-_NOT_FOR_CHECKS = {"gpu_cost"}  # what the grader itself measures
+_NOT_FOR_CHECKS = {"gpu_cost"}  # the grader itself measures with it
 
 PROBE_WORDS = {
     "path": "`sort`, `Cache.update`, or a property such as `Cache.length`",

@@ -10,8 +10,7 @@ import sys
 import click
 
 from grader.core.machine import environment, gpu_name
-from grader.sandbox.jail.advice import advice
-from grader.sandbox.jail.tiers import TierAttempt, best, survey
+from grader.sandbox.jail.tiers import TierAttempt, advice, best, survey
 from grader.sandbox.jail.view import gpu_devices
 
 

@@ -22,7 +22,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.sandbox.worker.seeding import seed_everything
-from grader.sandbox.worker.torch_setup import set_up_torch
+from grader.sandbox.worker.warm_up import set_up_torch
 from grader.sandbox.worker.worker import Worker
 from grader.submission.submission import Source, Submission
 
@@ -34,16 +34,16 @@ class Near(Session):
 
     def __init__(self, program: Program) -> None:
         super().__init__(None, program, Limits())  # type: ignore[arg-type]
-        self.worker = Worker()
+        self._near = Worker()
         seed_everything(0)
         files = {"files": program.files, "main": program.main, "names": list(program.names)}
-        assert not self.worker.answer({"op": "load", **files})["ok"]["errors"]
+        assert not self._near.answer({"op": "load", **files})["ok"]["errors"]
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
-        reply = self.worker.answer(self.with_earlier(message))
+        reply = self._near.answer(self._with_earlier(message))
         if "error" in reply:
-            raise self.student_error(reply["error"], call, owner)
-        return _carried(self.worker, reply["ok"])
+            raise self.failure(call, owner, reply["error"])
+        return _carried(self._near, reply["ok"])
 
 
 def _carried(worker: Worker, value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,8 @@ from grader.grading.checks import Check
 from grader.grading.grade import full_suite, grade, run_grading
 from grader.grading.run_suite import run_suite
 from grader.grading.suite import Judge
-from grader.sandbox.call_record import CallRecord
+from grader.sandbox.session import SessionOptions
+from grader.sandbox.session_record import SessionRecord
 from grader.sandbox.student import Arguments, Call, Student
 from grader.submission.submission import Source, Submission
 
@@ -90,13 +92,15 @@ class InProcess:
 class _NoSession:
     """A session without a worker."""
 
-    has_new_change = False
+    gpu = None
 
     def __init__(self) -> None:
-        self.all_calls = CallRecord()
+        self.record = SessionRecord()
+        self.options = SessionOptions()
 
-    def begin_check(self, name: str) -> None:
-        pass
+    def checking(self, name: str, **limits: Any) -> AbstractContextManager[None]:
+        del name, limits
+        return nullcontext()
 
     def start_afresh(self) -> bool:
         return False
@@ -110,7 +114,7 @@ class _Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from grader.core.errors import StudentRaisedError
 
-        self.owner._session.all_calls.returned.add(self.function.__name__)
+        self.owner._session.record.calls.returned.add(self.function.__name__)
         started = time.perf_counter()
         try:
             return self.function(*args, **kwargs)

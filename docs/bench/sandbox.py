@@ -21,7 +21,7 @@ from grader.course.module import Backend
 from grader.grading.grade import grade
 from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import Spawner, ZygoteSpawner
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Program, Session
@@ -100,7 +100,7 @@ def a_class() -> Row:
 
 
 def _unjailed(backend: Backend) -> ZygoteSpawner:
-    return ZygoteSpawner(Plan(backend))
+    return ZygoteSpawner(JailPlan(backend))
 
 
 def _each(action: Callable[[], object], times: int) -> float:

@@ -12,7 +12,8 @@ from typing import Any
 
 from grader.sandbox.jail.limits import CPU_SECONDS, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import Process, Spawner
-from grader.sandbox.session import IMPORT, LiveWorker, Program, Session
+from grader.sandbox.session import IMPORT, Program, Session
+from grader.sandbox.worker_slot import LiveWorker, WorkerSlot
 
 
 class RecordingSession(Session):
@@ -23,9 +24,9 @@ class RecordingSession(Session):
         self.checks: dict[str, CheckRecord] = {}
         self._record = CheckRecord()
 
-    def begin_check(self, name: str) -> None:
-        super().begin_check(name)
+    def _begin_check(self, name: str) -> None:
         self._record = self.checks[name] = CheckRecord()
+        super()._begin_check(name)
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
         self._record.owners.add(owner)
@@ -73,12 +74,12 @@ class SkippingSession(Session):
         self._skipped = skipped
         self._coming = list(skipped.checks)
 
-    def begin_check(self, name: str) -> None:
+    def _begin_check(self, name: str) -> None:
         while self._coming and name in self._coming:
             passed = self._coming.pop(0)
             if passed not in self._skipped.affected:
-                self._owners |= self._skipped.checks[passed].owners
-        super().begin_check(name)
+                self.worker.owners |= self._skipped.checks[passed].owners
+        super()._begin_check(name)
 
 
 @dataclass
@@ -95,6 +96,35 @@ class SharedWorker:
             self.live = None
 
 
+class _SharedSlot(WorkerSlot):
+    """A place whose worker other sessions use before and after it."""
+
+    def __init__(self, spawner: Spawner, shared: SharedWorker) -> None:
+        super().__init__(spawner, "plain", lambda: False)
+        self._shared = shared
+
+    def adopt(self) -> bool:
+        """Take the worker that another session has left; False if there is none."""
+        # The kernel ends a worker that has used too much CPU time: one that serves slow checks is replaced before.
+        if self._shared.live is not None and cpu_seconds(self._shared.live.process.pid) > CPU_SECONDS / 3:
+            self._shared.close()
+        self.live = self._shared.live
+        return self.live is not None
+
+    def start(self) -> LiveWorker:
+        self._shared.live = super().start()
+        return self._shared.live
+
+    def close(self) -> None:
+        """Leave the worker to the next session."""
+        if self.live is not None:
+            self._leave()
+
+    def _close(self, worker: LiveWorker) -> Process:
+        self._shared.live = None
+        return super()._close(worker)
+
+
 class SharedSession(SkippingSession):
     """A session in a worker that other sessions use before and after it; a fresh start loads the program again."""
 
@@ -102,24 +132,11 @@ class SharedSession(SkippingSession):
         self, spawner: Spawner, program: Program, limits: Limits, skipped: Skipped, shared: SharedWorker
     ) -> None:
         super().__init__(spawner, program, limits, skipped)
-        self.shared = shared
-
-    def close(self) -> None:
-        """Leave the worker to the next session."""
-        if self._worker is not None:
-            self._leave_worker()
+        self._slot = _SharedSlot(spawner, shared)
+        self.worker = self._slot
 
     def _start(self) -> None:
-        # The kernel ends a worker that has used too much CPU time: one that serves slow checks is replaced before.
-        if self.shared.live is not None and cpu_seconds(self.shared.live.process.pid) > CPU_SECONDS / 3:
-            self.shared.close()
-        if self.shared.live is None:
-            super()._start()
-            self.shared.live = self._worker
-        else:
-            self._worker = self.shared.live
+        if self._slot.adopt():
             self._exchange({"op": "seed", "seed": 0}, IMPORT, IMPORT)  # as in a worker that has just started
-
-    def _close(self) -> Process:
-        self.shared.live = None
-        return super()._close()
+        else:
+            super()._start()

@@ -20,7 +20,7 @@ from fractions import Fraction
 from grader.complexity.cost import path_of
 from grader.complexity.polynomial import NO_CONSTANTS, Lattice, Polynomial, Sizes, from_tiles, in_tiles
 from grader.core.compare import Tolerance
-from grader.sandbox.protocol.recipe import NOTHING
+from grader.sandbox.protocol.script import NOTHING
 
 # The meters, and what each counts. Limits are shown and share points in this order.
 METERS: dict[str, str] = {

@@ -23,7 +23,7 @@ from grader.course.module import Module
 from grader.course.seeds import seed_of
 from grader.sandbox.jail.limits import GPU_LIMITS
 from grader.sandbox.protocol.device_findings import GpuCost
-from grader.sandbox.session import Program, Session
+from grader.sandbox.session import Program, Session, SessionOptions
 from grader.sandbox.student import Handle, Student
 
 GPU_MEMORY = "gpu_mem"
@@ -150,8 +150,8 @@ def built_in_cost(student: Student, args: list[Any]) -> GpuCost:
     here = student._session.gpu
     assert here is not None
     files = {"built_in": {"file": "built_in.py", "cells": [_BUILT_IN], "notebook": False}}
-    session = Session(here.spawner, Program(files, "built_in", ("built_in",)), GPU_LIMITS)
-    session.gpu = session
+    program = Program(files, "built_in", ("built_in",))
+    session = Session(here.worker.spawner, program, GPU_LIMITS, SessionOptions(is_on_gpu=True))
     try:
         return Handle(session, (0, ("built_in",)), "built_in", "built_in").gpu_cost(*args, repeats=REPEATS)
     finally:

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.sandbox.protocol.call_names import ATTENTION, OTHER_NAMES, PREFIX, UNKNOWN, is_attention
-from grader.sandbox.protocol.torch_names import is_torch_name
+from grader.sandbox.protocol.call_names import ATTENTION, OTHER_NAMES, PREFIX, UNKNOWN, is_attention, is_torch_name
 
 # Where a name begins, and the module or type that it is in.
 _OWNERS: dict[str, Any] = {

@@ -21,7 +21,8 @@ from grader.complexity.written_calls import first_product, first_use
 from grader.course.module import ForbiddenRule, Module
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.call_names import PREFIX, SUM, is_attention, is_product, is_ready_made
-from grader.sandbox.session import RecordedRequest, Session
+from grader.sandbox.session import Session
+from grader.sandbox.session_record import RecordedRequest
 
 _UNSEEN = "it ended its process when the calls of the checks were watched: an instructor must check"
 _EXECUTING = ("exec", "eval", "compile")
@@ -101,7 +102,7 @@ class CostMeasurer:
 
     def calls_in_checks(self, session: Session, recorded: Sequence[RecordedRequest]) -> WatchedCalls:
         """Return what each function and class calls in the checks; nothing for a module that forbids nothing."""
-        if session.named or not self.forbidden:
+        if session.options.named or not self.forbidden:
             return named_in_checks(session)
         return calls_in_checks(session, recorded, seed_of(self.salt, self.module, "calls in checks"))
 

@@ -22,8 +22,7 @@ from grader.complexity.secret_sizes import at_secret_sizes
 from grader.course.module import CourseError, module_error
 from grader.course.seeds import seed_of
 from grader.sandbox.protocol.encoder import encode
-from grader.sandbox.protocol.recipe import NOTHING
-from grader.sandbox.protocol.script import Performance, Script
+from grader.sandbox.protocol.script import NOTHING, Performance, Script
 
 MOST_KNOWN = 5000  # no module has so many sizes, and a mistake must not fill the memory
 MOST_WORDS = 160

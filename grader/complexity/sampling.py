@@ -16,8 +16,7 @@ from grader.complexity.known_names import known_name
 from grader.complexity.polynomial import Lattice, Polynomial, Sizes
 from grader.core.compare import difference
 from grader.core.safe_text import one_line
-from grader.sandbox.protocol.recipe import NOTHING, Recipe
-from grader.sandbox.protocol.script import OWN, Script, ScriptCall
+from grader.sandbox.protocol.script import NOTHING, OWN, Recipe, Script, ScriptCall
 from grader.sandbox.session import Session
 
 PLACES_OF_A_FILE = 1_000_000  # a place in the student's code is file · PLACES_OF_A_FILE + line
@@ -263,10 +262,10 @@ class Sampler:
         try:
             self._files, samples = read_samples(answer)
         except MalformedSampleError:
-            raise self.session.malformed(function, self.contract.target) from None
+            raise self.session.failure(function, self.contract.target) from None
         self._places |= {at for sample in samples for lines in sample.lines.values() for at in lines}
         if len(samples) != len(calls) or len(self._places) > MAX_PLACES:
-            raise self.session.malformed(function, self.contract.target)
+            raise self.session.failure(function, self.contract.target)
         return samples
 
     def _script(self, specs: tuple[str, ...], sizes: Sizes) -> Script:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from grader.complexity.known_names import known_name
 from grader.core.compare import shape_of
 from grader.core.errors import StudentError
-from grader.sandbox.session import RecordedRequest, Session
+from grader.sandbox.session import Session
+from grader.sandbox.session_record import RecordedRequest
 
 CALL = "the calls of the checks"
 MOST_NAMES = 100
@@ -28,7 +29,7 @@ class WatchedCalls:
 
 def named_in_checks(session: Session) -> WatchedCalls:
     """Return what the worker named in the checks: every call of a torch module was watched."""
-    called = session.all_calls.called
+    called = session.record.all_calls.called
     return WatchedCalls({owner: set(map(known_name, names)) for owner, names in called.items()})
 
 
@@ -56,7 +57,7 @@ def _watch(session: Session, requests: Sequence[RecordedRequest]) -> list[list[s
     """Make the calls of one worker again, and return the names of what each one called."""
     answer = session.request({"op": "watch", "requests": [one.message for one in requests]}, CALL, CALL)
     if type(answer) is not list or len(answer) != len(requests) or not all(map(_are_names, answer)):
-        raise session.malformed(CALL, CALL)
+        raise session.failure(CALL, CALL)
     return answer
 
 

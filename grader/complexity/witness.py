@@ -14,7 +14,6 @@ from grader.complexity.contract import Contract
 from grader.complexity.polynomial import Polynomial, Sizes
 from grader.complexity.sampling import Expected, Sampler
 from grader.core.errors import StudentError
-from grader.sandbox.jail.limits import forget_peak, usage_of
 from grader.sandbox.session import Session
 
 FAR = 8
@@ -44,7 +43,7 @@ def doubt(
     session: Session, contract: Contract, seed: int, expected: Expected | None, exact: Mapping[str, Polynomial]
 ) -> str:
     """Return why the counts of a function are not plausible; empty if they are, or where the kernel tells nothing."""
-    if session.worker_pid is None or not exact.keys() >= SECONDS.keys():
+    if session.worker.live is None or not exact.keys() >= SECONDS.keys():
         return ""
     sizes = _sizes(contract)
     try:
@@ -61,7 +60,7 @@ def doubt_at_huge(session: Session, contract: Contract, seed: int, expected: Exp
 
     Its CPU time says nothing there: honest loops that work token by token may take long.
     """
-    if session.worker_pid is None or contract.huge is None:
+    if session.worker.live is None or contract.huge is None:
         return ""
     try:
         used = _used(session, contract, seed, expected, contract.huge)
@@ -95,14 +94,15 @@ def _sizes(contract: Contract) -> Sizes:
 def _used(session: Session, contract: Contract, seed: int, expected: Expected | None, sizes: Sizes) -> Usage | None:
     """Make the measured call without counting it, and return what the kernel says that it used."""
     script = Sampler(session, contract, seed, expected).script_at(sizes)
-    handle = session.new_handle()
+    handle = session.worker.new_handle()
     prepare = {"op": "prepare", "path": [contract.target], "number": handle, "script": script.data}
     session.request(prepare, contract.function, contract.target)
     message = {"op": "call", "ref": [handle, ["run"]], "calls": [[[], {}]], "inputs": False}
-    is_fresh = forget_peak(session.worker_pid)
-    before = usage_of(session.worker_pid)
+    worker = session.worker.live
+    is_fresh = worker is not None and worker.process.forget_peak()
+    before = None if worker is None else worker.process.usage()
     answer = session.request(message, contract.function, contract.target)
-    after = usage_of(session.worker_pid)
+    after = None if worker is None else worker.process.usage()
     if type(answer) is not list or len(answer) != 1 or type(answer[0]) is not dict or "value" not in answer[0]:
         raise StudentError(ENDED)  # it raised an exception, which costs nothing
     if before is None or after is None:

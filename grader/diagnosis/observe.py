@@ -14,9 +14,8 @@ from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import MOST_ENTRIES, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
 from grader.sandbox.call_record import MODULE
-from grader.sandbox.protocol.earlier_result import EarlierResult
-from grader.sandbox.protocol.generator import Generator
-from grader.sandbox.protocol.script_object import ScriptObject, objects_in, sent_in_place
+from grader.sandbox.protocol.script import ProbeCall
+from grader.sandbox.protocol.stand_ins import EarlierResult, Generator, ScriptObject, objects_in, sent_in_place
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
 
@@ -25,8 +24,8 @@ Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended i
 
 def observe(session: Session, probes: Sequence[Probe], skip: frozenset[str] = frozenset()) -> dict[int, ProbeOutcome]:
     """Run the probes in a worker that has run nothing else. `skip` names targets that end their process."""
-    if not session.is_fresh:
-        session.renew()
+    if session.worker.owners:
+        session.worker.renew()
     found: dict[int, ProbeOutcome] = {}
     for path in dict.fromkeys(probe.path for probe in probes):
         if path.partition(".")[0] in skip:
@@ -70,18 +69,18 @@ def _run(session: Session, path: str, probes: Sequence[Probe]) -> list[dict[str,
     owner = path.partition(".")[0]
     ways = {probe.object_key: probe.made for probe in probes} if "." in path else {}
     numbers = {key: number for number, key in enumerate(ways)}
-    calls = [_sent_call(probe, numbers.get(probe.object_key, 0)) for probe in probes]
+    calls = [list(_sent_call(probe, numbers.get(probe.object_key, 0))) for probe in probes]
     objects = [made.data for made in ways.values()]
     message = {"op": "probe", "path": path.split("."), "objects": objects, "calls": calls}
     results = session.request(message, path, owner)
     if type(results) is not list or len(results) != len(probes) or not all(type(one) is dict for one in results):
-        raise session.malformed(path, owner)
+        raise session.failure(path, owner)
     return [_result(session, path, probe, result) for probe, result in zip(probes, results, strict=True)]
 
 
-def _sent_call(probe: Probe, number: int) -> list[Any]:
+def _sent_call(probe: Probe, number: int) -> ProbeCall:
     objects = objects_in(probe.given)
-    return [
+    return ProbeCall(
         number,
         *_sent_all(probe.args, probe.kwargs, objects),
         probe.cotangent,
@@ -89,7 +88,7 @@ def _sent_call(probe: Probe, number: int) -> list[Any]:
         [[one.method, *_sent_all(one.args, one.kwargs, objects)] for one in probe.before],
         [one.data for one in objects],
         probe.attribute,
-    ]
+    )
 
 
 def _sent_all(
@@ -104,7 +103,7 @@ def _sent(arg: Any, objects: list[ScriptObject]) -> Any:
 
 def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -> dict[str, Any] | StudentError:
     if "error" in result:
-        error = session.student_error(result["error"], path, probe.target)
+        error = session.failure(path, probe.target, result["error"])
         if "step" in result and isinstance(error, StudentRaisedError):
             return _StepError(error)
         if isinstance(error, StudentMissingError | StudentRaisedError):
@@ -113,9 +112,9 @@ def _result(session: Session, path: str, probe: Probe, result: dict[Any, Any]) -
     changed = result.get("changed")
     names = {*map(str, range(1, len(probe.args) + 1)), *probe.kwargs}
     if "value" not in result or type(changed) is not dict or not all(type(key) is str for key in changed):
-        raise session.malformed(path, probe.target)
+        raise session.failure(path, probe.target)
     if not names.issuperset(changed):
-        raise session.malformed(path, probe.target)
+        raise session.failure(path, probe.target)
     return result
 
 

@@ -16,8 +16,8 @@ from grader.core.compare import shape_of
 from grader.course.api import Api
 from grader.course.loading import load_python
 from grader.course.module import CourseError, Module
-from grader.sandbox.protocol.recipe import NOTHING, Recipe
-from grader.sandbox.protocol.script_object import objects_in
+from grader.sandbox.protocol.script import NOTHING, Recipe
+from grader.sandbox.protocol.stand_ins import objects_in
 
 LIST = "PROBES"
 

@@ -15,10 +15,15 @@ from itertools import takewhile
 from typing import Any
 
 from grader.diagnosis.probe import Probe
-from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
-from grader.sandbox.protocol.generator import as_argument
-from grader.sandbox.protocol.recipe import make
-from grader.sandbox.protocol.script_object import ScriptObject, objects_in, replaced
+from grader.sandbox.protocol.script import make
+from grader.sandbox.protocol.stand_ins import (
+    ScriptObject,
+    as_argument,
+    is_earlier_result,
+    objects_in,
+    replaced,
+    taken_from,
+)
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.seeding import seed_everything
 

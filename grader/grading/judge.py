@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from grader.core.errors import StudentEndedError, StudentError
@@ -35,10 +34,11 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
             results[check.name] = result_of(check, "not_run", CHECK_NEEDS_GPU, CHECK_NEEDS_GPU)
             continue
         disagrees = False
-        with _time_of(check, session):
-            session.begin_check(check.name)
+        if check.slow:
+            session.options.tell(check.property)
+        with session.checking(check.name, cpu_s=check.cpu_s, slow=check.slow):
             problem = _run(run, student, session)
-            suspect = session.has_new_change or (problem is not None and could_be_contaminated(problem))
+            suspect = session.record.has_new_change or (problem is not None and could_be_contaminated(problem))
             if suspect and not check.slow and session.start_afresh():
                 waited = isinstance(problem, StudentEndedError) and problem.waited
                 failed = problem is not None
@@ -53,44 +53,27 @@ def judge(student: Student, pairs: Sequence[tuple[RunCheck, Check]]) -> CheckRes
         if isinstance(problem, StudentError) and problem.ending is not None:
             file, line = problem.ending.place or ("", 0)
             endings.append(EndingRecord(problem.ending.kind, check.name, file, line))
-        result = judge_check(check, problem, session.device_calls)
+        result = judge_check(check, problem, session.record.device_calls)
         results[check.name] = replace(result, undecided=result.undecided or _doubt(session, disagrees=disagrees))
-        session.device_calls = []  # they keep a student's arrays alive
+        session.record.begin_run()  # the calls of this one keep a student's arrays alive
         if problem is not None:
             traceback.clear_frames(problem.__traceback__)  # otherwise it keeps a student's largest arrays alive
     return CheckResults(tuple(results.values()), tuple(endings))
-
-
-@contextmanager
-def _time_of(check: Check, session: Session) -> Iterator[None]:
-    """Give a check its limits. A slow one starts in a new process, so that it need not be repeated in one.
-
-    Its calls are not recorded, either: with meters, they would take many times as long.
-    """
-    recorded = session.recorded
-    if check.slow:
-        session.tell(check.property)
-        session.close()
-        session.recorded = None
-    with session.limited(check.cpu_s):
-        yield
-    if check.slow:
-        session.recorded = recorded
-        session.close()
 
 
 def _doubt(session: Session, *, disagrees: bool) -> str:
     """Say why an instructor must look at a check that passed; empty if there is no reason."""
     if disagrees:
         return DISAGREES
-    return session.uncertified if session.device_calls else ""  # what happens on a GPU is the worker's own word
+    # What happens on a GPU is the worker's own word.
+    return session.options.uncertified() if session.record.device_calls else ""
 
 
 def _run(run: RunCheck, student: Student, session: Session) -> BaseException | None:
     """Run a check once. One that passes without a look at a value from a GPU is a fault of its author."""
-    session.device_calls = []
+    session.record.begin_run()
     problem = run(student)
-    if problem is None and not all(call.is_compared for call in session.device_calls):
+    if problem is None and not all(call.is_compared for call in session.record.device_calls):
         return NotComparedError("the check passes, but never looks at the value of a call on a GPU")
     return problem
 

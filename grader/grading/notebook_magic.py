@@ -46,15 +46,15 @@ class _InProcess(Session):
 
     def request(self, message: dict[str, Any], call: str, owner: str) -> Any:
         """Make the call in this process. Arguments and results are copies, as from another process."""
-        message = self.with_earlier(message)
+        message = self._with_earlier(message)
         reply = self.objects.answer(decode(encode(message)))
         try:
             reply = decode(encode(reply, self.objects.keep))
-            self.note_changed(reply.get("changed", []), message, owner)
+            self.record.note_changed(reply.get("changed", []), message, owner)
         except UnsendableError as error:
             reply = {"error": self.objects.describe(error)}
         if "error" in reply:
-            raise self.student_error(reply["error"], call, owner)
+            raise self.failure(call, owner, reply["error"])
         return reply["ok"]
 
     def start_afresh(self) -> bool:
@@ -77,7 +77,7 @@ def check(line: str, cell: str, names: Mapping[str, Any]) -> str:
     pairs = [(directly(one, module), check) for one, check in zip(tests, checks, strict=True)]
     session, api = _InProcess(names), _api(names)
     found = judge(Student(session, api), pairs).checks
-    found += tuple(judge_arguments((), session.calls, found, checks, api))
+    found += tuple(judge_arguments((), session.record.calls, found, checks, api))
     if all(one.outcome == "passed" for one in found):
         return f"{target}: {_counted(found)}. The hidden checks run when your work is graded."
     raise ChecksFailedError(_failure_text(target, found))

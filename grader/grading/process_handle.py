@@ -19,7 +19,7 @@ from grader.core.json_record import to_json
 from grader.core.report import Report, report_from
 from grader.course.module import Backend, CourseError, course_error_from
 from grader.grading.workers import NoGpuError, NoJailError, TellSlowCheck
-from grader.sandbox.jail.environment import ONE_THREAD
+from grader.sandbox.jail.view import ONE_THREAD
 from grader.submission.submission import Submission
 
 ALLOW_UNJAILED, GPU = "allow-unjailed", "gpu"  # flags of a grading process

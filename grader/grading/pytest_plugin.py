@@ -39,7 +39,7 @@ def student_fixture(request: pytest.FixtureRequest) -> Iterator[Student]:
     with open_student(course, module, own_with_fallbacks(course, module)) as student:
         yield student
         session, api = student._session, course.api(module)
-        changed = [change_text(change, api) for change in session.all_calls.changes.values()]
+        changed = [change_text(change, api) for change in session.record.all_calls.changes.values()]
         if changed:
             pytest.fail(f"a function should leave its arguments as they were: {'; '.join(changed)}", pytrace=False)
 

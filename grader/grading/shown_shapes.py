@@ -16,9 +16,8 @@ import numpy as np
 
 from grader.core.compare import Tolerance, difference, shape_of
 from grader.diagnosis.probe import Probe, Step
-from grader.sandbox.protocol.generator import as_argument
-from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
-from grader.sandbox.protocol.script_object import ScriptObject, objects_in, replaced
+from grader.sandbox.protocol.script import NOTHING, Recipe, make
+from grader.sandbox.protocol.stand_ins import ScriptObject, as_argument, objects_in, replaced
 from grader.sandbox.student import Arguments, Student
 
 __tracebackhide__ = True

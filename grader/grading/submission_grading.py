@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from grader.complexity.cost import as_timing
@@ -37,7 +37,7 @@ from grader.grading.workers import TellSlowCheck, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.session import IMPORT, Program, Session
+from grader.sandbox.session import IMPORT, Program, Session, SessionOptions
 from grader.sandbox.student import Student
 from grader.sandbox.traced_calls import TracedCalls
 from grader.submission.submission import Submission
@@ -107,11 +107,6 @@ class SubmissionGrading:
         started = time.monotonic()
         program = program_of(self.submission, self.context.module, self.context.api)
         session = self._open(spawner, program)
-        session.tell = partial(self.context.tell, plain_name(self.submission.student))
-        if self.context.module.needs_gpu:
-            session.gpu = session
-        elif self.context.workers.gpu_spawner is not None:
-            session.gpu = Session(self.context.workers.gpu_spawner, program, GPU_LIMITS)
         try:
             result = self._grade(session)
         except WorkerLostError:
@@ -122,9 +117,9 @@ class SubmissionGrading:
             session.close()
             if session.gpu is not None:
                 session.gpu.close()
-        cpu_s = None if session.cpu_s is None else round(session.cpu_s, 4)
+        cpu_s = None if session.worker.cpu_s is None else round(session.worker.cpu_s, 4)
         timing = {"wall_s": round(time.monotonic() - started, 4), "cpu_s": cpu_s, **result.times}
-        return self._report(result, timing, session.printed)
+        return self._report(result, timing, session.record.printed)
 
     def not_graded(self, why: str) -> Report:
         """Return a report without a score, because the machine failed."""
@@ -133,12 +128,24 @@ class SubmissionGrading:
         return self._report(result, {"wall_s": None, "cpu_s": None})
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
-        session = Session(spawner, program, self.context.limits)
-        if self.context.module.backend == "numpy":  # torch has far more state
-            session.leaves_nothing = partial(_leaves_nothing, program)
-        measurer = self.context.cost_measurer
-        session.named = self.context.module.backend == "torch" and measurer is not None and bool(measurer.forbidden)
-        return session
+        context, module, measurer = self.context, self.context.module, self.context.cost_measurer
+        forbids = measurer is not None and bool(measurer.forbidden)
+        salt = "" if measurer is None else measurer.salt
+        uncertified = cache(partial(_uncertified, program, full=measurer is not None))
+        options = SessionOptions(
+            recorded=forbids and module.backend != "torch",
+            named=forbids and module.backend == "torch",
+            is_on_gpu=module.needs_gpu,
+            traced=TracedCalls(program.files, seed_of(salt, module.name, "traced calls")),
+            # Not for torch, which has far more state.
+            leaves_nothing=partial(_leaves_nothing, program) if module.backend == "numpy" else lambda: False,
+            uncertified=uncertified,
+            tell=partial(context.tell, plain_name(self.submission.student)),
+        )
+        gpu = None
+        if context.workers.gpu_spawner is not None and not module.needs_gpu:
+            gpu = Session(context.workers.gpu_spawner, program, GPU_LIMITS, SessionOptions(uncertified=uncertified))
+        return Session(spawner, program, context.limits, options, gpu)
 
     def _grade(self, session: Session) -> _Result:
         if self.submission.problem:
@@ -153,7 +160,6 @@ class SubmissionGrading:
             return self._not_importable(f"{error}", "")
         except UnsendableError as error:
             return self._not_importable(f"the submission is too large: it {error}", "")
-        self._prepare(session)
         results = self.context.judge(Student(session, self.context.api))
         if any(check.earned is None for check in results.checks):
             return _Result("grader_fault", None, GRADERS_FAULT, results.checks, results.endings)
@@ -176,34 +182,19 @@ class SubmissionGrading:
             "graded", score, "", results.checks, results.endings, costs, forbidden, explained, reviews, times
         )
 
-    def _prepare(self, session: Session) -> None:
-        """Tell the session what the checks of a full grading need: an audit, and a record where calls are forbidden."""
-        measurer = self.context.cost_measurer
-        salt = "" if measurer is None else measurer.salt
-        session.traced = TracedCalls(session.program.files, seed_of(salt, self.context.module.name, "traced calls"))
-        if measurer is None:
-            return
-        from grader.complexity.audit import audit  # a student's own checks do not wait for it
-
-        found = next(iter(audit(session.program.own_files)), None)
-        for one in filter(None, (session, session.gpu)):
-            one.uncertified = f"line {found.line}: {found.reason}: an instructor must check" if found else ""
-        session.recorded = [] if measurer.forbidden and not session.named else None
-
     def _measure(self, session: Session, results: CheckResults) -> tuple[FunctionCosts, ...]:
         """Measure every function that has a contract, unless it ended its process or passes no check."""
         measurer = self.context.cost_measurer
         if measurer is None:
             return ()
         skipped = results.not_worth_measuring
-        recorded, session.recorded = session.recorded or [], None
         diagnosed = any(check.outcome == "failed" for check in results.checks)
-        with session.metered(returning=diagnosed):  # measure in a worker that has not run the checks
+        with session.worker.metered(returning=diagnosed):  # measure in a worker that has not run the checks
             measured = tuple(
                 measurer.unmeasured(contract) if contract.target in skipped else measurer.of(session, contract)
                 for contract in measurer.contracts
             )
-            calls = measurer.calls_in_checks(session, recorded)
+            calls = measurer.calls_in_checks(session, session.record.requests)
         files = session.program.own_files
         return tuple(measurer.with_calls(one, calls, files) for one in measured)
 
@@ -232,22 +223,20 @@ class SubmissionGrading:
         found = Explained(())
         if diagnoser is None:
             return found
-        printed = session.printed
         own = all(check.suite == "visible" for check in results.checks)
         try:
-            if own or any(check.outcome == "failed" for check in results.checks):
-                source = self.submission.sources[self.context.module.slug]
-                found = diagnoser.diagnose(session, source, results.checks, results.ended)
-            if any(cost.verdict == "fail" for one in measured for cost in one.costs):
-                costly = diagnoser.too_expensive(measured, found.diagnoses)
-                found = replace(found, diagnoses=found.diagnoses + costly)
+            with session.record.printing_nothing():  # the file is loaded again for this, and prints again
+                if own or any(check.outcome == "failed" for check in results.checks):
+                    source = self.submission.sources[self.context.module.slug]
+                    found = diagnoser.diagnose(session, source, results.checks, results.ended)
+                if any(cost.verdict == "fail" for one in measured for cost in one.costs):
+                    costly = diagnoser.too_expensive(measured, found.diagnoses)
+                    found = replace(found, diagnoses=found.diagnoses + costly)
         except WorkerLostError:
             raise
         except Exception as error:  # noqa: BLE001 - a diagnosis that fails must not cost a student their grade
             message = f"no diagnosis: a fault of the grader, not of your code ({type(error).__name__})"
             return Explained((Diagnosis("", None, message, None),))
-        finally:
-            session.printed = printed  # the file was loaded again for this, and printed again
         return found
 
     def _not_importable(self, message: str, detail: str, ending: Ending | None = None) -> _Result:
@@ -290,6 +279,16 @@ def _leaves_nothing(program: Program) -> bool:
     from grader.complexity.stateless import is_stateless  # only a check that fails asks
 
     return is_stateless(program.files[program.main])
+
+
+def _uncertified(program: Program, *, full: bool) -> str:
+    """Return why what a worker observes of itself is in doubt; empty if it is not, or this is no full grading."""
+    if not full:
+        return ""
+    from grader.complexity.audit import audit  # a student's own checks do not wait for it
+
+    found = next(iter(audit(program.own_files)), None)
+    return f"line {found.line}: {found.reason}: an instructor must check" if found else ""
 
 
 def _cost_result(cost: Cost, texts: Mapping[str, str]) -> CostResult:

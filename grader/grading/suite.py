@@ -92,7 +92,7 @@ def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body[R
     def judge_student(student: Student, only: Collection[str] | None = None) -> CheckResults:
         left_out = {check.name: check.target for _, check in pairs if only is not None and check.name not in only}
         found = judge(student, [pair for pair in pairs if pair[1].name not in left_out])
-        calls = student._session.all_calls
+        calls = student._session.record.all_calls
         more = judge_arguments(own, calls, found.checks, checks, suite.api, left_out.values())
         return replace(found, checks=_in_order((*found.checks, *more)))
 

@@ -1,15 +1,26 @@
-"""Classification of how a worker ended: a kind that students see, and evidence for the instructor."""
+"""How a worker ended, for students and instructors, and the line it was in: for a message, never for a verdict."""
 
 from __future__ import annotations
 
+import re
 import signal
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from grader.core.errors import Ending
 from grader.sandbox.jail.limits import CPU_SECONDS, MEMORY_BYTES
 from grader.sandbox.jail.spawner import Exit, WorkerLostError
 from grader.sandbox.jail.zygote import OUT_OF_MEMORY
 
+if TYPE_CHECKING:
+    import socket
+
 __tracebackhide__ = True
+
+WAIT_SECONDS = 2.0  # for a worker that does not answer; it is killed in any case
+MOST_BYTES = 64 << 10
+_FRAME = re.compile(rb'File "([^"\n]{1,300})", line (\d{1,7}) in ')
 
 
 def classify(ended: Exit | None, *, jailed: bool, memory: int = MEMORY_BYTES) -> Ending:
@@ -44,3 +55,27 @@ def _name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def read_place(sock: socket.socket, lines: Mapping[str, int]) -> tuple[str, int] | None:
+    """Return the innermost of the student's files and lines in what faulthandler writes; None if there is none.
+
+    `lines` has the number of lines of each file. Whatever the worker sends, the answer is one of these lines.
+    """
+    started = time.monotonic()
+    text = b""
+    while len(text) < MOST_BYTES and time.monotonic() - started < WAIT_SECONDS:
+        try:
+            chunk = sock.recv(4096)
+        except (TimeoutError, BlockingIOError):
+            continue
+        except OSError:
+            return None
+        if not chunk:
+            return None
+        text += chunk
+        for file, line in _FRAME.findall(text):
+            name = file.decode("utf-8", "replace")
+            if 0 < int(line) <= lines.get(name, 0):
+                return name, int(line)
+    return None

@@ -17,8 +17,8 @@ from grader.sandbox.protocol.device_findings import (
     read_device_call,
     read_gpu_cost,
 )
-from grader.sandbox.protocol.generator import Generator
-from grader.sandbox.protocol.recipe import NOTHING, Recipe
+from grader.sandbox.protocol.script import NOTHING, Recipe
+from grader.sandbox.protocol.stand_ins import Generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Ref, Session
 
@@ -69,7 +69,7 @@ class Handle:
 
     def __init__(self, session: Session, ref: Ref, owner: str, label: str, methods: tuple[str, ...] = ()) -> None:
         self._session = session
-        self._generation = session.generation
+        self._generation = session.worker.generation
         self._ref = ref
         self._owner = owner
         self._label = label
@@ -128,7 +128,7 @@ class Handle:
         grads, parameters = answer["args"], answer["parameters"]
         if type(grads) is not list or len(grads) != len(args) or type(parameters) is not dict:
             raise self._malformed()
-        self._session.calls.returned.add(self._owner)
+        self._session.record.calls.returned.add(self._owner)
         return Vjp(self._local(answer["value"]), tuple(grads), parameters)
 
     def on_device(self, *args: Any, elsewhere: Sequence[int | str] = (), gpu: bool = True, **kwargs: Any) -> DeviceCall:
@@ -148,7 +148,7 @@ class Handle:
         named = {name for one in calls for name in (*range(len(one.args)), *one.kwargs)}
         if unknown := set(elsewhere) - named:
             raise TypeError(f"elsewhere names {unknown}, but no call has such an argument")
-        traced = [self._session.is_traced(self._owner) for _ in calls]
+        traced = [self._session.options.is_traced(self._owner) for _ in calls]
         request = {"op": "on_device", "calls": _calls(calls), "elsewhere": list(elsewhere), "gpu": gpu}
         answers = self._request({**request, "traced": traced})
         if type(answers) is not list or len(answers) != len(calls):
@@ -187,7 +187,7 @@ class Handle:
             raise self._malformed()
         raised = None
         if "error" in answer:
-            error = self._session.student_error(answer["error"], self._label, self._owner)
+            error = self._session.failure(self._label, self._owner, answer["error"])
             if not isinstance(error, StudentRaisedError):
                 raise error
             raised = error
@@ -197,8 +197,8 @@ class Handle:
             raise self._malformed() from None
         if raised is not None and not call.findings:
             raise raised
-        self._session.device_calls.append(call)
-        self._session.calls.returned.add(self._owner)
+        self._session.record.device_calls.append(call)
+        self._session.record.calls.returned.add(self._owner)
         return call
 
     def parameters(self) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class Handle:
 
         This costs no round trip: the object is made together with its first call, which raises any error.
         """
-        number = self._session.new_handle()
+        number = self._session.worker.new_handle()
         recipe = Recipe(init, state, training, named, parts)
         self._request_later({"op": "make", "number": number, "made": recipe.data})
         return Handle(self._session, (number, ()), self._owner, self._label, self._methods)
@@ -242,10 +242,10 @@ class Handle:
             raise self._malformed()
         for result in results:
             if "error" in result:
-                raise self._session.student_error(result["error"], self._label, self._owner)
+                raise self._session.failure(self._label, self._owner, result["error"])
         if len(results) != len(calls) or not all("value" in result for result in results):
             raise self._malformed()
-        self._session.calls.returned.add(self._owner)
+        self._session.record.calls.returned.add(self._owner)
         return results
 
     def _request(self, message: dict[str, Any]) -> Any:
@@ -256,7 +256,7 @@ class Handle:
 
     def _referring(self, message: dict[str, Any]) -> dict[str, Any]:
         handle, path = self._ref
-        if handle != MODULE and self._generation != self._session.generation:
+        if handle != MODULE and self._generation != self._session.worker.generation:
             raise StudentMissingError(f"{self._label} is gone: its process has ended")
         return {**message, "ref": [handle, list(path)]}
 
@@ -272,7 +272,7 @@ class Handle:
         return value
 
     def _malformed(self) -> Exception:
-        return self._session.malformed(self._label, self._owner)
+        return self._session.failure(self._label, self._owner)
 
 
 class Student:

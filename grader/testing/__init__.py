@@ -7,7 +7,7 @@ it: a TypeError in a check counts as a fault of the grader, not of the student.
 from __future__ import annotations
 
 from grader.core.compare import Tolerance
-from grader.sandbox.protocol.generator import generator
+from grader.sandbox.protocol.stand_ins import generator
 from grader.sandbox.student import Arguments, arguments
 from grader.testing.assertions import (
     array_like,

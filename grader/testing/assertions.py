@@ -10,8 +10,7 @@ import numpy as np
 
 from grader.core.compare import EXACT, Tolerance, as_float64, describe, difference, shape_of
 from grader.core.errors import StudentRaisedError
-from grader.sandbox.protocol.device_findings import DeviceCall, DeviceCopy, DeviceFinding
-from grader.sandbox.protocol.device_messages import STEPS
+from grader.sandbox.protocol.device_findings import STEPS, DeviceCall, DeviceCopy, DeviceFinding
 from grader.sandbox.student import Call
 
 __tracebackhide__ = True  # pytest shows the message to a student, not the code of the assertion

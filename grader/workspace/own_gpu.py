@@ -19,7 +19,7 @@ from grader.sandbox.jail.spawner import JailError
 from grader.sandbox.jail.tiers import open_gpu_spawner
 from grader.sandbox.jail.view import gpu_devices
 from grader.sandbox.protocol.device_findings import GpuCost
-from grader.sandbox.session import Session
+from grader.sandbox.session import Session, SessionOptions
 from grader.sandbox.student import Student
 from grader.submission.fallbacks import own_with_fallbacks
 
@@ -59,10 +59,8 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
     except JailError as error:
         raise NoGpuError(str(error)) from None
     with spawner:
-        session = Session(
-            spawner, program_of(submission, module, course.api(module)), GPU_LIMITS.with_cpu(module.cpu_s)
-        )
-        session.gpu = session
+        program = program_of(submission, module, course.api(module))
+        session = Session(spawner, program, GPU_LIMITS.with_cpu(module.cpu_s), SessionOptions(is_on_gpu=True))
         try:
             load(session, module)
             student = Student(session, course.api(module))

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from grader.diagnosis.probe import probe, step
-from grader.sandbox.protocol.script_object import object_of
+from grader.sandbox.protocol.stand_ins import object_of
 
 UPDATE, LENGTH, FORWARD = "KVCache.update", "KVCache.length", "GroupedQueryAttention.forward"
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")

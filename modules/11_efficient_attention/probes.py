@@ -3,7 +3,7 @@
 import numpy as np
 
 from grader.diagnosis.probe import probe, step
-from grader.sandbox.protocol.earlier_result import result_of
+from grader.sandbox.protocol.stand_ins import result_of
 
 # The shared example, "The cat sat on mat".
 Q = np.array([[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]], dtype=float)

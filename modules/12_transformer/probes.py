@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from grader.diagnosis.probe import probe
-from grader.sandbox.protocol.script_object import object_of
+from grader.sandbox.protocol.stand_ins import object_of
 from grader.testing import generator
 
 RNG = np.random.default_rng(1212)

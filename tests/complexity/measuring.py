@@ -13,7 +13,7 @@ from grader.complexity.measurer import CostMeasurer, FunctionCosts
 from grader.course.module import ForbiddenRule
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
-from grader.sandbox.session import Program, Session
+from grader.sandbox.session import Program, Session, SessionOptions
 
 NOTHING_FORBIDDEN: Mapping[str, ForbiddenRule] = {}
 
@@ -32,8 +32,7 @@ def measure(
     measurer = CostMeasurer(read_contracts(Path("m"), table), forbidden, "00_test", salt, reference)
     source = f"{solution}\n\n{change}"
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
-    session = Session(spawner, Program(files, "work", ()), Limits())
-    session.loading = "metered"
+    session = Session(spawner, Program(files, "work", ()), Limits(), SessionOptions(loading="metered"))
     try:
         return {contract.function: measurer.of(session, contract) for contract in measurer.contracts}
     finally:

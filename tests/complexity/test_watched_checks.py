@@ -9,16 +9,16 @@ from grader.complexity.watched_checks import WatchedCalls, calls_in_checks, name
 from grader.core.errors import StudentEndedError
 from grader.course.module import Backend
 from grader.sandbox.jail.spawner import Spawner
-from grader.sandbox.session import Program, RecordedRequest, Session
+from grader.sandbox.session import Program, Session, SessionOptions
 from tests.conftest import LIMITS
 
 HONEST = "def f(a, b):\n    return sum(x * y for x, y in zip(a, b))\n"
 BY_SHAPE = "def f(a, b):\n    return a @ b if a.dtype == 'float32' else sum(x * y for x, y in zip(a, b))\n"
 ENDS = """
-import os, sys
+import os
 
 def f(a, b):
-    if 'grader.sandbox.worker.watched_checks' in sys.modules:
+    if 'attn_meter' in globals():
         os._exit(0)
     return a @ b
 """
@@ -26,26 +26,25 @@ LIES = """
 import grader.sandbox.worker.worker as w
 
 def f(a, b):
-    w.Worker._watch = lambda *_: [3]
+    w.OPERATIONS['watch'] = lambda *_: [3]
     return a @ b
 """
 
 
 def watched(spawner: Spawner, source: str) -> WatchedCalls:
     files = {"f": {"file": "f.py", "cells": [source.encode()], "notebook": False}}
-    session = Session(spawner, Program(files, "f", ("f",)), LIMITS)
+    session = Session(spawner, Program(files, "f", ("f",)), LIMITS, SessionOptions(recorded=True))
+    recorded = session.record.requests
     try:
-        recorded: list[RecordedRequest] = []
-        session.recorded = recorded
-        for kind in ("float64", "float32"):
-            pair = [np.ones(3, kind), np.ones(3, kind)]
-            message = {"op": "call", "ref": [0, ["f"]], "calls": [[pair, {}]], "inputs": False}
-            session.request(message, "f", "f")
-        session.close()
-        session.recorded, session.loading = None, "metered"
-        if source is LIES:
-            session.request(recorded[0].message, "f", "f")
-        return calls_in_checks(session, recorded, 0)
+        with session.checking("a_check"):
+            for kind in ("float64", "float32"):
+                pair = [np.ones(3, kind), np.ones(3, kind)]
+                message = {"op": "call", "ref": [0, ["f"]], "calls": [[pair, {}]], "inputs": False}
+                session.request(message, "f", "f")
+        with session.worker.metered(returning=False):
+            if source is LIES:
+                session.request(recorded[0].message, "f", "f")
+            return calls_in_checks(session, recorded, 0)
     finally:
         session.close()
 
@@ -82,8 +81,7 @@ def named(spawner: Spawner, source: str, *, wanted: bool = True) -> WatchedCalls
     import torch
 
     files = {"f": {"file": "f.py", "cells": [source.encode()], "notebook": False}}
-    session = Session(spawner, Program(files, "f", ("f",)), LIMITS)
-    session.named = wanted
+    session = Session(spawner, Program(files, "f", ("f",)), LIMITS, SessionOptions(named=wanted))
     try:
         for size in (2, 3):
             calls = [[[torch.ones(size, 4)], {}]]

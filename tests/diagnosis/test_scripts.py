@@ -17,8 +17,7 @@ from grader.diagnosis.probe import probe, read_probes, step
 from grader.diagnosis.rerun import rerun
 from grader.diagnosis.wording import call_of
 from grader.grading.grade import check_own_file, grade
-from grader.sandbox.protocol.earlier_result import result_of
-from grader.sandbox.protocol.script_object import object_of, sent_in_place
+from grader.sandbox.protocol.stand_ins import object_of, result_of, sent_in_place
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.probe_operation import probe as probed
 from tests.authoring.small_courses import built, edit, problems

@@ -14,7 +14,7 @@ from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.grading.grade import grade
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import ZygoteSpawner
 from grader.submission.submission import Source, Submission
 from tests.conftest import LIMITS, ROOT
@@ -179,7 +179,7 @@ def test_a_worker_that_waits_is_tried_once_more(
     course_copy: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without a jail: only there can a worker leave a mark for the next one.
-    monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+    monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(JailPlan(backend)))
     mark = tmp_path / "been here"
     nap = (
         "import os, time\nimport numpy as np\ndef softmax(x, axis=-1):\n"

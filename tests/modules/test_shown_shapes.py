@@ -118,7 +118,7 @@ class Noting(Session):
         for args, kwargs in () if failed else calls:
             shapes = [*map(_shape, args), *(f"{name}={_shape(arg)}" for name, arg in kwargs.items())]
             if any("(" in one for one in shapes):  # single numbers are not repeated with other numbers
-                self.made.add((self._check.name, label, ", ".join(shapes)))
+                self.made.add((self.record._check.name, label, ", ".join(shapes)))
         return answer
 
 

@@ -24,7 +24,7 @@ from grader.grading.grade import grade
 from grader.platforms.gradescope.autograder import Settings, container_mb, worker_mb
 from grader.platforms.gradescope.package import REQUIREMENTS, TORCH, AutograderError, make_autograder, try_autograder
 from grader.platforms.gradescope.results import GradescopeOptions, results_of, value_at
-from grader.sandbox.jail.syscalls import numbers
+from grader.sandbox.jail.seccomp import numbers
 from grader.sandbox.jail.tiers import WORKER_UID
 from grader.submission.submission import Source, Submission
 from tests.acceptance.attacks.attack import read_attacks

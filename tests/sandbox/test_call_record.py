@@ -53,7 +53,7 @@ class Layer(torch.nn.Module):
 
 
 def changes(student: Student) -> dict[str, Change]:
-    return student._session.all_calls.changes
+    return student._session.record.all_calls.changes
 
 
 def test_changes_of_every_kind_of_call(student_of: StudentOf) -> None:
@@ -62,15 +62,15 @@ def test_changes_of_every_kind_of_call(student_of: StudentOf) -> None:
     student.right(x)
     student.wrong(x)
     assert changes(student) == {}
-    student._session.begin_check("a_check")
-    student.wrong.call_many([arguments(x), arguments(x, np.ones(2)), arguments(x)])
+    with student._session.checking("a_check"):
+        student.wrong.call_many([arguments(x), arguments(x, np.ones(2)), arguments(x)])
     assert changes(student) == {"wrong": Change("wrong", 1, "a_check")}
     with pytest.raises(StudentError):
         student.raises(x)
     student.Head.made([2]).step(x)
     assert changes(student)["raises"] == Change("raises", 0, "a_check")
     assert changes(student)["Head"] == Change("Head", 0, "a_check")  # the constructor came first
-    assert student._session.calls.returned == {"right", "wrong", "Head"}
+    assert student._session.record.calls.returned == {"right", "wrong", "Head"}
 
 
 def test_changes_of_torch_calls(student_of: StudentOf) -> None:
@@ -89,10 +89,10 @@ def test_a_fresh_start_forgets_the_changes_of_its_check(student_of: StudentOf) -
     student = student_of(SOURCE)
     student.right(np.ones(2))
     session = student._session
-    session.begin_check("a_check")
-    student.wrong(np.ones(2), mask=np.ones(2))
-    assert session.has_new_change
-    assert session.start_afresh()
+    with session.checking("a_check"):
+        student.wrong(np.ones(2), mask=np.ones(2))
+        assert session.record.has_new_change
+        assert session.start_afresh()
     assert changes(student) == {}
 
 

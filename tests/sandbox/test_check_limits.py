@@ -24,18 +24,18 @@ def busy(seconds):
 def test_a_check_may_have_more_time_than_the_others(student_of: StudentOf) -> None:
     student = student_of(BUSY, limits=Limits(cpu_s=0.3, endings=5))
     session = student._session
-    with session.limited(20):
+    with session.checking("a", cpu_s=20):
         assert student.busy(0.9) == 0.9
-    with session.limited(None), pytest.raises(StudentEndedError, match="busy did not return in the time allowed"):
+    with session.checking("b"), pytest.raises(StudentEndedError, match="busy did not return in the time allowed"):
         student.busy(0.9)
-    assert session.limits.cpu_s == 0.3
+    assert session._limits.cpu_s == 0.3
 
 
 def test_its_time_does_not_count_for_the_other_checks(student_of: StudentOf) -> None:
     student = student_of(BUSY, limits=Limits(cpu_s=1.0))
     session = student._session
-    session._seconds[session.limits.with_cpu(100)] = 10**9  # as after a very long run
-    with session.limited(100), pytest.raises(StudentGoneError, match="more than 30000 s in total"):
+    session._allowance.take_time(session._limits.with_cpu(100), 10**9)  # as after a very long run
+    with session.checking("a", cpu_s=100), pytest.raises(StudentGoneError, match="more than 30000 s in total"):
         student.busy(0.1)
     assert student.busy(0.1) == 0.1
 

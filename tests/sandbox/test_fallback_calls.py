@@ -9,7 +9,7 @@ from grader.course.module import Backend
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.protocol.script import GIVEN, Script, ScriptCall
-from grader.sandbox.session import Program, Session
+from grader.sandbox.session import PLAIN, Program, Session, SessionOptions
 
 READY_MADE = "import torch.nn.functional as F\n\n\ndef attend(q):\n    return F.scaled_dot_product_attention(q, q, q)\n"
 TOP = "from mylab.earlier import attend\n\n\ndef top(q):\n    return attend(q)\n"
@@ -17,22 +17,24 @@ OWN = f"import torch\n{TOP}".replace("attend(q)", "attend(torch.nn.functional.sc
 NAME = "torch.scaled_dot_product_attention"
 
 
-def session_of(spawner: Spawner, top: str, file: str, *, given: bool) -> Session:
+def session_of(spawner: Spawner, top: str, file: str, *, given: bool, options: SessionOptions = PLAIN) -> Session:
     earlier = {"file": file, "cells": [READY_MADE.encode()], "notebook": False} | ({"given": True} if given else {})
     files = {"top": {"file": "top.py", "cells": [top.encode()], "notebook": False}, "earlier": earlier}
-    return Session(spawner, Program(files, "top", ("top",)), Limits(cpu_s=20.0))
+    return Session(spawner, Program(files, "top", ("top",)), Limits(cpu_s=20.0), options)
 
 
 @pytest.mark.parametrize(("top", "given", "noted"), [(TOP, False, True), (TOP, True, False), (OWN, True, True)])
 def test_calls_in_checks_and_with_meters(spawners: dict[Backend, Spawner], top: str, given: bool, noted: bool) -> None:
     q = torch.ones(1, 2, 3)
-    checked = session_of(spawners["torch"], top, "fallback.py of 02_top", given=given)
-    checked.named = True
+    checked = session_of(
+        spawners["torch"], top, "fallback.py of 02_top", given=given, options=SessionOptions(named=True)
+    )
     checked.request({"op": "call", "ref": [0, ["top"]], "calls": [[[q], {}]], "inputs": False}, "top", "top")
     checked.close()
-    assert (NAME in checked.calls.called.get("top", set())) == noted
-    measured = session_of(spawners["torch"], top, "fallback.py of 02_top", given=given)
-    measured.loading = "metered"
+    assert (NAME in checked.record.calls.called.get("top", set())) == noted
+    measured = session_of(
+        spawners["torch"], top, "fallback.py of 02_top", given=given, options=SessionOptions(loading="metered")
+    )
     script = Script({}, (), ScriptCall(("top",), ((GIVEN, q),)))
     message = {"op": "measure", "main": "top", "path": ["top"], "calls": [script.data]}
     answer = measured.request(message, "top", "top")

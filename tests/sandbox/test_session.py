@@ -15,7 +15,7 @@ from grader.core.errors import StudentEndedError, StudentGoneError
 from grader.course.api import read_api
 from grader.sandbox.jail.cold_spawner import ColdSpawner
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import JailError, Spawner, WorkerLostError, ZygoteSpawner
 from grader.sandbox.protocol.channel import Channel, ClosedError
 from grader.sandbox.protocol.encoder import encode
@@ -154,7 +154,7 @@ def test_worker_that_uses_little_cpu_is_stopped_in_the_end(student_of: StudentOf
 def test_zygote_lost_during_a_call_is_a_worker_lost_error() -> None:
     source = "import time\ndef nap():\n    time.sleep(1000)\n"
     files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
-    with ZygoteSpawner(Plan("numpy")) as spawner:
+    with ZygoteSpawner(JailPlan("numpy")) as spawner:
         session = Session(spawner, Program(files, "work", ("nap",)), LIMITS)
         session.load()
         killer = threading.Timer(0.3, spawner._process.kill)
@@ -165,7 +165,7 @@ def test_zygote_lost_during_a_call_is_a_worker_lost_error() -> None:
 
 
 def test_workers_die_with_their_zygote() -> None:
-    with ZygoteSpawner(Plan("numpy")) as spawner:
+    with ZygoteSpawner(JailPlan("numpy")) as spawner:
         worker = spawner.spawn()
         process = psutil.Process(worker.pid)
         spawner._process.kill()
@@ -181,7 +181,7 @@ def test_zygote_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> N
     with (
         pytest.raises(JailError, match="ModuleNotFoundError: No module named 'encodings'"),
     ):
-        ZygoteSpawner(Plan("numpy"))
+        ZygoteSpawner(JailPlan("numpy"))
 
 
 def test_function_uses_up_only_its_own_chances(student_of: StudentOf) -> None:
@@ -219,8 +219,8 @@ def test_closing_a_session_ends_its_worker_and_its_children(unjailed: Spawner) -
     started = psutil.Process(student.pid())
     session.close()
     assert _ended(started)
-    assert session.cpu_s is not None
-    assert session.cpu_s > 0
+    assert session.worker.cpu_s is not None
+    assert session.worker.cpu_s > 0
 
 
 def _ended(process: psutil.Process) -> bool:
@@ -236,7 +236,7 @@ def _ended(process: psutil.Process) -> bool:
 
 
 def test_closing_the_spawner_ends_every_worker() -> None:
-    spawner = ZygoteSpawner(Plan("numpy"))
+    spawner = ZygoteSpawner(JailPlan("numpy"))
     workers = [spawner.spawn() for _ in range(3)]
     processes = [psutil.Process(worker.pid) for worker in workers]
     spawner.close()
@@ -247,7 +247,7 @@ def test_closing_the_spawner_ends_every_worker() -> None:
 
 def test_lost_zygote_is_a_worker_lost_error() -> None:
     files = {"work": {"file": "work.py", "cells": [b"x = 1"], "notebook": False}}
-    with ZygoteSpawner(Plan("numpy")) as spawner:
+    with ZygoteSpawner(JailPlan("numpy")) as spawner:
         spawner.spawn().sock.close()
         spawner._process.kill()
         spawner._process.wait()
@@ -258,7 +258,7 @@ def test_lost_zygote_is_a_worker_lost_error() -> None:
 
 def test_worker_has_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADEBOOK_TOKEN", "secret")
-    with ZygoteSpawner(Plan("numpy")) as spawner:
+    with ZygoteSpawner(JailPlan("numpy")) as spawner:
         source = "import os\ndef look():\n    return dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))\n"
         files = {"work": {"file": "work.py", "cells": [source.encode()], "notebook": False}}
         session = Session(spawner, Program(files, "work", ("look",)), LIMITS)

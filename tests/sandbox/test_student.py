@@ -145,7 +145,7 @@ def test_exception_has_its_types_message_and_line(student_of: StudentOf, kind: s
 def test_student_prints_are_captured(student_of: StudentOf) -> None:
     student = student_of(FUNCTIONS)
     student.shout()
-    assert student._session.printed == "hello from the student\n"
+    assert student._session.record.printed == "hello from the student\n"
 
 
 def test_objects_stay_in_the_worker_and_are_used_by_handle(student_of: StudentOf) -> None:

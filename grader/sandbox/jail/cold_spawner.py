@@ -9,9 +9,9 @@ import sys
 
 from grader.core.machine import Tier
 from grader.course.module import Backend
-from grader.sandbox.jail.environment import clean_environment
 from grader.sandbox.jail.limits import MEMORY_BYTES
 from grader.sandbox.jail.spawner import START_SECONDS, Closing, Exit, Process, kill_all, python_command
+from grader.sandbox.jail.view import clean_environment
 
 
 class ColdSpawner(Closing):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from grader.sandbox.jail import kernel, landlock, seccomp
 from grader.sandbox.jail.limits import CPU_SECONDS, GPU_HOST_BYTES
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.view import BOX
 
 BOX_BYTES = 16 << 20
@@ -53,7 +53,7 @@ def enter_user_namespace(others: int) -> None:
 class Jail:
     """The layers of a plan. The zygote prepares them, and each of its children puts them up."""
 
-    def __init__(self, plan: Plan, first: int) -> None:
+    def __init__(self, plan: JailPlan, first: int) -> None:
         """Prepare the layers. Files that stay open for workers have descriptors from `first` on."""
         self.plan = plan
         rules = [(path, landlock.READ) for path in plan.readable]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 __tracebackhide__ = True  # pytest shows the student's failure, not our proxy
 
@@ -118,20 +118,49 @@ def cpu_seconds(pid: int) -> float:
     return float(times.user + times.system)
 
 
-def forget_peak(pid: int | None) -> bool:
-    """Let the kernel count the peak of a process's memory from now on; whether it does."""
-    try:
-        Path(f"/proc/{pid}/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
+class MemoryPeak:
+    """The peak of a process's memory, as the kernel tells it.
+
+    Only root may open these files of a process in a jail. So a worker opens them itself, before it enters its jail, and
+    sends them: an ordinary user then sees what root sees.
+    """
+
+    def __init__(self, pid: int, sent: Sequence[int]) -> None:
+        """Keep the files that a process has sent, and open the others if we may."""
+        names = ("status", "clear_refs")
+        self._files = [*sent, *(_opened(f"/proc/{pid}/{name}") for name in names[len(sent) :])]
+
+    @staticmethod
+    def own_files() -> list[int]:
+        """Open these files of this process, as far as it may."""
+        files = (_opened(f"/proc/self/{name}") for name in ("status", "clear_refs"))
+        return [one for one in files if one is not None]
+
+    def forget(self) -> bool:
+        """Let the kernel count from now on. Return whether it does."""
+        try:
+            return self._files[1] is not None and os.write(self._files[1], b"5") == 1
+        except OSError:
+            return False
+
+    def read(self) -> int | None:
+        """Return the peak in bytes; None where the kernel does not tell it, as of a process that has ended."""
+        if self._files[0] is None:
+            return None
+        try:
+            lines = os.pread(self._files[0], 1 << 14, 0).decode().splitlines()
+        except OSError:
+            return None
+        return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:")), None)
+
+    def __del__(self) -> None:
+        for one in self._files:
+            if one is not None:
+                os.close(one)
 
 
-def usage_of(pid: int | None) -> tuple[float, int] | None:
-    """Return the CPU time and the peak of memory of a process, as the kernel says; None where it does not."""
+def _opened(path: str) -> int | None:
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return os.open(path, os.O_CLOEXEC | (os.O_WRONLY if path.endswith("clear_refs") else os.O_RDONLY))
     except OSError:
         return None
-    peak = next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:")), None)
-    return None if peak is None or pid is None else (cpu_seconds(pid), peak)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from grader.core.machine import Tier
@@ -27,7 +27,7 @@ CONTAINED: tuple[Layer, ...] = tuple(layer for layer in STRICT if layer not in (
 
 
 @dataclass(frozen=True)
-class Plan:
+class JailPlan:
     """How to jail the workers of one zygote. Without layers they are not jailed."""
 
     backend: Backend
@@ -45,11 +45,8 @@ class Plan:
     def has(self, layer: Layer) -> bool:
         return layer in self.layers
 
-    def as_data(self) -> dict[str, Any]:
-        return asdict(self)
 
-
-def plan_of(data: dict[str, Any]) -> Plan:
-    """Return the plan from the data of `as_data`."""
+def plan_of(data: dict[str, Any]) -> JailPlan:
+    """Return the plan from its fields as JSON has them."""
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-    return Plan(**fields)
+    return JailPlan(**fields)

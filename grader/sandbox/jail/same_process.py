@@ -26,11 +26,10 @@ from grader.sandbox.jail.spawner import Exit, Process
 from grader.sandbox.protocol.decoder import decode
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.worker.bounded_output import BoundedOutput
 from grader.sandbox.worker.loop_watch import LoopWatch, OverTimeError
 from grader.sandbox.worker.seeding import replace_system_randomness, seed_everything
 from grader.sandbox.worker.warm_up import warm_up
-from grader.sandbox.worker.worker import READY, Worker
+from grader.sandbox.worker.worker import READY, BoundedOutput, Worker
 
 _FLOAT_ERRORS: Mapping[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 

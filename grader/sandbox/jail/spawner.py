@@ -13,17 +13,17 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from grader.core.machine import Tier
 from grader.course.module import Backend
-from grader.sandbox.jail.environment import clean_environment, compiler_environment
-from grader.sandbox.jail.plan import Plan
-from grader.sandbox.jail.view import bubblewrap, view_for
-from grader.sandbox.jail.zygote import MESSAGE_BYTES, pack
+from grader.sandbox.jail.limits import MemoryPeak, cpu_seconds
+from grader.sandbox.jail.plan import JailPlan
+from grader.sandbox.jail.view import bubblewrap, clean_environment, compiler_environment, view_for
+from grader.sandbox.jail.zygote import LINUX, MESSAGE_BYTES, pack
 
 # A zygote answers at once. If it takes longer than this, the machine has a problem, not the student.
 START_SECONDS = 120.0
@@ -58,6 +58,16 @@ class Process:
     dismiss: Callable[[], None]  # kill it without waiting to learn how it ended
     ask_where: Callable[[], None] = lambda: None  # it writes the line it is in into its channel
     allow: Callable[[float], None] = lambda _: None  # told the CPU time of the next request, if it must watch itself
+    peak: MemoryPeak | None = None  # where the kernel tells it
+
+    def forget_peak(self) -> bool:
+        """Let the kernel count the peak of its memory from now on. Return whether it does."""
+        return self.peak is not None and self.peak.forget()
+
+    def usage(self) -> tuple[float, int] | None:
+        """Return the CPU time and the peak of memory, as the kernel tells them; None where it does not."""
+        peak = None if self.peak is None else self.peak.read()
+        return None if peak is None else (cpu_seconds(self.pid), peak)
 
 
 class Spawner(Protocol):
@@ -96,7 +106,7 @@ class ZygoteSpawner(Closing):
     The zygote dies with the thread that started it, because for the kernel that thread is its parent.
     """
 
-    def __init__(self, plan: Plan, *, wait: bool = True) -> None:
+    def __init__(self, plan: JailPlan, *, wait: bool = True) -> None:
         """Start a zygote. With `wait=False`, `confirm` checks later whether its jail holds."""
         control, theirs = socket.socketpair()
         self._connect(plan, control)
@@ -128,7 +138,7 @@ class ZygoteSpawner(Closing):
             self.close()
             raise
 
-    def _connect(self, plan: Plan, control: socket.socket) -> None:
+    def _connect(self, plan: JailPlan, control: socket.socket) -> None:
         self.plan = plan
         self.backend: Backend = plan.backend
         self.tier: Tier = plan.tier
@@ -152,10 +162,10 @@ class ZygoteSpawner(Closing):
             raise
         self._confirmed = True
 
-    def _send_plan(self, plan: Plan) -> None:
+    def _send_plan(self, plan: JailPlan) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:  # if it is dead, stderr says why
-            stdin.write(json.dumps(plan.as_data()).encode())
+            stdin.write(json.dumps(asdict(plan)).encode())
 
     def _expect_ready(self) -> None:
         try:
@@ -177,6 +187,7 @@ class ZygoteSpawner(Closing):
             ours.close()
             raise WorkerLostError(f"no worker could be started: {error} {self._last_words()}".rstrip()) from None
         pid = spawned.zygote_pid
+        peak = MemoryPeak(spawned.pid, _sent_first(ours)) if LINUX else None
         return Process(
             spawned.pid,
             ours,
@@ -184,6 +195,7 @@ class ZygoteSpawner(Closing):
             wait=lambda seconds: self._wait(pid, seconds),
             dismiss=lambda: self._dismiss(pid),
             ask_where=lambda: self._tell("where", pid),
+            peak=peak,
         )
 
     def again(self) -> ZygoteSpawner:
@@ -314,7 +326,7 @@ class ZygoteSpawner(Closing):
 class CopiedSpawner(ZygoteSpawner):
     """Forks workers from the copy of a zygote, which ends when its socket closes."""
 
-    def __init__(self, plan: Plan, control: socket.socket) -> None:
+    def __init__(self, plan: JailPlan, control: socket.socket) -> None:
         self._connect(plan, control)
 
     def _last_words(self) -> str:
@@ -346,7 +358,16 @@ def _pid_of(descriptor: int) -> int:
     return pids[0]
 
 
-def _wrapping(plan: Plan) -> list[str]:
+def _sent_first(sock: socket.socket) -> list[int]:
+    """Return the descriptors that a worker sends before it enters its jail; none from a worker that has ended."""
+    sock.settimeout(START_SECONDS)
+    try:
+        return socket.recv_fds(sock, 1, 2, socket.MSG_CMSG_CLOEXEC)[1]
+    except OSError:
+        return []
+
+
+def _wrapping(plan: JailPlan) -> list[str]:
     """Return the command that wraps a zygote."""
     if not plan.has("view"):
         return []

@@ -1,4 +1,7 @@
-"""The part of the file system that a worker may see: Python, its packages and shared libraries. Not the course."""
+"""What a worker may see: a part of the file system, and a few environment variables.
+
+These are Python, its packages and shared libraries. Nothing of the course, nothing of the instructor's.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,13 @@ _GPU_FILES = (
 )
 # Extra places where installers put the driver's library.
 _GPU_LIBRARIES = ("/usr/local/nvidia", "/usr/local/cuda")
+# One BLAS thread. With more, last digits depend on the load, and processes on the same cores wait for each other. Also,
+# threads do not survive a fork.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+# Where a machine says that its compiler and its driver are in unusual places.
+_OF_COMPILERS = ("CC", "LD_LIBRARY_PATH", "TRITON_LIBCUDA_PATH", "TRITON_PTXAS_PATH")
 _TORCH = ("torch", "torchgen", "functorch", "torch.libs")
 
 
@@ -148,3 +158,30 @@ def _outermost(paths: tuple[str, ...]) -> list[str]:
         if not any(path.startswith(f"{outer}/") for outer in kept):
             kept.append(path)
     return kept
+
+
+def clean_environment(*, gpu: bool = False) -> dict[str, str]:
+    """Return the few environment variables of a worker: nothing of the instructor's, and nothing random."""
+    environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+    # glibc fills new memory with fixed bytes, so that np.empty gives the same values in every run.
+    environment["MALLOC_PERTURB_"] = "165"
+    environment["MIMALLOC_ARENA_RESERVE"] = "65536"  # KiB; torch's allocator would reserve a gigabyte at once
+    # The worker must run this code, not another installed clone. -s leaves out the user's files, and with them the
+    # user's packages, so those are added here.
+    own = [str(path) for path in package_folders() if str(path) == site.getusersitepackages()]
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(grader.__file__).parent.parent), *own])
+    environment |= {"HOME": BOX, "TMPDIR": BOX, "USER": "student", "PATH": ""}
+    environment |= ONE_THREAD
+    # One GPU or none: what a worker sees must not depend on the machine.
+    environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0] if gpu else ""
+    if gpu:
+        environment |= {"CUDA_CACHE_DISABLE": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    if "SYSTEMROOT" in os.environ:  # Windows sockets do not start without it
+        environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
+    return environment
+
+
+def compiler_environment(scratch: str) -> dict[str, str]:
+    """Return the variables of a worker that starts compilers: where these are, and where they may write."""
+    own = {"PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "TRITON_CACHE_DIR": scratch}
+    return own | {name: os.environ[name] for name in _OF_COMPILERS if name in os.environ}

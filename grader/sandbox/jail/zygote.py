@@ -7,6 +7,7 @@ It never reads a submission. Control messages are words, padded to a fixed size:
 - `kill PID` ends a child. `where PID` makes it write into its channel which line it is in.
 - `copy` comes with one end of another control socket. A copy of the zygote serves it, and sends `ready` there. With a
   number, the copy and its workers stay on that core.
+- On Linux, the first byte on a worker's channel comes with files that tell its memory, see `MemoryPeak`.
 - When a child ends, the zygote sends `PID EXITCODE CPU_SECONDS ADDED_BYTES`. The last is its memory in addition to the
   zygote's own.
 When the control socket closes, every child is killed.
@@ -24,7 +25,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.sandbox.jail.plan import Plan, plan_of
+from grader.sandbox.jail.limits import MemoryPeak
+from grader.sandbox.jail.plan import JailPlan, plan_of
 from grader.sandbox.worker.warm_up import warm_up
 
 if TYPE_CHECKING:  # Windows does not have what it needs, and imports this file for its constants
@@ -60,7 +62,7 @@ def main() -> None:
 
 
 class _Zygote:
-    def __init__(self, control: socket.socket, plan: Plan) -> None:
+    def __init__(self, control: socket.socket, plan: JailPlan) -> None:
         self.control = control
         self.plan = plan
         self.children: set[int] = set()
@@ -241,6 +243,9 @@ class _Zygote:
                 os.dup2(null, standard)
             os.dup2(rpc, CHANNEL)
             os.closerange(CHANNEL + 1, MAX_DESCRIPTORS)  # most importantly the control socket
+            channel = socket.socket(fileno=CHANNEL)
+            if LINUX:
+                _send_memory_files(channel)
             if self.plan.layers and self.jail is not None:
                 self.jail.enter()
             else:
@@ -250,7 +255,7 @@ class _Zygote:
                 os._exit(1)
             from grader.sandbox.worker.worker import serve
 
-            serve(socket.socket(fileno=CHANNEL), tensors=self.plan.backend == "torch")
+            serve(channel, tensors=self.plan.backend == "torch")
             code = 0
         except MemoryError:
             code = OUT_OF_MEMORY
@@ -295,6 +300,14 @@ def _continue_in_a_child() -> None:
     os.closerange(CHANNEL, MAX_DESCRIPTORS)  # or the control socket would stay open after the child ends
     _, status = os.waitpid(pid, 0)
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def _send_memory_files(channel: socket.socket) -> None:
+    """Send the files that tell this process's memory, while it may open them, and keep none of them."""
+    files = MemoryPeak.own_files()
+    socket.send_fds(channel, [b"\0"], files)
+    for one in files:
+        os.close(one)
 
 
 def _peak_bytes() -> int:

@@ -1,8 +1,9 @@
-"""Names of calls, as reports and the rules of a module write them. Torch is not needed to read them."""
+"""Names of calls, as reports and the rules of a module write them. Only `is_torch_name` needs torch."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 PREFIX = "torch."
 PACKAGE = "mylab"  # the package of a student's modules
@@ -50,3 +51,21 @@ def is_attention(name: str) -> bool:
 def attention_in(graph: str) -> str | None:
     """Return the first ready-made attention that compiled code calls, found in the text of its graph."""
     return next((name for name in _CALLED.findall(graph) if is_attention(name)), None)
+
+
+# How the simulated GPU names what has no function of its own.
+_OURS = {"mask", "synchronize"}
+
+
+def is_torch_name(name: str) -> bool:
+    """Whether torch has a function, a method or an operation of this name. Student code can choose any other."""
+    return name in _OURS or name in _names()
+
+
+@cache
+def _names() -> frozenset[str]:
+    import torch
+
+    owners = (torch, torch.Tensor, torch.nn.functional, torch.linalg, torch.fft, torch.special, torch.autograd)
+    operations = (name.partition("::")[2].partition(".")[0] for name in torch._C._dispatch_get_all_op_names())
+    return frozenset(name for owner in owners for name in dir(owner)) | frozenset(operations)

@@ -110,100 +110,6 @@ class _Decoder:
             raise ProtocolError("a node of unknown form")
         return form[1](self, node, depth)
 
-    def big_int(self, node: dict[str, Any], depth: int) -> int:
-        del depth
-        text = _typed(node["v"], str)
-        if len(text) > MAX_INT_BITS // 4 + 3 or not re.fullmatch(r"-?0x[0-9a-f]+", text):
-            raise ProtocolError("an integer of unknown form")
-        return int(text, 16)
-
-    def special_float(self, node: dict[str, Any], depth: int) -> float:
-        del depth
-        text = _typed(node["v"], str)
-        if text not in _NON_FINITE:
-            raise ProtocolError("a float of unknown form")
-        return _NON_FINITE[text]
-
-    def complex(self, node: dict[str, Any], depth: int) -> complex:
-        parts = [self.value(part, depth + 1) for part in _typed(node["v"], list)]
-        if len(parts) != 2 or not all(type(part) is float for part in parts):
-            raise ProtocolError("a complex number that is not two floats")
-        return complex(*parts)
-
-    def raw(self, node: dict[str, Any], depth: int) -> bytes:
-        del depth
-        return bytes(self.take(node["size"]))
-
-    def tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
-        return tuple([self.value(item, depth + 1) for item in _typed(node["v"], list)])
-
-    def remote(self, node: dict[str, Any], depth: int) -> Remote:
-        del depth
-        return Remote(_natural(node["v"]), _typed(node["type"], str))
-
-    def mapping(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
-        result: dict[Any, Any] = {}
-        for pair in _typed(node["v"], list):
-            if type(pair) is not list or len(pair) != 2:
-                raise ProtocolError("a dict entry that is not a pair")
-            key = self.value(pair[0], depth + 1)
-            if type(key) is not str and key is not None and type(key) not in (bool, int, float, str):
-                raise ProtocolError("a dict key that is not a scalar")
-            # A sender could choose thousands of large integers with the same hash.
-            if type(key) is int and key.bit_length() > MAX_KEY_BITS:
-                raise ProtocolError("a dict key that is too large")
-            if key != key:
-                raise ProtocolError("a dict key that is NaN")
-            if key in result:
-                raise ProtocolError("a duplicate dict key")
-            result[key] = self.value(pair[1], depth + 1)
-        return result
-
-    def scalar(self, node: dict[str, Any], depth: int) -> Any:
-        if node["shape"] != []:
-            raise ProtocolError("a scalar with a shape")
-        return self.array(node, depth)[()]
-
-    def array(self, node: dict[str, Any], depth: int) -> np.ndarray:
-        del depth
-        dtype = _numpy_dtype(_typed(node["dtype"], str))
-        shape = _typed(node["shape"], list)
-        data = self.take(_count(shape) * dtype.itemsize)
-        array = np.frombuffer(data, dtype=dtype).reshape(shape).copy()
-        if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
-            raise ProtocolError("a boolean that is neither 0 nor 1")
-        if dtype.kind == "U" and not is_text(np.frombuffer(data, dtype=dtype.byteorder + "u4")):
-            raise ProtocolError("a string array with invalid characters")
-        return array
-
-    def tensor(self, node: dict[str, Any], depth: int) -> Any:
-        del depth
-        torch = self.torch()
-        dtype = _torch_dtype(_typed(node["dtype"], str))
-        shape, grad = _typed(node["shape"], list), _typed(node["grad"], bool)
-        data = self.take(_count(shape) * dtype.itemsize)
-        if grad and not (dtype.is_floating_point or dtype.is_complex):
-            raise ProtocolError("a tensor of integers cannot require a gradient")
-        if not len(data):
-            return torch.empty(shape, dtype=dtype, requires_grad=grad)
-        if node["dtype"] in COMMON and node["dtype"] != "bool":  # the fast path
-            array = np.frombuffer(bytearray(data), dtype=_COMMON_DTYPES[node["dtype"]]).reshape(shape)
-            tensor = torch.from_numpy(array)  # in half the time of torch's own frombuffer
-            return tensor.requires_grad_() if grad else tensor
-        raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)
-        if dtype is torch.bool and int(raw.max()) > 1:
-            raise ProtocolError("a boolean that is neither 0 nor 1")
-        return raw.view(dtype).reshape(shape).requires_grad_(grad)
-
-    def torch_dtype(self, node: dict[str, Any], depth: int) -> Any:
-        del depth
-        self.torch()
-        return _torch_dtype(_typed(node["v"], str))
-
-    def torch_device(self, node: dict[str, Any], depth: int) -> Any:
-        del depth
-        return _torch_device(self.torch(), _typed(node["v"], str))
-
     def torch(self) -> Any:
         if not self.tensors:
             raise ProtocolError("a tensor on a channel without tensors")
@@ -222,20 +128,118 @@ class _Decoder:
             raise ProtocolError("the body is longer than its arrays")
 
 
-# For each tag: the exact keys that its node must have, and the method that reads it.
+def _read_big_int(_reader: _Decoder, node: dict[str, Any], _depth: int) -> int:
+    text = _typed(node["v"], str)
+    if len(text) > MAX_INT_BITS // 4 + 3 or not re.fullmatch(r"-?0x[0-9a-f]+", text):
+        raise ProtocolError("an integer of unknown form")
+    return int(text, 16)
+
+
+def _read_special_float(_reader: _Decoder, node: dict[str, Any], _depth: int) -> float:
+    text = _typed(node["v"], str)
+    if text not in _NON_FINITE:
+        raise ProtocolError("a float of unknown form")
+    return _NON_FINITE[text]
+
+
+def _read_complex(reader: _Decoder, node: dict[str, Any], depth: int) -> complex:
+    parts = [reader.value(part, depth + 1) for part in _typed(node["v"], list)]
+    if len(parts) != 2 or not all(type(part) is float for part in parts):
+        raise ProtocolError("a complex number that is not two floats")
+    return complex(*parts)
+
+
+def _read_raw(reader: _Decoder, node: dict[str, Any], _depth: int) -> bytes:
+    return bytes(reader.take(node["size"]))
+
+
+def _read_tuple(reader: _Decoder, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
+    return tuple([reader.value(item, depth + 1) for item in _typed(node["v"], list)])
+
+
+def _read_remote(_reader: _Decoder, node: dict[str, Any], _depth: int) -> Remote:
+    return Remote(_natural(node["v"]), _typed(node["type"], str))
+
+
+def _read_mapping(reader: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]:
+    result: dict[Any, Any] = {}
+    for pair in _typed(node["v"], list):
+        if type(pair) is not list or len(pair) != 2:
+            raise ProtocolError("a dict entry that is not a pair")
+        key = reader.value(pair[0], depth + 1)
+        if type(key) is not str and key is not None and type(key) not in (bool, int, float, str):
+            raise ProtocolError("a dict key that is not a scalar")
+        # A sender could choose thousands of large integers with the same hash.
+        if type(key) is int and key.bit_length() > MAX_KEY_BITS:
+            raise ProtocolError("a dict key that is too large")
+        if key != key:
+            raise ProtocolError("a dict key that is NaN")
+        if key in result:
+            raise ProtocolError("a duplicate dict key")
+        result[key] = reader.value(pair[1], depth + 1)
+    return result
+
+
+def _read_scalar(reader: _Decoder, node: dict[str, Any], depth: int) -> Any:
+    if node["shape"] != []:
+        raise ProtocolError("a scalar with a shape")
+    return _read_array(reader, node, depth)[()]
+
+
+def _read_array(reader: _Decoder, node: dict[str, Any], _depth: int) -> np.ndarray:
+    dtype = _numpy_dtype(_typed(node["dtype"], str))
+    shape = _typed(node["shape"], list)
+    data = reader.take(_count(shape) * dtype.itemsize)
+    array = np.frombuffer(data, dtype=dtype).reshape(shape).copy()
+    if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+        raise ProtocolError("a boolean that is neither 0 nor 1")
+    if dtype.kind == "U" and not is_text(np.frombuffer(data, dtype=dtype.byteorder + "u4")):
+        raise ProtocolError("a string array with invalid characters")
+    return array
+
+
+def _read_tensor(reader: _Decoder, node: dict[str, Any], _depth: int) -> Any:
+    torch = reader.torch()
+    dtype = _torch_dtype(_typed(node["dtype"], str))
+    shape, grad = _typed(node["shape"], list), _typed(node["grad"], bool)
+    data = reader.take(_count(shape) * dtype.itemsize)
+    if grad and not (dtype.is_floating_point or dtype.is_complex):
+        raise ProtocolError("a tensor of integers cannot require a gradient")
+    if not len(data):
+        return torch.empty(shape, dtype=dtype, requires_grad=grad)
+    if node["dtype"] in COMMON and node["dtype"] != "bool":  # the fast path
+        array = np.frombuffer(bytearray(data), dtype=_COMMON_DTYPES[node["dtype"]]).reshape(shape)
+        tensor = torch.from_numpy(array)  # in half the time of torch's own frombuffer
+        return tensor.requires_grad_() if grad else tensor
+    raw = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+    if dtype is torch.bool and int(raw.max()) > 1:
+        raise ProtocolError("a boolean that is neither 0 nor 1")
+    return raw.view(dtype).reshape(shape).requires_grad_(grad)
+
+
+def _read_torch_dtype(reader: _Decoder, node: dict[str, Any], _depth: int) -> Any:
+    reader.torch()
+    return _torch_dtype(_typed(node["v"], str))
+
+
+def _read_torch_device(reader: _Decoder, node: dict[str, Any], _depth: int) -> Any:
+    return _torch_device(reader.torch(), _typed(node["v"], str))
+
+
+# For each tag: the exact keys that its node must have, and the function that reads it.
 _FORMS: dict[str, tuple[frozenset[str], Callable[[_Decoder, dict[str, Any], int], Any]]] = {
-    "int": (frozenset({"$", "v"}), _Decoder.big_int),
-    "float": (frozenset({"$", "v"}), _Decoder.special_float),
-    "complex": (frozenset({"$", "v"}), _Decoder.complex),
-    "bytes": (frozenset({"$", "size"}), _Decoder.raw),
-    "tuple": (frozenset({"$", "v"}), _Decoder.tuple),
-    "dict": (frozenset({"$", "v"}), _Decoder.mapping),
-    "remote": (frozenset({"$", "v", "type"}), _Decoder.remote),
-    "array": (frozenset({"$", "dtype", "shape"}), _Decoder.array),
-    "scalar": (frozenset({"$", "dtype", "shape"}), _Decoder.scalar),
-    "tensor": (frozenset({"$", "dtype", "shape", "grad"}), _Decoder.tensor),
-    "torch.dtype": (frozenset({"$", "v"}), _Decoder.torch_dtype),
-    "torch.device": (frozenset({"$", "v"}), _Decoder.torch_device),
+    "int": (frozenset({"$", "v"}), _read_big_int),
+    "float": (frozenset({"$", "v"}), _read_special_float),
+    "complex": (frozenset({"$", "v"}), _read_complex),
+    "bytes": (frozenset({"$", "size"}), _read_raw),
+    "tuple": (frozenset({"$", "v"}), _read_tuple),
+    "dict": (frozenset({"$", "v"}), _read_mapping),
+    "remote": (frozenset({"$", "v", "type"}), _read_remote),
+    "array": (frozenset({"$", "dtype", "shape"}), _read_array),
+    "scalar": (frozenset({"$", "dtype", "shape"}), _read_scalar),
+    "tensor": (frozenset({"$", "dtype", "shape", "grad"}), _read_tensor),
+    "torch.dtype": (frozenset({"$", "v"}), _read_torch_dtype),
+    "torch.device": (frozenset({"$", "v"}), _read_torch_device),
 }
 
 

@@ -5,12 +5,72 @@ The same script runs beside student code and, for the expected results, on the r
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from grader.sandbox.protocol.recipe import NOTHING, Recipe, make
-from grader.sandbox.protocol.snapshots import is_tensor, snapshot
+import numpy as np
+
+from grader.sandbox.protocol.wire import MAX_BODY
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How to make an object; only a torch module has parameters (`state`), a mode, and parts.
+
+    `parts` are layers of `torch.nn` that replace parts of the module, such as {"norm": ("Dropout", 1.0)}: a module that
+    is the same in every mode then shows in which mode it is called.
+    """
+
+    init: tuple[Any, ...] = ()
+    state: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    training: bool = False
+    named: Mapping[str, Any] = field(default_factory=lambda: NOTHING)  # keyword arguments of the constructor
+    parts: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: NOTHING)  # by name: a layer, its arguments
+
+    @property
+    def key(self) -> tuple[str, int, bool, str]:
+        """A key that is equal for two recipes of the same object."""
+        return repr(self.init), id(self.state), self.training, repr(dict(self.parts))
+
+    @property
+    def data(self) -> list[Any]:
+        """The form that is sent to a worker."""
+        parts = {name: list(part) for name, part in self.parts.items()}
+        return [list(self.init), dict(self.state), self.training, dict(self.named), parts]
+
+
+def fill(module: Any, state: Mapping[str, Any]) -> None:
+    """Set the parameters of a torch module. Every one given must exist; the module's buffers stay as they are.
+
+    `load_state_dict` would refuse a module that has a buffer missing from the state.
+    """
+    parameters = dict(module.named_parameters())
+    for name, value in state.items():
+        if name not in parameters:
+            raise LookupError(f"there is no parameter {name}: there are {', '.join(parameters) or 'none'}")
+        target = parameters[name].data
+        if target.shape != value.shape:
+            raise ValueError(f"{name} has the shape {tuple(target.shape)}, not {tuple(value.shape)}")
+        target.copy_(value)
+
+
+def make(kind: Callable[..., Any], data: Sequence[Any]) -> Any:
+    """Make an object from the data of a `Recipe`."""
+    init, state, training, named, parts = data
+    made = kind(*init, **named)
+    if state:
+        fill(made, state)
+    for name, (part, *given) in parts.items():
+        made.add_module(name, getattr(sys.modules["torch"].nn, part)(*given))
+    if callable(mode := getattr(made, "train", None)) and hasattr(made, "named_parameters"):
+        mode(training)
+    return made
+
 
 OWN = "self"  # the object whose method is measured
 GIVEN, EACH, OBJECT, LAST = "given", "each", "object", "last"
@@ -49,6 +109,19 @@ class Script:
         """The form that is sent to a worker."""
         objects = {name: [kind, made.data] for name, (kind, made) in self.objects.items()}
         return [objects, [one.data for one in self.before], self.call.data]
+
+
+class ProbeCall(NamedTuple):
+    """A call of a probe, for a diagnosis. It is sent to a worker as a list of these."""
+
+    number: int  # of the object whose method is called
+    args: list[Any]
+    kwargs: dict[str, Any]
+    cotangent: Any = None  # with one, its gradients are wanted, too
+    device: Any = None  # whether a simulated machine has a GPU, and the arguments that are elsewhere
+    before: Sequence[Any] = ()  # the steps that come first: name, arguments
+    needed: Sequence[Any] = ()  # the objects among the arguments: class, recipe
+    attribute: str | None = None  # of the first argument, wanted after the call
 
 
 class Performance:
@@ -145,3 +218,30 @@ class PreparedCall:
             return value
         last = self.performance.last
         return last if value.index is None or last is None else last[value.index]
+
+
+def snapshot(value: Any) -> Any:
+    """Return a copy of a result: a later call of the same batch may write into the same arrays."""
+    if type(value) is np.ndarray and value.nbytes <= MAX_BODY:
+        return value.copy()
+    if is_tensor(value) and value.numel() * value.element_size() <= MAX_BODY:
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if type(value) is tuple and all(type(item) is np.ndarray or is_tensor(item) for item in value):
+        return tuple(map(snapshot, value))
+    return value
+
+
+def content_of(value: Any) -> Any:
+    """Return a value's content, to compare with its content after a call."""
+    if type(value) is np.ndarray:
+        return value.dtype, value.shape, value.tobytes()
+    if is_tensor(value):
+        flat = value.detach().contiguous().reshape(-1)
+        return value.dtype, value.shape, flat.view(sys.modules["torch"].uint8).numpy().tobytes()
+    return repr(value)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether this is a plain, dense tensor."""
+    torch = sys.modules.get("torch")
+    return torch is not None and type(value) is torch.Tensor and value.layout is torch.strided

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from grader.sandbox.protocol.generator import KIND, make_generator
+from grader.sandbox.protocol.stand_ins import GENERATOR, make_generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.worker.call_watch import CallWatch
 from grader.sandbox.worker.error_description import MissingError, describe, student_line, type_name
@@ -56,7 +56,7 @@ class StudentObjects:
 
     def local(self, value: Any) -> Any:
         """Replace a Remote argument by its object, or by a new random generator."""
-        if type(value) is Remote and value.type_name == KIND:
+        if type(value) is Remote and value.type_name == GENERATOR:
             return make_generator(value.handle)
         return self.held(value.handle) if type(value) is Remote else value
 

@@ -1,18 +1,20 @@
 """Operations that the trusted side may ask of a worker, by name.
 
-`measure` and the GPU operations import their modules only when they run: most workers never need them.
+Those for costs and GPUs import their modules only when they run: most workers never need them, and a worker for NumPy
+has no torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from grader.sandbox.protocol.recipe import fill as fill_parameters
-from grader.sandbox.protocol.recipe import make as make_object
-from grader.sandbox.protocol.script import Performance
-from grader.sandbox.protocol.snapshots import snapshot
-from grader.sandbox.worker import gpu_operations
+from grader.sandbox.protocol.encoder import encode
+from grader.sandbox.protocol.script import Performance, snapshot
+from grader.sandbox.protocol.script import fill as fill_parameters
+from grader.sandbox.protocol.script import make as make_object
+from grader.sandbox.protocol.wire import UnsendableError
 from grader.sandbox.worker.autograd import vjp as pull_back
 from grader.sandbox.worker.error_description import MissingError
 from grader.sandbox.worker.loader import StudentModules
@@ -126,6 +128,82 @@ def seed(objects: StudentObjects, request: Request) -> None:
     seed_everything(request["seed"])
 
 
+def on_device(objects: StudentObjects, request: Request) -> list[dict[str, Any]]:
+    """Make calls on the simulated GPU."""
+    from grader.sandbox.worker.gpu.call import on_device
+
+    function = objects.find(request["ref"])
+    handle, path = request["ref"]
+    owner = function if handle and not path else objects.find([handle, path[:-1]])
+    elsewhere, gpu, files = request["elsewhere"], request["gpu"], objects.filenames
+    results: list[dict[str, Any]] = []
+    for (args, kwargs), traced in zip(request["calls"], request["traced"], strict=True):
+        args = [objects.local(arg) for arg in args]
+        kwargs = {name: objects.local(arg) for name, arg in kwargs.items()}
+        how = {"elsewhere": elsewhere, "gpu": gpu, "files": files, "traced": traced}
+        with objects.watch.over(args, kwargs):
+            answer = on_device(function, owner, args, kwargs, **how)
+        results.append(_sendable(objects, answer))
+    return results
+
+
+def on_gpu(objects: StudentObjects, request: Request) -> list[dict[str, Any]]:
+    """Make calls on the real GPU."""
+    from grader.sandbox.worker.gpu.real import on_gpu
+
+    function, elsewhere, files = objects.find(request["ref"]), request["elsewhere"], objects.filenames
+    return [
+        _sendable(objects, on_gpu(function, args, kwargs, objects.watch.over, elsewhere=elsewhere, files=files))
+        for args, kwargs in request["calls"]
+    ]
+
+
+def gpu_cost(objects: StudentObjects, request: Request) -> dict[str, Any]:
+    """Measure the memory and time of calls on the real GPU."""
+    from grader.sandbox.worker.gpu.real import cost_on_gpu
+
+    function = objects.find(request["ref"])
+    return cost_on_gpu(function, request["args"], repeats=request["repeats"], keep=request["keep"])
+
+
+def _sendable(objects: StudentObjects, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of a call on a device with its error described, or its value as it is now."""
+    if (error := answer.pop("error", None)) is not None:
+        return {**answer, "error": objects.describe(error)}
+    return {**answer, "value": snapshot(answer["value"])}
+
+
+def watch(loaded: StudentObjects, request: Request) -> list[list[str]]:
+    """Make the calls of the checks again with the meters of NumPy; return the names of the library calls of each.
+
+    Code must not behave only where it is measured. Objects get new handles, the same that they had in the checks.
+    """
+    from grader.sandbox.worker.meters.measure import MeteredModules
+
+    if not isinstance(loaded.modules, MeteredModules):
+        raise TypeError("only a program with meters can be watched")
+    seed_everything(0)
+    meter = loaded.modules.meter
+    objects = StudentObjects()
+    objects.modules = loaded.modules
+    found: list[list[str]] = []
+    meter.reset()
+    for one in request["requests"]:
+        meter.events.clear()
+        _carry_out(objects, one)
+        found.append([*meter.events])
+    return found
+
+
+def _carry_out(objects: StudentObjects, request: Request) -> None:
+    with suppress(BaseException):  # the check has judged it
+        for earlier in request.get("before", ()):
+            OPERATIONS[earlier["op"]](objects, earlier)
+        reply = OPERATIONS[request["op"]](objects, request)
+        with suppress(UnsendableError):
+            encode({"ok": reply}, objects.keep)  # only for the handles that it gives to objects
+
+
 OPERATIONS: dict[str, Callable[[StudentObjects, Request], Any]] = {
     "load": load,
     "get": get,
@@ -138,7 +216,8 @@ OPERATIONS: dict[str, Callable[[StudentObjects, Request], Any]] = {
     "fill": fill,
     "parameters": parameters,
     "seed": seed,
-    "on_device": gpu_operations.on_device,
-    "on_gpu": gpu_operations.on_gpu,
-    "gpu_cost": gpu_operations.gpu_cost,
+    "on_device": on_device,
+    "on_gpu": on_gpu,
+    "gpu_cost": gpu_cost,
+    "watch": watch,
 }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from grader.sandbox.protocol.earlier_result import is_earlier_result, taken_from
-from grader.sandbox.protocol.recipe import make
-from grader.sandbox.protocol.script_object import is_script_object
-from grader.sandbox.protocol.snapshots import content_of, snapshot
+from grader.sandbox.protocol.script import ProbeCall, content_of, make, snapshot
+from grader.sandbox.protocol.stand_ins import is_earlier_result, is_script_object, taken_from
 from grader.sandbox.worker.autograd import vjp
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.seeding import seed_everything
@@ -22,7 +21,6 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
     own calls.
     """
     name, *method = request["path"]
-    results: list[dict[str, Any]] = []
     owners: list[Any] = []
     not_made: dict[int, dict[str, Any]] = {}
     for number, recipe in enumerate(request["objects"]):
@@ -31,42 +29,52 @@ def probe(objects: StudentObjects, request: dict[str, Any]) -> list[dict[str, An
         except BaseException as error:  # noqa: BLE001
             owners.append(None)
             not_made[number] = {"error": objects.describe(error)}
-    for number, args, kwargs, cotangent, device, before, needed, attribute in request["calls"]:
-        if method and number in not_made:
-            results.append(not_made[number])
-            continue
-        owner = owners[number] if method else None
-        try:
-            made = [make(objects.find([0, [kind]]), recipe) for kind, recipe in needed]
-            earlier = _results_of_steps(objects, owner, before, made)
-        except BaseException as raised:  # noqa: BLE001
-            results.append({"error": objects.describe(raised), "step": True})
-            continue
-        try:
-            function = getattr(owner, method[0]) if method else objects.find([0, [name]])
-            # A state or an object of the student's own is not compared: a later step shows whether it was changed.
-            named = {**{str(position): arg for position, arg in enumerate(args, 1)}, **kwargs}
-            own = {key for key, arg in named.items() if is_earlier_result(arg) or is_script_object(arg)}
-            args, kwargs = _local(objects, args, kwargs, earlier, made)
-            given = {str(position): arg for position, arg in enumerate(args, 1)} | kwargs
-            given = {key: arg for key, arg in given.items() if key not in own}
-            before = {key: content_of(arg) for key, arg in given.items()}
-            if "torch" in sys.modules:
-                seed_everything(0)  # dropout
-            if device is None:
-                value = _call(function, owner, args, kwargs, cotangent)
-            else:
-                value = _call_on_device(objects, function, owner, args, kwargs, device)
-            if attribute:
-                value = {"value": value, attribute: snapshot(getattr(args[0], attribute))}
-            changed = {key: arg for key, arg in given.items() if content_of(arg) != before[key]}
-            results.append({"value": value, "changed": changed})
-        except BaseException as error:  # noqa: BLE001
-            results.append({"error": objects.describe(error)})
+    results: list[dict[str, Any]] = []
+    for call in (ProbeCall(*sent) for sent in request["calls"]):
+        if method and call.number in not_made:
+            results.append(not_made[call.number])
+        else:
+            results.append(_result(objects, name, method, owners[call.number] if method else None, call))
     return results
 
 
-def _results_of_steps(objects: StudentObjects, owner: Any, steps: list[Any], made: list[Any]) -> list[Any]:
+def _result(objects: StudentObjects, name: str, method: list[str], owner: Any, call: ProbeCall) -> dict[str, Any]:
+    """Return what one call gave, and which arguments it changed."""
+    try:
+        made = [make(objects.find([0, [kind]]), recipe) for kind, recipe in call.needed]
+        earlier = _results_of_steps(objects, owner, call.before, made)
+    except BaseException as raised:  # noqa: BLE001
+        return {"error": objects.describe(raised), "step": True}
+    try:
+        function = getattr(owner, method[0]) if method else objects.find([0, [name]])
+        # A state or an object of the student's own is not compared: a later step shows whether it was changed.
+        own = {
+            key
+            for key, arg in _by_name(call.args, call.kwargs).items()
+            if is_earlier_result(arg) or is_script_object(arg)
+        }
+        args, kwargs = _local(objects, call.args, call.kwargs, earlier, made)
+        given = {key: arg for key, arg in _by_name(args, kwargs).items() if key not in own}
+        before = {key: content_of(arg) for key, arg in given.items()}
+        if "torch" in sys.modules:
+            seed_everything(0)  # dropout
+        if call.device is None:
+            value = _call(function, owner, args, kwargs, call.cotangent)
+        else:
+            value = _call_on_device(objects, function, owner, args, kwargs, call.device)
+        if call.attribute:
+            value = {"value": value, call.attribute: snapshot(getattr(args[0], call.attribute))}
+        return {"value": value, "changed": {key: arg for key, arg in given.items() if content_of(arg) != before[key]}}
+    except BaseException as error:  # noqa: BLE001
+        return {"error": objects.describe(error)}
+
+
+def _by_name(args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by their position, from 1, or their keyword."""
+    return {**{str(position): arg for position, arg in enumerate(args, 1)}, **kwargs}
+
+
+def _results_of_steps(objects: StudentObjects, owner: Any, steps: Sequence[Any], made: list[Any]) -> list[Any]:
     """Make the calls of a script that come before its last one: methods of its object, or functions."""
     results: list[Any] = []
     for name, args, kwargs in steps:

@@ -17,7 +17,7 @@ import numpy as np
 
 from grader.sandbox.protocol.call_names import PACKAGE
 from grader.sandbox.protocol.channel import Channel
-from grader.sandbox.protocol.recipe import Recipe
+from grader.sandbox.protocol.script import Recipe
 from grader.sandbox.worker.loader import StudentModules, forget_compiled
 from grader.sandbox.worker.worker import Worker
 

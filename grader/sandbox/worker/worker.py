@@ -15,12 +15,36 @@ from typing import Any
 
 from grader.sandbox.protocol import wire
 from grader.sandbox.protocol.channel import Channel, ClosedError
-from grader.sandbox.worker.bounded_output import BoundedOutput
 from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.operations import OPERATIONS
 from grader.sandbox.worker.seeding import replace_system_randomness, seed_everything
 
 READY = b"\x06"  # the first byte sent: what goes wrong before it is not the student's fault
+MAX_PRINTED = 16_384
+
+
+class BoundedOutput(io.RawIOBase):
+    """A stream that keeps its first bytes and drops the rest."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2  # the null device: faulthandler and others need a number
+
+    def write(self, data: Any) -> int:
+        room = MAX_PRINTED - len(self.data)
+        self.data += bytes(data)[: max(room, 0)]
+        return len(data)
+
+    def take(self) -> str:
+        """Return what was printed since the last call."""
+        text = self.data.decode("utf-8", "replace")
+        self.data.clear()
+        return text
 
 
 class Worker(StudentObjects):
@@ -39,19 +63,12 @@ class Worker(StudentObjects):
             self.forget()
             seed_everything(0)
         try:
-            if request["op"] == "watch":
-                return {"ok": self._watch(request)}
             for number, one in enumerate((*request.get("before", ()), request)):
                 self.watch.begin(number)
                 answer = OPERATIONS[one["op"]](self, one)
             return {"ok": answer}
         except BaseException as error:  # noqa: BLE001 - the student's SystemExit and KeyboardInterrupt, too
             return {"error": self.describe(error)}
-
-    def _watch(self, request: dict[str, Any]) -> list[list[str]]:
-        from grader.sandbox.worker.watched_checks import watch  # only few modules forbid anything
-
-        return watch(self, request["requests"])
 
 
 def serve(sock: socket.socket, *, tensors: bool) -> None:

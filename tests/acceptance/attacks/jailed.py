@@ -14,7 +14,7 @@ from grader.core.errors import StudentError, StudentRaisedError
 from grader.course.api import read_api
 from grader.sandbox.jail import kernel
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import WorkerLostError, ZygoteSpawner
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
@@ -31,7 +31,7 @@ PR_SET_CHILD_SUBREAPER = 36
 class AttackRange:
     """A zygote under attack, and its sibling worker."""
 
-    def __init__(self, plan: Plan, world: World) -> None:
+    def __init__(self, plan: JailPlan, world: World) -> None:
         kernel.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.plan = plan
         self.world = world
@@ -42,8 +42,8 @@ class AttackRange:
         self.spawner = ZygoteSpawner(self.plan)
         self.sibling = self.session("def ok(x):\n    return x + 1\n")
         self.sibling.load()
-        assert self.sibling._worker is not None
-        self.sibling_pid = self.sibling._worker.process.pid
+        assert self.sibling.worker.live is not None
+        self.sibling_pid = self.sibling.worker.live.process.pid
         self.zygote_pid = _zygote_of(self.sibling_pid)
         # The next worker is made ahead of time and belongs to the family.
         assert self.spawner._spawned or self.spawner._take(60.0)
@@ -64,7 +64,7 @@ class AttackRange:
         student = Student(session, API)
         try:
             found = self._attempt(session, student)
-            found |= self.world.breaches(" ".join([*self._said, session.printed]))
+            found |= self.world.breaches(" ".join([*self._said, session.record.printed]))
             session.close()
             found |= self._alive()
         except WorkerLostError as error:
@@ -90,16 +90,16 @@ class AttackRange:
                 found.add("wrong pass")
         except StudentError as error:
             self._said.append(_text(error))
-        session.begin_check("ok")
-        if not _honest(student) and not (session.start_afresh() and _honest(student)):
-            found.add("the honest function")
+        with session.checking("ok"):
+            if not _honest(student) and not (session.start_afresh() and _honest(student)):
+                found.add("the honest function")
         return found
 
     def _alive(self) -> set[str]:
         """Return what was harmed: the sibling, the zygote, or the cleanup of processes."""
         found = set()
         try:
-            if Student(self.sibling, API).ok(41) != 42 or self.sibling.generation:
+            if Student(self.sibling, API).ok(41) != 42 or self.sibling.worker.generation:
                 found.add("the sibling")
         except StudentError:
             found.add("the sibling")

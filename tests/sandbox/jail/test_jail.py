@@ -26,12 +26,11 @@ from grader.course.course import Course
 from grader.course.module import CourseError
 from grader.grading.grade import grade
 from grader.grading.workers import NoJailError
-from grader.sandbox.jail import syscalls
-from grader.sandbox.jail.advice import advice
+from grader.sandbox.jail import seccomp
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.jail.plan import Plan
+from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
-from grader.sandbox.jail.tiers import TierAttempt, open_spawner, planned, survey, without
+from grader.sandbox.jail.tiers import TierAttempt, advice, open_spawner, planned, survey, without
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
@@ -75,6 +74,23 @@ def test_a_jail_that_is_closed_while_it_starts_leaves_no_process() -> None:
     assert alive == []
 
 
+def test_the_kernel_forgets_an_earlier_peak_of_a_workers_memory(jailed: ZygoteSpawner) -> None:
+    session, student = session_of(jailed, "def f(size):\n    return len(bytearray(size))")
+    try:
+        student.f(64 << 20)
+        assert session.worker.live is not None
+        process = session.worker.live.process
+        assert process.forget_peak()
+        before = process.usage()
+        student.f(16 << 20)
+        after = process.usage()
+        assert before is not None
+        assert after is not None
+        assert 12 << 20 < after[1] - before[1] < 24 << 20
+    finally:
+        session.close()
+
+
 ENDINGS = {
     "killing oneself": ("os.kill(os.getpid(), 9)", "syscall", "SIGSYS"),
     "killing the parent": ("os.kill(os.getppid() or 2, 9)", "syscall", "SIGSYS"),
@@ -114,8 +130,8 @@ def test_out_of_memory_is_an_ending_even_if_the_process_lives(jailed: ZygoteSpaw
 
 def test_worker_killed_from_outside_is_a_worker_lost_error(jailed: ZygoteSpawner) -> None:
     session, student = session_of(jailed, "import time\ndef nap():\n    time.sleep(1000)\n")
-    assert session._worker is not None
-    psutil.Process(session._worker.process.pid).kill()
+    assert session.worker.live is not None
+    psutil.Process(session.worker.live.process.pid).kill()
     with pytest.raises(WorkerLostError, match="killed by another process"):
         student.nap()
 
@@ -258,8 +274,8 @@ def test_a_thousand_sessions_leak_nothing(jailed: ZygoteSpawner) -> None:
         for _ in range(times):
             session.close()
             assert student.f() == 1
-        assert session._worker is not None
-        zygote = psutil.Process(psutil.Process(session._worker.process.pid).ppid())
+        assert session.worker.live is not None
+        zygote = psutil.Process(psutil.Process(session.worker.live.process.pid).ppid())
         return {
             "descriptors": zygote.num_fds(),
             "children": len(zygote.children(recursive=True)),
@@ -346,7 +362,7 @@ def test_system_call_numbers_agree_with_libseccomp() -> None:
     libseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
     for machine in ("x86_64", "aarch64"):
         architecture = getattr(libseccomp.Arch, machine.upper())
-        for name, number in syscalls.numbers(machine).items():
+        for name, number in seccomp.numbers(machine).items():
             assert libseccomp.resolve_syscall(architecture, name) == number, (machine, name)
 
 
@@ -355,7 +371,7 @@ class TestNoJail:
 
     @pytest.fixture(autouse=True)
     def _no_jail(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(Plan(backend)))
+        monkeypatch.setattr("grader.grading.workers.open_spawner", lambda backend: ZygoteSpawner(JailPlan(backend)))
 
     def test_grading_is_refused(self, course: Course) -> None:
         with pytest.raises(NoJailError):
@@ -387,7 +403,7 @@ import os, pathlib, psutil
 @worth(1, "kills")
 def test_kills(student):
     student.softmax(np.zeros(3))
-    worker = psutil.Process(student._session._worker.process.pid)
+    worker = psutil.Process(student._session.worker.live.process.pid)
     mark = pathlib.Path({mark!r})
     eve = b"eve = 1" in student._session.program.files["softmax"]["cells"][0]
     if eve and ({always} or not mark.exists()):

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import UNKNOWN
-from grader.sandbox.worker.meters.arrays import arrays_in, owner_of
-from grader.sandbox.worker.meters.number_types import NUMBERS
 from grader.sandbox.worker.meters.rewrite import file_of
+from grader.sandbox.worker.meters.values import NUMBERS, arrays_in, owner_of
 
 
 class Counts:
@@ -184,3 +183,31 @@ def _remember(table: dict[int, Any], array: np.ndarray) -> None:
 def _forget(table: dict[int, Any], key: int, reference: Any) -> None:
     if table.get(key) is reference:
         del table[key]
+
+
+class AssignmentTarget:
+    """Replaces an array or list on the left of `=`, to count the assignment."""
+
+    __slots__ = ("at", "meter", "owner")
+
+    def __init__(self, meter: Counts, at: int, owner: Any) -> None:
+        self.meter = meter
+        self.at = at
+        self.owner = owner
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.owner[index] = value
+        if isinstance(self.owner, list):
+            if type(index) is slice:
+                self.meter.walked(self.at, len(self.owner[index]))
+        elif not _is_single(index, self.owner.ndim):
+            self.meter.worked(self.at, int(np.size(self.owner[index])))
+
+    def __delitem__(self, index: Any) -> None:
+        self.meter.walked(self.at, len(self.owner))
+        del self.owner[index]
+
+
+def _is_single(index: Any, ndim: int) -> bool:
+    parts = index if type(index) is tuple else (index,)
+    return len(parts) == ndim and all(isinstance(part, int | np.integer) for part in parts)

@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
-from grader.sandbox.protocol.script import Performance
-from grader.sandbox.protocol.snapshots import snapshot
+from grader.sandbox.protocol.script import Performance, snapshot
 from grader.sandbox.worker.loader import StudentModules, compile_cell
 from grader.sandbox.worker.meters.meter import Meter
 from grader.sandbox.worker.meters.price_list import handler_of, may_call, price_of

@@ -18,11 +18,8 @@ from typing import Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN, UNKNOWN_OPERATOR
-from grader.sandbox.worker.meters.arrays import name_of
-from grader.sandbox.worker.meters.assignment import AssignmentTarget
-from grader.sandbox.worker.meters.counts import Counts
-from grader.sandbox.worker.meters.number_types import FLOATS, NUMBERS
-from grader.sandbox.worker.meters.operators import BINARY, COMPARE, IN_PLACE, UNARY, only_adds
+from grader.sandbox.worker.meters.counts import AssignmentTarget, Counts
+from grader.sandbox.worker.meters.values import BINARY, COMPARE, FLOATS, IN_PLACE, NUMBERS, UNARY, name_of, only_adds
 
 SEQUENCES = (list, tuple, str, bytes)
 PRODUCTS = ("*", "**")

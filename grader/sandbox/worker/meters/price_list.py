@@ -193,38 +193,44 @@ _ARRAY_METHODS: dict[str, Price] = {
 }
 
 
+_NUMPY: dict[Price, str] = {
+    reduction: """sum mean max min amax amin prod any all argmax argmin std var median cumsum cumprod nansum nanmax
+        nanmin nanmean nanprod nanstd nanvar nanargmax nanargmin count_nonzero ptp trace cumulative_sum
+        percentile quantile diff""",
+    prices.compared: "allclose array_equal array_equiv isclose",
+    moved: """asarray array asanyarray ascontiguousarray asfortranarray copy reshape transpose permute_dims swapaxes
+        moveaxis rollaxis ravel squeeze expand_dims atleast_1d atleast_2d atleast_3d broadcast_to broadcast_arrays
+        stack concatenate concat vstack hstack dstack column_stack block tile repeat take take_along_axis flip
+        fliplr flipud roll rot90 split array_split hsplit vsplit dsplit pad diagonal diag diagflat tril triu append
+        insert delete compress extract choose meshgrid indices ix_ matrix_transpose frombuffer fromiter require
+        zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
+        geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
+        asarray_chkfinite row_stack resize diag_indices_from""",
+    read: """where clip round around nan_to_num real imag nonzero argwhere flatnonzero put put_along_axis
+        copyto putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin fix""",
+    sorting: """sort argsort partition argpartition searchsorted lexsort unique unique_values unique_counts
+        unique_inverse unique_all union1d intersect1d setdiff1d setxor1d digitize""",
+    product: "dot inner matmul vecdot matvec vecmat",
+    prices.flat_product: "vdot",
+    prices.tensordot: "tensordot",
+    prices.sliding: "convolve correlate",
+    prices.einsum: "einsum",
+    elementwise: "outer kron",
+    free: """shape ndim size result_type promote_types can_cast min_scalar_type common_type issubdtype isscalar
+        iterable broadcast_shapes seterr geterr set_printoptions get_printoptions printoptions array2string
+        array_repr array_str may_share_memory shares_memory unravel_index ravel_multi_index format_float_positional
+        einsum_path isfortran iscomplexobj isrealobj nditer isdtype mintypecode typename base_repr binary_repr
+        format_float_scientific""",
+}
+_MASKED: dict[Price, str] = {
+    reduction: "sum mean prod any all std var count",
+    moved: """where zeros ones empty array asarray masked_array masked_where masked_equal filled getmaskarray""",
+}
+
+
 def _numpy_prices() -> Iterator[tuple[Any, Price]]:
     """Yield the NumPy functions that this version has, with their prices."""
-    tables: dict[Price, str] = {
-        reduction: """sum mean max min amax amin prod any all argmax argmin std var median cumsum cumprod nansum nanmax
-            nanmin nanmean nanprod nanstd nanvar nanargmax nanargmin count_nonzero ptp trace cumulative_sum
-            percentile quantile diff""",
-        prices.compared: "allclose array_equal array_equiv isclose",
-        moved: """asarray array asanyarray ascontiguousarray asfortranarray copy reshape transpose permute_dims swapaxes
-            moveaxis rollaxis ravel squeeze expand_dims atleast_1d atleast_2d atleast_3d broadcast_to broadcast_arrays
-            stack concatenate concat vstack hstack dstack column_stack block tile repeat take take_along_axis flip
-            fliplr flipud roll rot90 split array_split hsplit vsplit dsplit pad diagonal diag diagflat tril triu append
-            insert delete compress extract choose meshgrid indices ix_ matrix_transpose frombuffer fromiter require
-            zeros ones empty full zeros_like ones_like empty_like full_like eye identity arange linspace logspace
-            geomspace tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices astype unstack
-            asarray_chkfinite row_stack resize diag_indices_from""",
-        read: """where clip round around nan_to_num real imag nonzero argwhere flatnonzero put put_along_axis
-            copyto putmask place fill_diagonal select real_if_close isreal iscomplex isposinf isneginf isin fix""",
-        sorting: """sort argsort partition argpartition searchsorted lexsort unique unique_values unique_counts
-            unique_inverse unique_all union1d intersect1d setdiff1d setxor1d digitize""",
-        product: "dot inner matmul vecdot matvec vecmat",
-        prices.flat_product: "vdot",
-        prices.tensordot: "tensordot",
-        prices.sliding: "convolve correlate",
-        prices.einsum: "einsum",
-        elementwise: "outer kron",
-        free: """shape ndim size result_type promote_types can_cast min_scalar_type common_type issubdtype isscalar
-            iterable broadcast_shapes seterr geterr set_printoptions get_printoptions printoptions array2string
-            array_repr array_str may_share_memory shares_memory unravel_index ravel_multi_index format_float_positional
-            einsum_path isfortran iscomplexobj isrealobj nditer isdtype mintypecode typename base_repr binary_repr
-            format_float_scientific""",
-    }
-    for price, names in tables.items():
+    for price, names in _NUMPY.items():
         for name in names.split():
             if hasattr(np, name):
                 yield getattr(np, name), price
@@ -239,22 +245,9 @@ def _numpy_prices() -> Iterator[tuple[Any, Price]]:
     yield from ((one, prices.unmeasured_product) for one in (np.ma.dot, np.ma.inner, np.polyval, np.bincount))
     yield from ((one, moved) for one in (np.asmatrix, np.mask_indices))
     yield from ((one, read) for one in (np.ma.masked_invalid, np.ma.max, np.ma.min, np.ma.masked_less))
-    for name in ("sum", "mean", "prod", "any", "all", "std", "var", "count"):
-        yield getattr(np.ma, name), reduction
-    for name in (
-        "where",
-        "zeros",
-        "ones",
-        "empty",
-        "array",
-        "asarray",
-        "masked_array",
-        "masked_where",
-        "masked_equal",
-        "filled",
-        "getmaskarray",
-    ):
-        yield getattr(np.ma, name), moved
+    for price, names in _MASKED.items():
+        for name in names.split():
+            yield getattr(np.ma, name), price
     yield np.average, prices.weighted
     for product_of_many in (np.linalg.multi_dot, np.linalg.matrix_power, np.cov, np.corrcoef):
         yield product_of_many, prices.unmeasured_product

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import OWN_PATH, PREFIX, SUM, attention_in
-from grader.sandbox.worker.meters.arrays import arrays_in, name_of
+from grader.sandbox.worker.meters.values import arrays_in, name_of
 
 if TYPE_CHECKING:
     from grader.sandbox.worker.meters.meter import Meter

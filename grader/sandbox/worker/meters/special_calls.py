@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import SUM, UNKNOWN
-from grader.sandbox.worker.meters.arrays import name_of
-from grader.sandbox.worker.meters.number_types import NUMBERS
 from grader.sandbox.worker.meters.prices import Args, Kwargs, moved
+from grader.sandbox.worker.meters.values import NUMBERS, name_of
 
 if TYPE_CHECKING:
     from grader.sandbox.worker.meters.meter import Meter

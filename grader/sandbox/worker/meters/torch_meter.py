@@ -16,8 +16,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.sandbox.protocol.call_names import PREFIX, is_attention, is_ready_made
-from grader.sandbox.worker.meters.calling_back import CALLING_BACK, On
 from grader.sandbox.worker.meters.meter import Meter
+from grader.sandbox.worker.meters.torch_names import CALLING_BACK, On
 from grader.sandbox.worker.meters.torch_prices import OperationDone, TorchPrice, moved, price_of
 
 

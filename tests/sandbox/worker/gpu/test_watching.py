@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from grader.sandbox.jail.limits import Limits
-from grader.sandbox.protocol.device_findings import DeviceCall
-from grader.sandbox.protocol.device_messages import UNWATCHED
+from grader.sandbox.protocol.device_findings import UNWATCHED, DeviceCall
 from tests.conftest import StudentOf
 
 HEAD = "import torch\nimport numpy as np\n"

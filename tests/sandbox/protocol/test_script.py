@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.sandbox.protocol.recipe import Recipe, make
+from grader.sandbox.protocol.script import Recipe, make
 
 
 class Net(torch.nn.Module):  # type: ignore[misc]  # torch has no types here

@@ -1,0 +1,99 @@
+"""What the meter knows about values: which types are numbers, Python's operators, arrays, and names of functions."""
+
+from __future__ import annotations
+
+import collections
+import operator
+import types
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+# A product with one of these is one multiplication. Integers do not count: they are indices more often than data.
+FLOATS = frozenset({float, complex, np.float64, np.float32, np.float16, np.longdouble, Decimal, Fraction})
+NUMBERS = FLOATS | {int, bool, np.bool_, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint8}
+
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "@": operator.matmul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+    "//": operator.ifloordiv,
+    "%": operator.imod,
+    "**": operator.ipow,
+    "@": operator.imatmul,
+    "&": operator.iand,
+    "|": operator.ior,
+    "^": operator.ixor,
+    "<<": operator.ilshift,
+    ">>": operator.irshift,
+}
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
+UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+
+
+def arrays_in(value: Any) -> Iterator[np.ndarray]:
+    """Yield the arrays of a result: the result itself, or the items of a tuple or list."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif type(value) in (tuple, list):
+        for item in value:
+            if isinstance(item, np.ndarray):
+                yield item
+
+
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """Return the array that owns the memory of a view, also for views made by stride tricks."""
+    while array.base is not None:
+        base = array.base if isinstance(array.base, np.ndarray) else getattr(array.base, "base", None)
+        if not isinstance(base, np.ndarray):
+            break
+        array = base
+    return array
+
+
+def name_of(function: Any) -> str:
+    """Return the name of a function as a student would write it."""
+    owner = getattr(function, "__self__", None)
+    name = str(getattr(function, "__name__", None) or type(function).__name__)[:80]
+    if isinstance(owner, np.ndarray):
+        return f"ndarray.{name}"
+    if isinstance(owner, np.ufunc):
+        return f"numpy.{owner.__name__}.{name}"
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return f"{type(owner).__name__}.{name}"
+    module = "numpy" if isinstance(function, np.ufunc) else str(getattr(function, "__module__", None) or "")[:80]
+    return name if module in ("", "builtins") else f"{module}.{name}"
+
+
+def only_adds(name: str, owner: Any) -> bool:
+    """Whether an operator in place only adds to a container."""
+    return (name == "+" and type(owner) in (list, collections.deque)) or (name == "|" and type(owner) in (dict, set))
