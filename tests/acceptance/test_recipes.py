@@ -18,12 +18,8 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 def documented() -> set[str]:
     """Return the commands of README and CONTRIBUTING."""
-    return {
-        command.text
-        for page in ("README.md", "CONTRIBUTING.md")
-        for block in blocks_of(page)
-        for command in block.commands
-    }
+    blocks = [block for page in ("README.md", "CONTRIBUTING.md") for block in blocks_of(page)]
+    return {command.text.partition("#")[0].strip() for block in blocks for command in block.commands}
 
 
 def test_docker_and_the_dev_container_run_the_documented_set_up() -> None:
