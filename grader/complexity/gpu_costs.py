@@ -24,7 +24,7 @@ from grader.course.seeds import seed_of
 from grader.sandbox.jail.limits import GPU_LIMITS
 from grader.sandbox.protocol.device_findings import GpuCost
 from grader.sandbox.session import Program, Session, SessionOptions
-from grader.sandbox.student import Handle, Student
+from grader.sandbox.student import Handle, Student, gpu_cost
 
 GPU_MEMORY = "gpu_mem"
 REPEATS = 20
@@ -103,7 +103,7 @@ class GpuMeasurer:
     def _peak(self, function: Handle, contract: Contract, sizes: Sizes) -> int:
         """Return the peak memory of one call in bytes; WrongError if its result is wrong."""
         call = self._call(contract, sizes)
-        cost = function.gpu_cost(*call.args, keep=True)
+        cost = gpu_cost(function, *call.args, keep=True)
         if call.expected is not None and difference(cost.value, call.expected, NEAR) is not None:
             raise WrongError("wrong result on the GPU")
         return cost.peak_bytes
@@ -125,7 +125,7 @@ class GpuMeasurer:
         name = contract.function
         if name not in self._built_in:
             self._built_in[name] = built_in_cost(student, args).ms
-        return Speed(name, getattr(student, contract.path).gpu_cost(*args, repeats=REPEATS).ms, self._built_in[name])
+        return Speed(name, gpu_cost(getattr(student, contract.path), *args, repeats=REPEATS).ms, self._built_in[name])
 
 
 def _attention() -> Any:
@@ -153,7 +153,7 @@ def built_in_cost(student: Student, args: list[Any]) -> GpuCost:
     program = Program(files, "built_in", ("built_in",))
     session = Session(here.worker.spawner, program, GPU_LIMITS, SessionOptions(is_on_gpu=True))
     try:
-        return Handle(session, (0, ("built_in",)), "built_in", "built_in").gpu_cost(*args, repeats=REPEATS)
+        return gpu_cost(Handle(session, (0, ("built_in",)), "built_in", "built_in"), *args, repeats=REPEATS)
     finally:
         session.close()
 

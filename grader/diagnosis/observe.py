@@ -13,11 +13,11 @@ from grader.core.safe_text import one_line
 from grader.diagnosis.likely_line import Line
 from grader.diagnosis.outcome import MOST_ENTRIES, Ended, ProbeOutcome, Unreadable, numbers_in
 from grader.diagnosis.probe import Probe
-from grader.sandbox.call_record import MODULE
 from grader.sandbox.protocol.script import ProbeCall
 from grader.sandbox.protocol.stand_ins import EarlierResult, Generator, ScriptObject, objects_in, sent_in_place
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Session
+from grader.sandbox.session_record import MODULE
 
 Observed = Mapping[int, ProbeOutcome]  # by probe; a probe whose process ended is missing
 

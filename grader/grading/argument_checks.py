@@ -14,7 +14,7 @@ from grader.course.api import REFLECT, Api
 from grader.course.module import Module, module_error
 from grader.grading.check_outcome import result_of
 from grader.grading.checks import Check
-from grader.sandbox.call_record import CallRecord, Change
+from grader.sandbox.session_record import CallRecord, Change
 
 FIX = "Work on a copy"
 

@@ -37,9 +37,8 @@ from grader.grading.workers import TellSlowCheck, Workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import Spawner, WorkerLostError
 from grader.sandbox.protocol.wire import UnsendableError
-from grader.sandbox.session import IMPORT, Program, Session, SessionOptions
+from grader.sandbox.session import IMPORT, Program, Session, SessionOptions, TracedCalls
 from grader.sandbox.student import Student
-from grader.sandbox.traced_calls import TracedCalls
 from grader.submission.submission import Submission
 
 if TYPE_CHECKING:  # a student's own checks must not wait for the meters

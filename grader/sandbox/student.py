@@ -8,19 +8,19 @@ from typing import Any
 
 from grader.core.errors import StudentMissingError, StudentRaisedError
 from grader.course.api import Api
-from grader.sandbox.call_record import MODULE
 from grader.sandbox.protocol.call_names import PACKAGE
 from grader.sandbox.protocol.device_findings import (
     DeviceCall,
     GpuCost,
-    MalformedFindingsError,
     read_device_call,
     read_gpu_cost,
 )
+from grader.sandbox.protocol.replies import MalformedError
 from grader.sandbox.protocol.script import NOTHING, Recipe
 from grader.sandbox.protocol.stand_ins import Generator
 from grader.sandbox.protocol.wire import Remote
 from grader.sandbox.session import Ref, Session
+from grader.sandbox.session_record import MODULE
 
 __tracebackhide__ = True  # pytest shows the student's failure, not our proxy
 # Methods of a torch module that suites call, besides the student's own.
@@ -94,20 +94,13 @@ class Handle:
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
         """Call, and return the value together with the arguments after the call."""
-        return self.calls([Arguments(args, kwargs)])[0]
-
-    def calls(self, calls: Sequence[Arguments]) -> list[Call]:
-        """Make many calls in one round trip, and return each as `call` does."""
-        results = self._results(calls, inputs=True)
-        return [self._call(one, result) for one, result in zip(calls, results, strict=True)]
-
-    def _call(self, sent: Arguments, result: dict[str, Any]) -> Call:
-        args, kwargs = result.get("args"), result.get("kwargs")
-        if type(args) is not list or len(args) != len(sent.args):
+        (result,) = self._results([Arguments(args, kwargs)], inputs=True)
+        args_after, kwargs_after = result.get("args"), result.get("kwargs")
+        if type(args_after) is not list or len(args_after) != len(args):
             raise self._malformed()
-        if type(kwargs) is not dict or kwargs.keys() != sent.kwargs.keys():
+        if type(kwargs_after) is not dict or kwargs_after.keys() != kwargs.keys():
             raise self._malformed()
-        return Call(self._local(result["value"]), tuple(args), kwargs)
+        return Call(self._local(result["value"]), tuple(args_after), kwargs_after)
 
     def call_many(self, calls: Sequence[Arguments]) -> list[Any]:
         """Make many calls in one round trip and return their values. Raise the first error."""
@@ -167,15 +160,6 @@ class Handle:
             raise on_gpu._malformed()
         return [on_gpu._device_call(answer) for answer in answers]
 
-    def gpu_cost(self, *args: Any, repeats: int = 0, keep: bool = False) -> GpuCost:
-        """Call on the real GPU, and return the cost; with `keep`, also the value."""
-        on_gpu = self._on_gpu()
-        answer = on_gpu._request({"op": "gpu_cost", "args": list(args), "repeats": repeats, "keep": keep})
-        try:
-            return read_gpu_cost(answer, repeats)
-        except MalformedFindingsError:
-            raise on_gpu._malformed() from None
-
     def _on_gpu(self) -> Handle:
         """Return the same function in the session that has a GPU."""
         if self._session.gpu is None or self._ref[0] != MODULE:
@@ -193,7 +177,7 @@ class Handle:
             raised = error
         try:
             call = read_device_call(answer, self._local(answer.get("value")), raised, self._session.program.lines)
-        except MalformedFindingsError:
+        except MalformedError:
             raise self._malformed() from None
         if raised is not None and not call.findings:
             raise raised
@@ -273,6 +257,16 @@ class Handle:
 
     def _malformed(self) -> Exception:
         return self._session.failure(self._label, self._owner)
+
+
+def gpu_cost(function: Handle, *args: Any, repeats: int = 0, keep: bool = False) -> GpuCost:
+    """Call a function on the real GPU, and return the cost; with `keep`, also the value."""
+    on_gpu = function._on_gpu()
+    answer = on_gpu._request({"op": "gpu_cost", "args": list(args), "repeats": repeats, "keep": keep})
+    try:
+        return read_gpu_cost(answer, repeats)
+    except MalformedError:
+        raise on_gpu._malformed() from None
 
 
 class Student:

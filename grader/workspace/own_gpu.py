@@ -20,7 +20,7 @@ from grader.sandbox.jail.tiers import open_gpu_spawner
 from grader.sandbox.jail.view import gpu_devices
 from grader.sandbox.protocol.device_findings import GpuCost
 from grader.sandbox.session import Session, SessionOptions
-from grader.sandbox.student import Student
+from grader.sandbox.student import Student, gpu_cost
 from grader.submission.fallbacks import own_with_fallbacks
 
 SIZES = (512, 1024, 2048, 4096, 8192)
@@ -74,7 +74,7 @@ def gpu_measurements(course: Course, module: Module, function: str | None = None
 
 def _measure(student: Student, contract: Contract, n: int) -> GpuMeasurement:
     try:
-        found = getattr(student, contract.path).gpu_cost(*arguments_at(contract, (n,)), repeats=REPEATS)
+        found = gpu_cost(getattr(student, contract.path), *arguments_at(contract, (n,)), repeats=REPEATS)
     except StudentError as error:
         short = "out of memory" if "out of memory" in str(error) else str(error)
         return GpuMeasurement(contract.function, n, problem=short)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.sandbox.traced_calls import ONE_IN, TracedCalls
+from grader.sandbox.session import ONE_IN, TracedCalls
 
 PLAIN = b"def attention(q, k, v):\n    return q\n"
 CALLED_BACK = b"class Exp(torch.autograd.Function):\n    pass\n"

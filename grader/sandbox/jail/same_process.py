@@ -22,7 +22,7 @@ import numpy as np
 from grader.core.machine import Tier
 from grader.course.module import Backend
 from grader.sandbox.jail.limits import MEMORY_BYTES, DeadlineError
-from grader.sandbox.jail.spawner import Exit, Process
+from grader.sandbox.jail.spawner import Closing, Exit, Process
 from grader.sandbox.protocol.decoder import decode
 from grader.sandbox.protocol.encoder import encode
 from grader.sandbox.protocol.wire import UnsendableError
@@ -34,7 +34,7 @@ from grader.sandbox.worker.worker import READY, BoundedOutput, Worker
 _FLOAT_ERRORS: Mapping[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 
 
-class SameProcessSpawner:
+class SameProcessSpawner(Closing):
     """Starts workers that answer in this process."""
 
     tier: Tier = "none"
@@ -63,12 +63,6 @@ class SameProcessSpawner:
 
     def close(self) -> None:
         """Do nothing: no process was started."""
-
-    def __enter__(self) -> SameProcessSpawner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class _WorkerSocket:

@@ -111,12 +111,12 @@ class _Zygote:
 
         self.jail = jail = Jail(self.plan, MAX_DESCRIPTORS)
         ours, theirs = os.pipe()
-        pid = self.fork()
+        pid = self._fork()
         if pid == 0:
             problem = b""
             try:
                 jail.enter()
-                self.open_gpu()
+                self._open_gpu()
                 jail.prove()
             except BaseException as error:  # noqa: BLE001 - any error means that this tier does not work
                 problem = f"error: {str(error) or type(error).__name__}".encode()
@@ -148,14 +148,14 @@ class _Zygote:
                 for key, _ in selector.select():
                     if key.fileobj is wake:
                         wake.recv(4096)
-                        self.reap()
-                    elif not self.obey():
+                        self._reap()
+                    elif not self._obey():
                         return
         finally:
             for pid in self.children:
                 _end(pid)
 
-    def obey(self) -> bool:
+    def _obey(self) -> bool:
         """Carry out one control message. Return False when the trusted side is gone."""
         try:
             message, fds, _, _ = socket.recv_fds(self.control, MESSAGE_BYTES, 1)
@@ -165,9 +165,9 @@ class _Zygote:
             return False
         match message.decode().split():
             case ["spawn"]:
-                self.spawn(fds[0])
+                self._spawn(fds[0])
             case ["copy", *core]:
-                self.copy(fds[0], *map(int, core))
+                self._copy(fds[0], *map(int, core))
             case ["kill", pid] if int(pid) in self.children:
                 # Only this process reaps children, so a pid in the set cannot belong to another process.
                 _end(int(pid))
@@ -175,12 +175,12 @@ class _Zygote:
                 os.kill(int(pid), signal.SIGUSR1)
         return True
 
-    def spawn(self, rpc: int) -> None:
+    def _spawn(self, rpc: int) -> None:
         _require_one_thread()
         parent = os.getpid()
-        pid = self.fork()
+        pid = self._fork()
         if pid == 0:
-            self.become_worker(rpc, parent)
+            self._become_worker(rpc, parent)
         os.close(rpc)
         self.children.add(pid)
         if not self.plan.has("view") and self.pid_namespace is None:
@@ -190,7 +190,7 @@ class _Zygote:
         socket.send_fds(self.control, [pack(pid)], [descriptor])
         os.close(descriptor)
 
-    def copy(self, control: int, core: int | None = None) -> None:
+    def _copy(self, control: int, core: int | None = None) -> None:
         """Fork a zygote like this one for another control socket. What is imported already is there at once."""
         _require_one_thread()
         pid = os.fork()
@@ -201,7 +201,7 @@ class _Zygote:
         code = 1
         try:
             signal.set_wakeup_fd(-1)
-            self.stay()
+            self._stay()
             if core is not None:
                 from grader.sandbox.jail.kernel import stay_on
 
@@ -219,7 +219,7 @@ class _Zygote:
         finally:
             os._exit(code)
 
-    def fork(self) -> int:
+    def _fork(self) -> int:
         """Fork. With namespaces, the child is the first process of its own pid namespace."""
         if self.pid_namespace is None:
             return os.fork()
@@ -231,7 +231,7 @@ class _Zygote:
             kernel.setns(self.pid_namespace, kernel.CLONE_NEWPID)
         return pid
 
-    def become_worker(self, rpc: int, parent: int) -> None:
+    def _become_worker(self, rpc: int, parent: int) -> None:
         """In the child: serve one submission, then exit without unwinding the zygote's stack."""
         code = 1
         try:
@@ -249,8 +249,8 @@ class _Zygote:
             if self.plan.layers and self.jail is not None:
                 self.jail.enter()
             else:
-                self.stay()
-            self.open_gpu()
+                self._stay()
+            self._open_gpu()
             if self.pid_namespace is None and os.getppid() != parent:  # the zygote died before die_with_parent
                 os._exit(1)
             from grader.sandbox.worker.worker import serve
@@ -262,21 +262,21 @@ class _Zygote:
         finally:
             os._exit(code)
 
-    def open_gpu(self) -> None:
+    def _open_gpu(self) -> None:
         """In the child: open the GPU, if the plan has one. If the zygote did this, no child could use the GPU."""
         if self.plan.devices:
             from grader.sandbox.worker.gpu.real import open_gpu
 
             open_gpu()
 
-    def stay(self) -> None:
+    def _stay(self) -> None:
         """End with the process that forked this one, and stay outside any jail."""
         if LINUX:
             from grader.sandbox.jail.kernel import die_with_parent
 
             die_with_parent()
 
-    def reap(self) -> None:
+    def _reap(self) -> None:
         """Report every child that has ended, and kill the processes that it left."""
         for pid in list(self.children):
             # Check before waiting: as long as it is a zombie, no other process group can have its number.

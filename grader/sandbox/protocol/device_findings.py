@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.core.errors import StudentRaisedError
 from grader.sandbox.protocol.call_names import is_torch_name
+from grader.sandbox.protocol.replies import MalformedError
 
 STEPS = {
     "mixed_devices": "Make every tensor on the device of the input, with device=q.device or torch.full_like(q, ...). "
@@ -134,10 +135,6 @@ class GpuCost:
         return sorted(self.times)[len(self.times) // 2]
 
 
-class MalformedFindingsError(Exception):
-    """A worker's answer that does not describe a call on a device."""
-
-
 def read_device_call(
     answer: object, value: Any, raised: StudentRaisedError | None, lines: Mapping[str, int]
 ) -> DeviceCall:
@@ -146,12 +143,12 @@ def read_device_call(
     `lines` has the student's files and the number of lines of each: no finding is about any other line.
     """
     if type(answer) is not dict or answer.keys() - {"value", "error"} != {"devices", "findings", "copies"}:
-        raise MalformedFindingsError
+        raise MalformedError
     devices = answer["devices"]
     if type(devices) is not list or any(type(device) is not str or device not in DEVICES for device in devices):
-        raise MalformedFindingsError
+        raise MalformedError
     if len(devices) != sum(1 for _ in tensors_of(value)):
-        raise MalformedFindingsError
+        raise MalformedError
     findings = tuple(_finding(one, lines) for one in _list(answer["findings"]))
     copies = tuple(_copy(one, lines) for one in _list(answer["copies"]))
     mistakes = tuple(one for one in findings if one.kind != "unwatched")
@@ -162,12 +159,12 @@ def read_device_call(
 def read_gpu_cost(answer: object, repeats: int) -> GpuCost:
     """Read a worker's answer about the cost of a call."""
     if type(answer) is not dict or answer.keys() != {"peak", "times", "value"}:
-        raise MalformedFindingsError
+        raise MalformedError
     peak, times = answer["peak"], answer["times"]
     if type(peak) is not int or not 0 <= peak < MAX_BYTES or type(times) is not list or len(times) != repeats:
-        raise MalformedFindingsError
+        raise MalformedError
     if not all(type(time) is float and 0 <= time < MAX_MS for time in times):
-        raise MalformedFindingsError
+        raise MalformedError
     return GpuCost(answer["value"], peak, tuple(times))
 
 
@@ -182,18 +179,18 @@ def tensors_of(value: Any, depth: int = 0) -> Iterator[Any]:
 
 def _list(value: object) -> list[Any]:
     if type(value) is not list or len(value) > MAX_NOTES:
-        raise MalformedFindingsError
+        raise MalformedError
     return value
 
 
 def _finding(parts: object, lines: Mapping[str, int]) -> DeviceFinding:
     if type(parts) is not list or len(parts) != 5:
-        raise MalformedFindingsError
+        raise MalformedError
     kind, name, origin, *place = parts
     if type(kind) is not str or kind not in KINDS or type(name) is not str or type(origin) is not int:
-        raise MalformedFindingsError
+        raise MalformedError
     if kind == "unwatched" and name not in UNWATCHED:
-        raise MalformedFindingsError
+        raise MalformedError
     what = what_happened(
         kind,
         name if kind == "unwatched" or is_torch_name(name) else "",
@@ -204,12 +201,12 @@ def _finding(parts: object, lines: Mapping[str, int]) -> DeviceFinding:
 
 def _copy(parts: object, lines: Mapping[str, int]) -> DeviceCopy:
     if type(parts) is not list or len(parts) != 3 or type(parts[0]) is not bool:
-        raise MalformedFindingsError
+        raise MalformedError
     return DeviceCopy(parts[0], *_place(parts[1:], lines))
 
 
 def _place(parts: list[Any], lines: Mapping[str, int]) -> tuple[str, int]:
     file, line = parts
     if type(file) is not str or type(line) is not int:
-        raise MalformedFindingsError
+        raise MalformedError
     return (file, line) if 0 < line <= lines.get(file, 0) else ("", 0)

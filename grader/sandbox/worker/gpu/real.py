@@ -5,7 +5,6 @@ The answers have the same form as those of the simulated GPU, so that one suite 
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,8 +17,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.sandbox.protocol.device_findings import MAX_NOTES
 from grader.sandbox.worker.autograd import Over
+from grader.sandbox.worker.error_description import student_line
 from grader.sandbox.worker.gpu.call import sendable
-from grader.sandbox.worker.gpu.labels import tensors_in
+from grader.sandbox.worker.gpu.labels import FileLine, running_line, tensors_in
 
 SYNC = "called a synchronizing CUDA operation"
 MIXED = "same device"
@@ -27,7 +27,6 @@ WARM_CALLS = 3
 # Saved here, before a student's code can replace them.
 _stats, _reset, _wait = torch.cuda.memory_stats, torch.cuda.reset_peak_memory_stats, torch.cuda.synchronize
 _Event, _debug = torch.cuda.Event, torch.cuda.set_sync_debug_mode
-FileLine = tuple[str, int]
 
 
 def open_gpu() -> None:
@@ -71,7 +70,7 @@ def on_gpu(
     results = list(sendable(answer.get("value")))
     findings = watch.findings()
     if "error" in answer and MIXED in str(answer["error"]):
-        findings.append(["mixed_devices", "", 0, *place_in(answer["error"], files)])
+        findings.append(["mixed_devices", "", 0, *student_line(answer["error"], files)])
     lives_on_gpu = any(one.is_cuda for one in tensors_in((*args, *kwargs.values())))
     findings += [["left_on_cpu", "", 0, "", 0] for one in results if lives_on_gpu and not one.is_cuda]
     devices = [str(one.device) for one in results]
@@ -142,19 +141,12 @@ class Watch:
 
     def warned(self, message: Warning | str, *_: Any, **__: Any) -> None:
         if SYNC in str(message):
-            self.waits[self.place()] += 1
+            self.waits[running_line(self.files)] += 1
 
     def copied(self, *, waited: bool) -> None:
         """Note a copy to the GPU in the line that is running."""
         if len(self.copies) < MAX_NOTES:
-            self.copies.append([not waited, *self.place()])
-
-    def place(self) -> FileLine:
-        """Return the line of the student's code that is running."""
-        frame = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename not in self.files:
-            frame = frame.f_back  # type: ignore[assignment] # the outermost has none
-        return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
+            self.copies.append([not waited, *running_line(self.files)])
 
     def findings(self) -> list[list[Any]]:
         reasons = Counter((file, line) for _, file, line in self.copies)
@@ -207,13 +199,3 @@ _COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 def on_the_gpu(value: Any) -> bool:
     """Whether this is a tensor on the GPU."""
     return isinstance(value, torch.Tensor) and value.is_cuda
-
-
-def place_in(error: BaseException, files: Collection[str]) -> FileLine:
-    """Return the line of the student's code that an error came from."""
-    place, tb = ("", 0), error.__traceback__
-    while tb is not None:
-        if tb.tb_frame.f_code.co_filename in files:
-            place = (tb.tb_frame.f_code.co_filename, tb.tb_lineno)
-        tb = tb.tb_next
-    return place

@@ -11,7 +11,17 @@ from typing import Any
 import torch
 import torch.utils._device
 
-from grader.sandbox.worker.gpu.labels import BACK, CPU, GPU, MADE, NOWHERE, FileLine, Label, Labels, tensors_in
+from grader.sandbox.worker.gpu.labels import (
+    BACK,
+    CPU,
+    GPU,
+    MADE,
+    FileLine,
+    Label,
+    Labels,
+    running_line,
+    tensors_in,
+)
 
 FEW = 8  # numbers that may be copied in each call; more of them are a table that was made on the CPU
 MAX_NOTES = 200  # a loop may make the same mistake with a new message each time
@@ -93,12 +103,7 @@ class SimulatedGpu:
 
     def place(self) -> FileLine:
         """Return the innermost line of the student's code that is running."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename in self.files:
-                return frame.f_code.co_filename, frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment] # the outermost has none
-        return NOWHERE
+        return running_line(self.files)
 
     def find(self, kind: str, name: str, origin: int = 0, place: FileLine | None = None) -> None:
         """Note a finding once per line, with the torch function and the line that a tensor came from."""

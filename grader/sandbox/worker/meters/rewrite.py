@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from grader.sandbox.worker.meters.values import BINARY_SYMBOLS, COMPARE_SYMBOLS, UNARY_SYMBOLS
+
 SLICE = "attn_slice"  # `slice`, even if the student reuses that name
 METER = "attn_meter"  # no leading underscores: Python would mangle the name inside a class
 # These look at their caller's frame, so the student's code must call them directly.
@@ -18,32 +20,6 @@ PLACES = 1_000_000  # a place in the code is file · PLACES + line
 _MAKING = {"imag", "I", "H"}
 _COPYING = {"flat", "real", "imag"}  # attributes that copy what is assigned to them
 _CODE_RUNNERS = {"exec", "eval"}
-_OPERATORS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
-_COMPARISONS = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
-}
-_UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 
 
 def rewrite(tree: ast.Module, file: int, *, annotations: bool = True) -> ast.Module:
@@ -85,7 +61,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # steps ----------------------------------------------------------------------------------------------
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         returns, node.returns = node.returns, None
         self.generic_visit(node)
         node.returns = self.annotation(returns)
@@ -93,28 +69,19 @@ class _Rewriter(ast.NodeTransformer):
         self.watch_decorators(node)
         return node
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        returns, node.returns = node.returns, None
-        self.generic_visit(node)
-        node.returns = self.annotation(returns)
-        node.body = self.with_tick(node.body, node)
-        self.watch_decorators(node)
-        return node
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - named by ast
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self.generic_visit(node)
         node.body = ast.copy_location(ast.BoolOp(ast.Or(), [self.hook("tick", node), node.body]), node)
         return node
 
-    def visit_For(self, node: ast.For) -> ast.AST:
+    def visit_For(self, node: ast.For | ast.While) -> ast.AST:
         self.generic_visit(node)
         node.body = self.with_tick(node.body, node)
         return node
 
-    def visit_While(self, node: ast.While) -> ast.AST:
-        self.generic_visit(node)
-        node.body = self.with_tick(node.body, node)
-        return node
+    visit_While = visit_For  # noqa: N815
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
@@ -175,13 +142,13 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        return self.hook("binary", node, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
+        return self.hook("binary", node, ast.Constant(BINARY_SYMBOLS[type(node.op)]), node.left, node.right)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
             return node
-        return self.hook("unary", node, ast.Constant(_UNARY[type(node.op)]), node.operand)
+        return self.hook("unary", node, ast.Constant(UNARY_SYMBOLS[type(node.op)]), node.operand)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -190,7 +157,7 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.ops) != 1:  # a chained comparison is between numbers: an array has no truth value
             node.comparators = [self.hook("chained", one, one) for one in node.comparators]
             return node
-        name = ast.Constant(_COMPARISONS[type(node.ops[0])])
+        name = ast.Constant(COMPARE_SYMBOLS[type(node.ops[0])])
         return self.hook("compare", node, name, node.left, node.comparators[0])
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -235,7 +202,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        operator, value = ast.Constant(_OPERATORS[type(node.op)]), self.visit(node.value)
+        operator, value = ast.Constant(BINARY_SYMBOLS[type(node.op)]), self.visit(node.value)
         target = node.target
         if isinstance(target, ast.Name):
             loaded = ast.copy_location(ast.Name(target.id, ast.Load()), target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import operator
 import types
@@ -17,47 +18,32 @@ FLOATS = frozenset({float, complex, np.float64, np.float32, np.float16, np.longd
 NUMBERS = FLOATS | {int, bool, np.bool_, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint8}
 
 
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "@": operator.matmul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-}
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.iadd,
-    "-": operator.isub,
-    "*": operator.imul,
-    "/": operator.itruediv,
-    "//": operator.ifloordiv,
-    "%": operator.imod,
-    "**": operator.ipow,
-    "@": operator.imatmul,
-    "&": operator.iand,
-    "|": operator.ior,
-    "^": operator.ixor,
-    "<<": operator.ilshift,
-    ">>": operator.irshift,
-}
-COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda a, b: a in b,
-    "not in": lambda a, b: a not in b,
-}
-UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+# Symbol, function of `operator`, node of `ast`.
+_BINARY = """+ add Add  - sub Sub  * mul Mult  / truediv Div  // floordiv FloorDiv  % mod Mod  ** pow Pow
+    @ matmul MatMult  & and_ BitAnd  | or_ BitOr  ^ xor BitXor  << lshift LShift  >> rshift RShift"""
+_COMPARE = "== eq Eq  != ne NotEq  < lt Lt  <= le LtE  > gt Gt  >= ge GtE"
+_UNARY = "- neg USub  + pos UAdd  ~ invert Invert"
+
+
+def _functions(table: str) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a table, by their symbols."""
+    words = table.split()
+    return {symbol: getattr(operator, name) for symbol, name in zip(words[::3], words[1::3], strict=True)}
+
+
+def _symbols(table: str) -> dict[type[ast.AST], str]:
+    """Return the symbols of a table, by their nodes."""
+    words = table.split()
+    return {getattr(ast, node): symbol for symbol, node in zip(words[::3], words[2::3], strict=True)}
+
+
+BINARY = _functions(_BINARY)
+IN_PLACE = {symbol: getattr(operator, f"i{one.__name__.strip('_')}") for symbol, one in BINARY.items()}
+COMPARE = _functions(_COMPARE) | {"in": lambda a, b: a in b, "not in": lambda a, b: a not in b}
+UNARY = _functions(_UNARY)
+BINARY_SYMBOLS = _symbols(_BINARY)
+COMPARE_SYMBOLS = _symbols(_COMPARE) | {ast.In: "in", ast.NotIn: "not in"}
+UNARY_SYMBOLS = _symbols(_UNARY)
 
 
 def arrays_in(value: Any) -> Iterator[np.ndarray]:

@@ -23,7 +23,8 @@ from grader.core.report import Report, report_text
 from grader.course.course import Course
 from grader.grading.grade import grade
 from grader.sandbox.jail.view import bubblewrap, gpu_devices, view_for
-from grader.sandbox.protocol.device_findings import GpuCost, MalformedFindingsError, read_gpu_cost
+from grader.sandbox.protocol.device_findings import GpuCost, read_gpu_cost
+from grader.sandbox.protocol.replies import MalformedError
 from grader.sandbox.worker.gpu import real as gpu
 from grader.submission.submission import Source, Submission
 from grader.workspace.own_gpu import GpuMeasurement
@@ -112,7 +113,10 @@ def refusing(_: int) -> int:
         (Fake(refusing), "fail", ""),
     ],
 )
-def test_gpu_memory_limit_is_about_the_power(course: Course, fake: Fake, verdict: str, measured: str) -> None:
+def test_gpu_memory_limit_is_about_the_power(
+    course: Course, fake: Fake, verdict: str, measured: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.complexity.gpu_memory.gpu_cost", Fake.gpu_cost)
     student = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, fake))
     cost = next(one for one in peaks(course).costs(student, ()) if one.function == "fused_attention")  # type: ignore[arg-type]
     assert (cost.verdict, cost.measured) == (verdict, measured)
@@ -137,13 +141,13 @@ def test_function_that_passes_nothing_is_not_measured(course: Course) -> None:
     ],
 )
 def test_malformed_gpu_cost_is_refused(answer: object) -> None:
-    with pytest.raises(MalformedFindingsError):
+    with pytest.raises(MalformedError):
         read_gpu_cost(answer, 0)
 
 
 @pytest.mark.parametrize("time", [float("nan"), float("inf"), -1.0, 1, "1"])
 def test_malformed_time_is_refused(time: object) -> None:
-    with pytest.raises(MalformedFindingsError):
+    with pytest.raises(MalformedError):
         read_gpu_cost({"peak": 1, "times": [time], "value": None}, 1)
 
 

@@ -8,13 +8,8 @@ import pytest
 import torch
 
 from grader.core.errors import StudentMissingError, StudentRaisedError
-from grader.sandbox.protocol.device_findings import (
-    DeviceCall,
-    DeviceCopy,
-    DeviceFinding,
-    MalformedFindingsError,
-    read_device_call,
-)
+from grader.sandbox.protocol.device_findings import DeviceCall, DeviceCopy, DeviceFinding, read_device_call
+from grader.sandbox.protocol.replies import MalformedError
 from grader.testing import arguments, assert_disciplined
 from tests.conftest import StudentOf
 
@@ -251,7 +246,7 @@ ANSWER: dict[str, Any] = {"value": None, "devices": [], "findings": [], "copies"
     ],
 )
 def test_malformed_answer_is_refused(answer: object) -> None:
-    with pytest.raises(MalformedFindingsError):
+    with pytest.raises(MalformedError):
         read_device_call(answer, None, None, {"work.py": 9})
 
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from grader.core.errors import StudentError
-from grader.sandbox.call_record import CallRecord, Change
 from grader.sandbox.protocol.replies import MalformedError
+from grader.sandbox.session_record import CallRecord, Change
 from grader.sandbox.student import Student, arguments
 from tests.conftest import StudentOf
 
