@@ -97,14 +97,14 @@ MOST_ATTRIBUTES = 12  # public ones of a class: fields, properties and methods, 
 # What may be longer or wider, each with its reason.
 EXCEPTIONS = {
     "cli/attention/explorer_page.py: ExplorerPage": "one field for each part of a page",
-    "cli/attention/gpt/training_run.py: TrainingRun": "one field for each setting that a run of `attn gpt` keeps in its file",
+    "cli/attention/gpt/training_run.py: TrainingRun": "one field for each setting of a run",
     "grader/classroom/marks.py: Mark": "one field for each column of the class list",
     "grader/classroom/rules.py: Rules": "one field for each rule that an option or course.toml can give",
     "grader/classroom/store/files.py: FileWriter": "the operations of StoreWriter, in a folder",
     "grader/classroom/store/postgres_writer.py: PostgresWriter": "the operations of StoreWriter, in a database",
-    "grader/classroom/store/store.py: StoreWriter": "an interface: a plain operation for each kind of thing that is kept",
+    "grader/classroom/store/store.py: StoreWriter": "an interface: one operation for each thing that is kept",
     "grader/complexity/audit.py: Reason": "an enumeration: what stops code from being certified",
-    "grader/complexity/audit.py: _Auditor": "one method for each kind of syntax, as ast.NodeVisitor wants it",
+    "grader/complexity/audit.py: _Auditor": "one method for each kind of syntax, as ast wants it",
     "grader/complexity/contract.py: Contract": "one field for each key of a contract in module.toml",
     "grader/core/report.py: Report": "one field for each key of the published schema",
     "grader/core/summary.py: Summary": "a row of a table: one field for each fact that a class needs of a report",
@@ -116,10 +116,10 @@ EXCEPTIONS = {
     "grader/platforms/cluster/settings.py: WorkerPlan": "one field for each option of `attn cluster`",
     "grader/sandbox/jail/zygote.py: _Zygote": "one method for each request that the zygote obeys",
     "grader/sandbox/student.py: Handle": "what an author can ask of an object: one method for each way to call it",
-    "grader/sandbox/worker/gpu/simulated.py: SimulatedGpu": "the state of the simulated GPU, which three modes of torch share",
+    "grader/sandbox/worker/gpu/simulated.py: SimulatedGpu": "a state that three modes of torch share",
     "grader/sandbox/worker/meters/counts.py: Counts": "one method for each thing that is counted",
     "grader/sandbox/worker/meters/meter.py: Meter": "one hook for each kind of expression that rewritten code passes",
-    "grader/sandbox/worker/meters/rewrite.py: _Rewriter": "one method for each kind of syntax, as ast.NodeTransformer wants it",
+    "grader/sandbox/worker/meters/rewrite.py: _Rewriter": "one method for each kind of syntax, as ast wants it",
 }
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
