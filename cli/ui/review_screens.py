@@ -14,6 +14,7 @@ from grader.core.safe_text import one_line
 
 NOT_WRITTEN = "The report does not have your last decision, or the last --undecided, yet"
 COMMENT = '"why"'
+NO_ITEMS = "nothing here can be accepted or rejected: read the report. `attn mark` gives points by hand"
 _WHAT = {"cost": "cost", "code": "code", "check": "checks"}
 
 
@@ -30,10 +31,11 @@ def review_lines(
     lines: list[str] = []
     for one in found:
         items = [item for item in merged(one.items(target)) if every or item.is_open]
-        if not items:
+        if not items and one.report.reviews:
             continue
         who = f"{one.student} ({one_line(one.name)})" if one.name else one.student
         lines.append(f"{who} · {one.module} · {score_text(one.report)}")
+        lines += [] if items else [wrapped(NO_ITEMS, "  ")]
         lines += [] if one.written else [wrapped(f"{NOT_WRITTEN}. {RESUME}", "  ")]
         for item in items:
             lines += [*_item(item), *_earlier(one, item), *_command(folder, one, item, anonymous=anonymous)]

@@ -41,6 +41,8 @@ class Reviewed:
 
     def is_open(self, target: str | None = None) -> bool:
         """Whether something is still undecided, in all targets or in one."""
+        if not self.report.reviews:  # a check failed that was undecided, too: there is nothing to accept
+            return target is None
         return any(item.is_open for item in self.items(target))
 
     def hidden(self, names: Pseudonyms) -> Reviewed:
@@ -86,7 +88,7 @@ def read_reviews(store: ResultsStore, modules: Collection[str] = ()) -> list[Rev
         if key.attempt or (modules and key.module not in modules):
             continue
         report = _read(store, key)
-        if report is not None and report.reviews:
+        if report is not None and (report.reviews or report.needs_review):
             found.append(_reviewed(entries[key], report, decisions, undecided))
     return found
 

@@ -235,6 +235,16 @@ def test_nothing_undecided_exits_0(folder: Path) -> None:
     assert (done.exit_code, done.output) == (0, "Nothing is undecided.\n")
 
 
+def test_a_report_whose_doubt_is_no_item_is_not_lost(folder: Path) -> None:
+    """Such a report exists: a check that was undecided, and then failed."""
+    path = folder / "reports" / "01_softmax" / "ana.json"
+    path.write_text(json.dumps(report(folder) | {"reviews": []}))
+    done = review(folder, "-s", "ana")
+    assert done.exit_code == 1
+    assert "ana · 01_softmax" in done.output
+    assert "nothing here can be accepted or rejected" in done.output
+
+
 def test_a_folder_without_reports_exits_2(tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     done = review(tmp_path)
