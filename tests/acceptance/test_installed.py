@@ -191,7 +191,7 @@ def test_from_the_wheel_to_full_marks(installed: Run, course: Course, tmp_path: 
         installed("attnlab", "complete", module.slug, cwd=work)
     assert "updated" not in installed("attn", "update", cwd=work).stdout
     installed("attn", "submit", "--student", "ana", cwd=work)
-    command = [EXECUTABLE, "grade", work / "ana.zip", "--to", tmp_path / "reports"]
+    command = [EXECUTABLE, "grade", str(work / "ana.zip"), "--to", str(tmp_path / "reports")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     for name in SOLVED:
