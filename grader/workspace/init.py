@@ -14,9 +14,9 @@ from grader.workspace.update import Update, take_bundle
 from grader.workspace.update_bundle import NewerBundle, UpdateError, version_of
 
 # What may be in a folder already: it is not ours, and it stays.
-KEPT = (
-    *(".git", ".gitignore", ".gitattributes", ".venv", "venv", ".python-version", ".idea", ".DS_Store"),
-    *("pyproject.toml", "uv.lock", "LICENSE"),
+KEPT = frozenset(
+    (".git", ".gitignore", ".gitattributes", ".venv", "venv", ".python-version", ".idea", ".DS_Store")
+    + ("pyproject.toml", "uv.lock", "LICENSE")
 )
 MARK = ".attnlab/installed"  # the version that a workspace is from; without it, it is from a bundle
 
