@@ -31,6 +31,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.plan import JailPlan
 from grader.sandbox.jail.spawner import Exit, JailError, Process, WorkerLostError, ZygoteSpawner
 from grader.sandbox.jail.tiers import TierAttempt, advice, open_spawner, planned, survey, without
+from grader.sandbox.jail.zygote import CHANNEL
 from grader.sandbox.session import Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Source, Submission
@@ -74,6 +75,12 @@ def test_a_jail_that_is_closed_while_it_starts_leaves_no_process() -> None:
     assert alive == []
 
 
+def test_a_worker_keeps_no_open_file_but_its_channel(jailed: ZygoteSpawner) -> None:
+    session, student = session_of(jailed, OPEN_FILES)
+    assert student.f() == [CHANNEL]
+    session.close()
+
+
 def test_the_kernel_forgets_an_earlier_peak_of_a_workers_memory(jailed: ZygoteSpawner) -> None:
     session, student = session_of(jailed, "def f(size):\n    return len(bytearray(size))")
     try:
@@ -91,6 +98,19 @@ def test_the_kernel_forgets_an_earlier_peak_of_a_workers_memory(jailed: ZygoteSp
         session.close()
 
 
+OPEN_FILES = """
+import os
+
+def is_open(number):
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+def f():
+    return [number for number in range(3, 1024) if is_open(number)]
+"""
 ENDINGS = {
     "killing oneself": ("os.kill(os.getpid(), 9)", "syscall", "SIGSYS"),
     "killing the parent": ("os.kill(os.getppid() or 2, 9)", "syscall", "SIGSYS"),
