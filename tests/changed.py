@@ -23,7 +23,7 @@ FEW = 1  # of one core, for a file of tests that is not in this table
 SLOW = {
     "tests/sandbox/jail/test_jail.py": 44,
     "tests/authoring/test_soundness.py": 30,
-    "tests/cli/student/test_explain.py": 26,
+    "tests/cli/attention/test_explain.py": 26,
     "tests/grading/test_suite.py": 26,
     "tests/cli/student/test_submit.py": 24,
     "tests/sandbox/test_session.py": 23,

@@ -114,8 +114,6 @@ EXCEPTIONS = {
     "grader/pages/dashboard_page.py: DashboardPage": "one field for each part of a page",
     "grader/pages/report_page.py: ReportPage": "one field for each part of a page",
     "grader/platforms/cluster/settings.py: WorkerPlan": "one field for each option of `attn cluster`",
-    "grader/sandbox/jail/zygote.py: _Zygote": "one method for each request that the zygote obeys",
-    "grader/sandbox/student.py: Handle": "what an author can ask of an object: one method for each way to call it",
     "grader/sandbox/worker/gpu/simulated.py: SimulatedGpu": "a state that three modes of torch share",
     "grader/sandbox/worker/meters/counts.py: Counts": "one method for each thing that is counted",
     "grader/sandbox/worker/meters/meter.py: Meter": "one hook for each kind of expression that rewritten code passes",

@@ -135,7 +135,7 @@ def test_a_contract_without_a_mistake_is_rehearsed(function: str) -> None:
         # objects
         ("halves", {"objects": {}}, "'cache=object cache' is not an argument: objects has no cache"),
         ("halves", {"objects": {"self": ["Cache"]}}, "self cannot be the name of an object"),
-        ("halves", {"objects": {"cache": "Cache"}}, 'objects must be a table such as {cache = ["KVCache", "size n"]}'),
+        ("halves", {"objects": {"cache": "Cache"}}, 'objects must be a table such as {cache = ["Cache", "size n"]}'),
         (
             "halves",
             {"objects": {"cache": ["Store", "size n", "size d"]}, "args": ["array n 6"]},

@@ -103,7 +103,11 @@ def test_what_several_pages_begin_with_is_run_once(tmp_path: Path) -> None:
 
 
 def test_a_bundle_to_read_in_has_nothing_of_the_instructors(tmp_path: Path) -> None:
-    assert {path.name for path in copy_of_bundle(tmp_path / "home").iterdir()} == {"modules", "constraints.txt"}
+    assert {path.name for path in copy_of_bundle(tmp_path / "home").iterdir()} == {
+        "modules",
+        "constraints.txt",
+        "course.toml",
+    }
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_open_without_an_editor_prints_the_paths(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("tset", "test or reset"), ("complet", "complete or completion"), ("hnit", "hint")]
+    ("typed", "meant"), [("tset", "test or reset"), ("complet", "complete or completion"), ("hnit", "init or hint")]
 )
 def test_a_mistyped_command_gets_a_suggestion(attn: Attn, typed: str, meant: str) -> None:
     done = attn(typed, "softmax")

@@ -116,7 +116,7 @@ def refusing(_: int) -> int:
 def test_gpu_memory_limit_is_about_the_power(
     course: Course, fake: Fake, verdict: str, measured: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.complexity.gpu_memory.gpu_cost", Fake.gpu_cost)
+    monkeypatch.setattr("grader.complexity.gpu_costs.gpu_cost", Fake.gpu_cost)
     student = SimpleNamespace(**dict.fromkeys(course.module(MODULE).gpu, fake))
     cost = next(one for one in peaks(course).costs(student, ()) if one.function == "fused_attention")  # type: ignore[arg-type]
     assert (cost.verdict, cost.measured) == (verdict, measured)
