@@ -58,6 +58,10 @@ class Suite:
 
         return GpuMeasurer(self.module, self.salt, self.reference)
 
+    def wants(self, check: Check) -> bool:
+        """Whether a check is to be run."""
+        return self.case.casefold() in f"{check.name} {check.property}".casefold()
+
 
 def files_of(suite: Suite) -> dict[Path, SuiteName]:
     """Return the files of a suite, visible checks first."""
@@ -80,12 +84,7 @@ def run_tests(suite: Suite, tests: Sequence[tuple[Test, RunCheck]], body: Body[R
     checks = read_checks([test for test, _ in tests], files_of(suite), suite.api.targets)
     own = () if suite.hidden is None else argument_checks(suite.module, suite.api, checks)
     _require_points(suite, [*checks, *own])
-    case = suite.case.casefold()
-    pairs = [
-        (run, check)
-        for (_, run), check in zip(tests, checks, strict=True)
-        if case in f"{check.name} {check.property}".casefold()
-    ]
+    pairs = [(run, check) for (_, run), check in zip(tests, checks, strict=True) if suite.wants(check)]
     if not pairs:
         raise CourseError(suite.visible, suite.case, "matches no check", _NO_CASE, usage=True)
 
