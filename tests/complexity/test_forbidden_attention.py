@@ -100,7 +100,6 @@ CALLS = {
     "vmap": "torch.vmap(F.scaled_dot_product_attention)(q, k, v)",
     "script": "torch.jit.script(attend)(q, k, v)",
     "trace": "torch.jit.trace(attend, (q, k, v))(q, k, v)",
-    "fork": "torch.jit.script(attend_by_fork)(q, k, v)",
     "compile": "torch.compile(attend)(q, k, v)",
     "compile, as a decorator": "torch.compile(backend='eager')(attend)(q, k, v)",
     "fx": "torch.fx.symbolic_trace(attend)(q, k, v)",
@@ -142,6 +141,14 @@ def test_built_in_attention_is_found(course: Course, spawners: dict[Backend, Spa
     assert found.forbidden, [cost.message for cost in found.costs]
     assert all(cost.verdict == "fail" for cost in found.costs)
     assert any("attention" in one.event.call for one in found.forbidden)
+
+
+@pytest.mark.exhaustive
+def test_built_in_attention_in_a_fork_of_torch_never_passes(course: Course, spawners: dict[Backend, Spawner]) -> None:
+    """About one time in ten, torch waits forever for the thread of its fork, and the call fails for that."""
+    found = measure(course, spawners["torch"], "torch.jit.script(attend_by_fork)(q, k, v)")
+    assert all(cost.verdict == "fail" for cost in found.costs)
+    assert found.forbidden or all("did not return in the time allowed" in cost.message for cost in found.costs)
 
 
 def test_the_formula_itself_is_not_forbidden(course: Course, spawners: dict[Backend, Spawner]) -> None:
