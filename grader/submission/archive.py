@@ -100,9 +100,11 @@ def _members(archive: zipfile.ZipFile, kinds: Collection[str], only: PurePosixPa
 
 
 def safe_zip_path(info: zipfile.ZipInfo) -> PurePosixPath:
-    """Return the path of a file in a zip; UnreadableError if it leads out of the zip or is a link."""
+    """Return the path of a file in a zip; UnreadableError if it has none, leads out of the zip or is a link."""
     name = info.filename.replace("\\", "/")
     path = PurePosixPath(name)
+    if not name:
+        raise UnreadableError("has a file without a name")
     if path.is_absolute() or ".." in path.parts or ":" in name or "\0" in info.orig_filename:
         raise UnreadableError("has a path that points outside the zip")
     if stat.S_ISLNK(info.external_attr >> 16):

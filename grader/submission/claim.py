@@ -171,7 +171,7 @@ def _claim_entry(
         names = ModuleNames(names.course, mapped[0].module) if mapped[0].module else names
     if search.file_times and claim.handed_in is None and not source.unpacked:
         claim = replace(claim, handed_in=entry.modified() or None)
-    work = _Work(source.root, entry, claim)
+    work = _Work(source.root, entry, claim, bool(mapped))
     if claim.no_file:
         yield Helper(entry.shown, claim.no_file, claim.who, harmless=True)
     elif entry.suffix == ARCHIVE:
@@ -180,7 +180,7 @@ def _claim_entry(
         yield FileLine("skipped", entry.shown, NOT_READ, claim.who)
     elif entry.suffix in (SCRIPT, NOTEBOOK):
         guess = ModuleGuess(forced, EXACT) if forced else names.guess(claim.file, entry.data)
-        yield from work.of_file(guess, mapped=bool(mapped))
+        yield from work.of_file(guess)
     elif claim.listed:
         yield Helper(entry.shown, NOT_CODE, claim.who, harmless=True)
     else:
@@ -194,6 +194,7 @@ class _Work:
     root: int
     entry: Entry
     claim: Claim
+    mapped: bool  # whether --map says whose it is
 
     def of_zip(self, names: ModuleNames) -> Iterator[SubmittedFile | Helper | FileLine]:
         """Yield the files in one student's zip. Whatever is in it is that student's."""
@@ -217,9 +218,7 @@ class _Work:
             else:
                 yield from self.of_file(names.guess(member.path, partial(bytes, member.data)), member)
 
-    def of_file(
-        self, guess: ModuleGuess, member: FileContent | None = None, *, mapped: bool = False
-    ) -> Iterator[SubmittedFile | Helper]:
+    def of_file(self, guess: ModuleGuess, member: FileContent | None = None) -> Iterator[SubmittedFile | Helper]:
         """Yield a script or notebook, alone or in a zip, or a helper if its module is unknown."""
         below = member.path if member else self.claim.file
         shown = f"{self.entry.shown}/{below}" if member else self.entry.shown
@@ -232,14 +231,15 @@ class _Work:
         modified = member.modified if member else attempt.arrived
         for who in self.claim.who:
             location = FilePlace(self.entry.place, below, member is not None, shown)
-            yield SubmittedFile(who, guess.module, location, attempt, modified, fit, mapped=mapped)
+            yield SubmittedFile(who, guess.module, location, attempt, modified, fit, mapped=self.mapped)
 
     def _unreadable(self, module: Module, reason: str) -> Iterator[SubmittedFile]:
         name = self.entry.place.name
         location = FilePlace(self.entry.place, PurePosixPath(name), shown=self.entry.shown)
         attempt = self._attempt(name)
         for who in self.claim.who:
-            yield SubmittedFile(who, module, location, attempt, attempt.arrived, problem=f"{name} {reason}")
+            problem = f"{name} {reason}"
+            yield SubmittedFile(who, module, location, attempt, attempt.arrived, problem=problem, mapped=self.mapped)
 
     def _attempt(self, name: str) -> Attempt:
         claim = self.claim

@@ -146,7 +146,7 @@ def _zip_members(path: Path) -> Generator[_Member]:
         if len(archive.infolist()) > MAX_FILES * 100:
             raise UnreadableError("has too many files")
         for info in archive.infolist():
-            if not info.is_dir():
+            if not info.filename.endswith("/"):  # `is_dir` of Python 3.11 fails for an empty name
                 yield _Member(info.filename, partial(safe_zip_path, info), partial(archive.open, info), zip_time(info))
 
 

@@ -293,6 +293,16 @@ def test_bad_members_of_a_class_zip_are_refused_and_others_kept(course: Course, 
     assert "cannot be unpacked" in reasons["ben\\softmax.py"]
 
 
+@pytest.mark.parametrize("class_zip", [True, False])
+def test_zip_with_a_nameless_member_is_told(course: Course, tmp_path: Path, *, class_zip: bool) -> None:
+    path = saved(tmp_path / "ana.zip", {"ana/softmax.py": CODE})
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr(zipfile.ZipInfo(""), "lost")
+    found = find(course, path, class_zip=class_zip)
+    assert list(work(found)) == ([("ana", FIRST)] if class_zip else [])
+    assert found.refused == ((f"{path}/" if class_zip else str(path), "has a file without a name"),)
+
+
 def test_two_class_zips_of_one_name(course: Course, tmp_path: Path) -> None:
     for section in ("one", "two"):
         (tmp_path / section).mkdir()

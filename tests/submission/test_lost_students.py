@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import zipfile
 from datetime import UTC, datetime
@@ -206,3 +207,20 @@ def test_a_line_of_a_map_is_not_for_files_of_several_students(course: Course, tm
     lines = read_map(course, tmp_path / "map.csv")
     with pytest.raises(MapError, match=r"'softmax\.py' is both a/softmax\.py and b/softmax\.py\. Write the whole path"):
         find_submissions(course, [tmp_path / "class"], name_map=lines)
+
+
+def test_a_map_also_decides_whose_a_zip_is(course: Course, tmp_path: Path) -> None:
+    """Files that --map names are certain: in one student's folders, and of two people of the platform."""
+    write(tmp_path / "folders", {"cy/week/softmax.py": RIGHT, "cy/home/softmax.py": RIGHT})
+    for number, name in enumerate(("folders/cy/hw.zip", "zips/a.zip", "zips/b.zip")):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("softmax.py", RIGHT)
+        os.utime(path, (1000 + number, 1000 + number))  # the latest attempt is known
+    lines = "folder,student\ncy,cy\na.zip,Ana (Canvas 201)\nb.zip,Ana (Canvas 202)\n"
+    names = read_map(course, write(tmp_path, {"map.csv": lines}) / "map.csv")
+    for folder, counted, resolve in (("folders", "cy", None), ("zips", "Ana (Canvas 202)", lambda _: "101")):
+        found = find_submissions(course, [tmp_path / folder], name_map=names, resolve=resolve)
+        assert found.refused == ()
+        assert [one.student for one in found.handed_in] == [counted]
