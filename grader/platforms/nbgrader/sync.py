@@ -16,9 +16,10 @@ import nbformat
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.coursedir import CourseDirectory
 
+from grader.classroom import ClassError
 from grader.classroom.journal import JournalEntry, ReportKey
 from grader.classroom.marks import Mark
-from grader.classroom.store.store import ResultsStore, SavedMarksError, StoredReport, has_reports, read_marks
+from grader.classroom.store.store import ResultsStore, StoredReport, has_reports, read_marks
 from grader.core.atomic_file import write_atomically
 from grader.core.report import Report
 from grader.core.safe_text import plain_name
@@ -84,7 +85,7 @@ def _read(course: Course, store: ResultsStore) -> _Results:
         raise CourseDirError(f"there are no reports in {store}. To make them, run: attn grade ... --to {store.name}")
     try:
         marks = read_marks(store)
-    except SavedMarksError as error:
+    except ClassError as error:
         raise CourseDirError(str(error)) from None
     return _Results({(one.module, one.submission): one for one in marks}, store.journal())
 

@@ -323,6 +323,14 @@ def test_an_unfinished_grading_and_an_unreleased_module_are_refused(copied: tupl
         list(sync(course, FileStore(reports), root))
 
 
+def test_a_damaged_file_of_marks_by_hand_is_refused(copied: tuple[Path, Path]) -> None:
+    root, reports = copied
+    (reports / "overrides.csv").write_text("student,module,points,comment\nana,01_softmax,many,\n")
+    done = attn("gradebook", "sync", reports, "--course", root)
+    assert done.returncode == 2
+    assert "overrides.csv, line 2:" in done.stderr
+
+
 def test_what_was_given_by_hand_is_listed_and_the_comment_is_in_the_gradebook(
     copied: tuple[Path, Path], course: Course
 ) -> None:
