@@ -30,7 +30,7 @@ def where_am_i() -> None:
     course = find_course(Path.cwd())
     found = all_progress(course)
     ahead = next_up(found)
-    click.echo(f"AttnLab in {course.root}" + (" (a student's bundle)" if course.is_bundle else " (a full course)"))
+    click.echo(f"AttnLab in {course.root}" + (" (a student's copy)" if course.is_bundle else " (a full course)"))
     if story := story_lines(found, ahead):
         click.echo("\n".join(["", *story, ""]))
     if ahead is None:

@@ -65,7 +65,7 @@ def right_and_wrong(course: Course, module: Module) -> tuple[str, str]:
 def journey(course: Course, student: StudentAtWork) -> None:
     """Go through all modules of the bundle, hand in, and grade the zip."""
     modules = [course.module(one.name) for one in student.bundle.modules]
-    student.runs(shows=["Next: 01_softmax", "(a student's bundle)"])
+    student.runs(shows=["Next: 01_softmax", "(a student's copy)"])
     student.runs("start", "masks", status=2, shows=["locked until 03_attention", "--anyway"])
     slowly = {module.name for module in sampled(student.bundle.modules, 2)}
     for module in student.bundle.modules:

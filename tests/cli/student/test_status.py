@@ -24,7 +24,7 @@ def stub_of(bundle: Path) -> Path:
 def test_attn_alone_shows_the_next_module(attn: Attn, bundle: Path) -> None:
     done = attn(cwd=bundle / "modules")
     assert done.returncode == 0
-    assert "(a student's bundle)" in done.stdout
+    assert "(a student's copy)" in done.stdout
     assert "Next: 01_softmax, Softmax (60 min): not started" in done.stdout
     assert "run    attn test softmax" in done.stdout
     assert "(a full course)" in attn(cwd=ROOT).stdout
