@@ -1,4 +1,4 @@
-"""ModuleEvidence about a module: the reports of its stub, its solution, its misconceptions and some strange results."""
+"""Evidence about a module: the reports of its stub, its solution, its misconceptions and some strange results."""
 
 from __future__ import annotations
 

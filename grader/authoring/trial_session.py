@@ -12,15 +12,15 @@ from typing import Any
 
 from grader.sandbox.jail.limits import CPU_SECONDS, Limits, cpu_seconds
 from grader.sandbox.jail.spawner import Process, Spawner
-from grader.sandbox.session import IMPORT, Program, Session
+from grader.sandbox.session import IMPORT, Program, Session, SessionOptions
 from grader.sandbox.worker_slot import LiveWorker, WorkerSlot
 
 
 class RecordingSession(Session):
     """Notes, for each check, the names that it asks the submission for, and whose code it runs."""
 
-    def __init__(self, spawner: Spawner, program: Program, limits: Limits) -> None:
-        super().__init__(spawner, program, limits)
+    def __init__(self, spawner: Spawner, program: Program, limits: Limits, options: SessionOptions) -> None:
+        super().__init__(spawner, program, limits, options)
         self.checks: dict[str, CheckRecord] = {}
         self._record = CheckRecord()
 
@@ -69,8 +69,10 @@ class SkippingSession(Session):
     would have run counts, too.
     """
 
-    def __init__(self, spawner: Spawner, program: Program, limits: Limits, skipped: Skipped) -> None:
-        super().__init__(spawner, program, limits)
+    def __init__(
+        self, spawner: Spawner, program: Program, limits: Limits, options: SessionOptions, skipped: Skipped
+    ) -> None:
+        super().__init__(spawner, program, limits, options)
         self._skipped = skipped
         self._coming = list(skipped.checks)
 
@@ -129,9 +131,15 @@ class SharedSession(SkippingSession):
     """A session in a worker that other sessions use before and after it; a fresh start loads the program again."""
 
     def __init__(
-        self, spawner: Spawner, program: Program, limits: Limits, skipped: Skipped, shared: SharedWorker
+        self,
+        spawner: Spawner,
+        program: Program,
+        limits: Limits,
+        options: SessionOptions,
+        skipped: Skipped,
+        shared: SharedWorker,
     ) -> None:
-        super().__init__(spawner, program, limits, skipped)
+        super().__init__(spawner, program, limits, options, skipped)
         self._slot = _SharedSlot(spawner, shared)
         self.worker = self._slot
 

@@ -25,7 +25,7 @@ from grader.grading.suite import Judge, Result, Suite
 from grader.grading.workers import Workers
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
-from grader.sandbox.session import Program, Session
+from grader.sandbox.session import PLAIN, Program, Session
 from grader.sandbox.student import Student
 from grader.submission.submission import Submission
 
@@ -90,7 +90,7 @@ class TrialRoom:
 
     def session(self, program: Program) -> Session:
         """Return a session in the shared worker."""
-        return SharedSession(self._workers.spawner, program, self._limits, NOTHING_SKIPPED, self._shared)
+        return SharedSession(self._workers.spawner, program, self._limits, PLAIN, NOTHING_SKIPPED, self._shared)
 
     def close(self) -> None:
         """End the shared worker."""
@@ -155,7 +155,7 @@ class _Recorded(SubmissionGrading):
     sessions: list[RecordingSession] = field(default_factory=list)  # the last one graded it
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
-        self.sessions.append(RecordingSession(spawner, program, self.context.limits))
+        self.sessions.append(RecordingSession(spawner, program, self.context.limits, self._options(program)))
         return self.sessions[-1]
 
 
@@ -164,7 +164,7 @@ class _Skipping(SubmissionGrading):
     skipped: Skipped
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
-        return SkippingSession(spawner, program, self.context.limits, self.skipped)
+        return SkippingSession(spawner, program, self.context.limits, self._options(program), self.skipped)
 
 
 @dataclass(frozen=True)
@@ -172,4 +172,4 @@ class _Shared(_Skipping):
     shared: SharedWorker
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
-        return SharedSession(spawner, program, self.context.limits, self.skipped, self.shared)
+        return SharedSession(spawner, program, self.context.limits, self._options(program), self.skipped, self.shared)

@@ -127,24 +127,26 @@ class SubmissionGrading:
         return self._report(result, {"wall_s": None, "cpu_s": None})
 
     def _open(self, spawner: Spawner, program: Program) -> Session:
+        workers, options, gpu = self.context.workers, self._options(program), None
+        if workers.gpu_spawner is not None and not self.context.module.needs_gpu:
+            gpu = Session(workers.gpu_spawner, program, GPU_LIMITS, SessionOptions(uncertified=options.uncertified))
+        return Session(spawner, program, self.context.limits, options, gpu)
+
+    def _options(self, program: Program) -> SessionOptions:
+        """Return what a session of this grading does besides answering."""
         context, module, measurer = self.context, self.context.module, self.context.cost_measurer
         forbids = measurer is not None and bool(measurer.forbidden)
         salt = "" if measurer is None else measurer.salt
-        uncertified = cache(partial(_uncertified, program, full=measurer is not None))
-        options = SessionOptions(
+        return SessionOptions(
             recorded=forbids and module.backend != "torch",
             named=forbids and module.backend == "torch",
             is_on_gpu=module.needs_gpu,
             traced=TracedCalls(program.files, seed_of(salt, module.name, "traced calls")),
             # Not for torch, which has far more state.
             leaves_nothing=partial(_leaves_nothing, program) if module.backend == "numpy" else lambda: False,
-            uncertified=uncertified,
+            uncertified=cache(partial(_uncertified, program, full=measurer is not None)),
             tell=partial(context.tell, plain_name(self.submission.student)),
         )
-        gpu = None
-        if context.workers.gpu_spawner is not None and not module.needs_gpu:
-            gpu = Session(context.workers.gpu_spawner, program, GPU_LIMITS, SessionOptions(uncertified=uncertified))
-        return Session(spawner, program, context.limits, options, gpu)
 
     def _grade(self, session: Session) -> _Result:
         if self.submission.problem:

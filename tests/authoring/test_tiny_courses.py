@@ -136,3 +136,20 @@ def test_a_solution_that_raises_on_its_own_contract(cache: Course) -> None:
     (problem,) = check_module(read_course(cache.root), module).problems
     assert "complexity.KeyCache.update: the solution raises ValueError: " in problem.what
     assert "when it is called with (array 1 d) at n = 2, m = 2, d = 3. Choose other arguments or sizes" in problem.what
+
+
+def test_a_solution_that_makes_a_forbidden_call_only_in_a_check(tmp_path: Path) -> None:
+    """The solution is measured with vectors, and a check calls it with a matrix."""
+    course = copy_of("on_top", tmp_path)
+    module = course.modules[0]
+    rule = 'forbidden = {products = {why = "add it up", functions = ["double"]}}'
+    edit(module.folder / "module.toml", "unchanged =", f"{rule}\nunchanged =")
+    returned = "    return 2 * np.asarray(x)\n"
+    edit(
+        course.solution(module),
+        returned,
+        f"    if np.ndim(x) == 2:\n        return np.tensordot(2.0, x, 0)\n{returned}",
+    )
+    course = read_course(course.root)
+    found = [problem.what for problem in check_module(course, course.modules[0]).problems]
+    assert "the solution calls numpy.tensordot, which is forbidden" in found
