@@ -11,8 +11,8 @@ from grader.course.module import CourseError, Module
 
 
 def chosen(course: Course, names: tuple[str, ...]) -> tuple[Module, ...]:
-    """Return the named modules, or all of them; an unknown name is a usage mistake."""
-    return tuple(module_named(course, name) for name in names) or course.modules
+    """Return the named modules, each once, or all of them; an unknown name is a usage mistake."""
+    return tuple(dict.fromkeys(module_named(course, name) for name in names)) or course.modules
 
 
 def module_named(course: Course, name: str) -> Module:
@@ -20,7 +20,7 @@ def module_named(course: Course, name: str) -> Module:
     try:
         return course.module(name)
     except CourseError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(f"{error.problem}. {error.fix}") from None  # without the path: it is not at fault
 
 
 def modules_here(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
