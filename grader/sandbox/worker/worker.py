@@ -19,7 +19,7 @@ from grader.sandbox.worker.objects import StudentObjects
 from grader.sandbox.worker.operations import OPERATIONS
 from grader.sandbox.worker.seeding import replace_system_randomness, seed_everything
 
-READY = b"\x06"  # the first byte sent: what goes wrong before it is not the student's fault
+READY = b"\x06"  # the first byte that a session reads: what goes wrong before it is not the student's fault
 MAX_PRINTED = 16_384
 
 
