@@ -18,7 +18,7 @@ from grader.grading.own_words import explained
 from grader.grading.run_suite import run_suite
 from grader.grading.stand_in import StandIn
 from grader.grading.submission_grading import GradingContext, SubmissionGrading
-from grader.grading.suite import Judge, Suite
+from grader.grading.suite import Judge, Suite, gpu_measurer_of
 from grader.grading.workers import MODULE_NEEDS_GPU, NoGpuError, TellSlowCheck, Workers, open_workers
 from grader.sandbox.jail.limits import GPU_LIMITS, Limits
 from grader.sandbox.jail.spawner import ZygoteSpawner
@@ -133,7 +133,7 @@ def run_grading(
     require_backend(module)
     cost_measurer = suite.cost_measurer()
     is_measured = gpu and suite.hidden is not None and suite.measured and module.gpu
-    gpu_measurer = suite.gpu_measurer() if is_measured else None
+    gpu_measurer = gpu_measurer_of(suite) if is_measured else None
     gpu = alone or (gpu and (gpu_measurer is not None or suite.gpu is not None))  # otherwise it has nothing to do
     diagnoser = Diagnoser(module) if suite.diagnosed and not alone else None
     allowed = (limits or (GPU_LIMITS if alone else Limits())).with_cpu(module.cpu_s)

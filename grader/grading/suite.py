@@ -52,15 +52,16 @@ class Suite:
 
         return cost_measurer(self.module, self.salt, self.reference)
 
-    def gpu_measurer(self) -> GpuMeasurer:
-        """Return the measurer of costs on a GPU."""
-        from grader.complexity.gpu_costs import GpuMeasurer
-
-        return GpuMeasurer(self.module, self.salt, self.reference)
-
     def wants(self, check: Check) -> bool:
         """Whether a check is to be run."""
         return self.case.casefold() in f"{check.name} {check.property}".casefold()
+
+
+def gpu_measurer_of(suite: Suite) -> GpuMeasurer:
+    """Return the measurer of costs on a GPU."""
+    from grader.complexity.gpu_costs import GpuMeasurer
+
+    return GpuMeasurer(suite.module, suite.salt, suite.reference)
 
 
 def files_of(suite: Suite) -> dict[Path, SuiteName]:
@@ -105,7 +106,7 @@ def _require_points(suite: Suite, checks: list[Check]) -> None:
         return
     measurer = replace(suite, measured=True).cost_measurer()
     total = sum(check.points for check in checks if check.suite != "gpu") + (measurer.points if measurer else 0.0)
-    total += suite.gpu_measurer().points if module.needs_gpu else 0.0  # there, they are not extra
+    total += gpu_measurer_of(suite).points if module.needs_gpu else 0.0  # there, they are not extra
     if abs(total - module.points) > 1e-9:
         problem = f"is {module.points:g}, but the checks and costs are worth {total:g}"
         raise CourseError(module.folder / "module.toml", "points", problem, f"Write points = {total:g}")
