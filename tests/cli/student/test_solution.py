@@ -83,8 +83,8 @@ def test_a_bundle_cannot_publish(attn: Attn, bundle: Path, tmp_path: Path) -> No
     assert attn("release", "--solutions", "--bundle", "softmax", "--to", tmp_path / "out").returncode == 2
 
 
-def test_the_json_names_the_files(attn: Attn, tmp_path: Path) -> None:
-    done = attn("release", "--solutions", "softmax", "masks", "--json", "--to", tmp_path / "out")
+def test_the_json_names_each_file_once(attn: Attn, tmp_path: Path) -> None:
+    done = attn("release", "--solutions", "softmax", "masks", "01", "--json", "--to", tmp_path / "out")
     assert [entry["module"] for entry in json.loads(done.stdout)] == ["01_softmax", "04_masks"]
 
 
