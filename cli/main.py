@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from cli.ui.colour import register_fallback, wants_colour
-from cli.views import import_view, name_first_module, overview, views_here
+from cli.views import course_file_problem, import_view, is_in_course, name_first_module, overview, views_here
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -84,17 +84,17 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(_lines())
+        return sorted(_lines_of_help())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name in COMMANDS:
-            found = vars(importlib.import_module(COMMANDS[cmd_name][0]))
+            found = vars(importlib.import_module(COMMANDS[cmd_name][0])).values()
+            command = next(one for one in found if isinstance(one, click.Command) and one.name == cmd_name)
         elif (view := views_here(COMMANDS).get(cmd_name)) is not None:
-            found = import_view(view)
+            command = import_view(view)
         else:
             return None
-        command = next(one for one in found.values() if isinstance(one, click.Command) and one.name == cmd_name)
         name_first_module(command)
         return command
 
@@ -110,14 +110,18 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        lines = _lines()
+        del ctx
+        lines = _lines_of_help()
         with formatter.section("Commands"):
-            formatter.write_dl([(name, lines[name]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, lines[name]) for name in sorted(lines)])
+        if problem := course_file_problem(COMMANDS):
+            formatter.write_paragraph()
+            formatter.write_text(f"The commands of this course are not listed. {problem}")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        lines = _lines()
+        lines = _lines_of_help()
         options = click.Command.shell_complete(self, ctx, incomplete)
         names = [name for name in sorted(lines) if name.startswith(incomplete)]
         return [*(CompletionItem(name, help=lines[name]) for name in names), *options]
@@ -129,13 +133,18 @@ def _lines() -> dict[str, str]:
     return {name: text for name, (_, text) in COMMANDS.items()} | {view.name: view.help for view in views}
 
 
+def _lines_of_help() -> dict[str, str]:
+    """Return the same lines; without those of the course if its file is broken, so that help never ends in an error."""
+    return {name: text for name, (_, text) in COMMANDS.items()} if course_file_problem(COMMANDS) else _lines()
+
+
 def _reordered(args: list[str]) -> list[str]:
     """Put the options of `attn` itself before the command, and those of the command behind it."""
     end = args.index("--") if "--" in args else len(args)
     plain = [arg for arg in args[:end] if arg == PLAIN]
     rest = [arg for arg in args[:end] if arg != PLAIN]
     if rest and rest[0].startswith("-") and rest[0] not in OWN_OPTIONS:
-        at = next((number for number, arg in enumerate(rest) if arg in _lines()), 0)
+        at = next((number for number, arg in enumerate(rest) if arg in COMMANDS or arg in _lines_of_help()), 0)
         rest = [rest[at], *rest[:at], *rest[at + 1 :]]
     return [*plain[:1], *rest, *args[end:]]
 
@@ -144,7 +153,8 @@ def _suggestion(typed: str) -> str:
     import difflib  # only for a command that does not exist
 
     close = difflib.get_close_matches(typed.lower(), _lines(), n=3, cutoff=0.6)
-    return f" Did you mean {' or '.join(close)}?" if close else " `attn --help` lists all commands."
+    hint = f" Did you mean {' or '.join(close)}?" if close else " `attn --help` lists all commands."
+    return hint if is_in_course() else f"{hint} A course can have more: run this in its folder."
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

@@ -18,6 +18,11 @@ _GAP = re.compile(r"(?<=\S) {2,}")  # between an example and what it does
 _WIDTH = 27  # of an example, in `attn --help`
 
 
+def is_in_course() -> bool:
+    """Whether the current folder is inside a course."""
+    return _root() is not None
+
+
 def course_file_here() -> CourseFile:
     """Return the `course.toml` of the course around the current folder; outside a course, an empty one."""
     root = _root()
@@ -32,21 +37,38 @@ def views_here(engine: Container[str]) -> dict[str, View]:
     return views
 
 
-def import_view(view: View) -> dict[str, Any]:
-    """Import the Python module of a view, and return what is in it."""
+def course_file_problem(engine: Container[str]) -> str:
+    """Return what is wrong with the `course.toml` here; an empty text if it is sound."""
     try:
-        return vars(importlib.import_module(view.module))
+        views_here(engine)
+    except CourseError as error:
+        return str(error)
+    return ""
+
+
+def import_view(view: View) -> click.Command:
+    """Import the Python module of a view, and return the command in it."""
+    try:
+        found: dict[str, Any] = vars(importlib.import_module(view.module))
     except ModuleNotFoundError as error:
         if error.name is None or not f"{view.module}.".startswith(f"{error.name}."):
             raise
         raise _error(
             f"views.{view.name}.module", f"there is no {error.name}", "Install the package that has it"
         ) from None
+    for one in found.values():
+        if isinstance(one, click.Command) and one.name == view.name:
+            return one
+    problem = f"{view.module} has no click command {view.name!r}"
+    raise _error(f"views.{view.name}.module", problem, "Define it there, or name its module")
 
 
 def overview(template: str) -> str:
     """Return the help of `attn`, with the course's own sentence and the examples of its views."""
-    file = course_file_here()
+    try:
+        file = course_file_here()
+    except CourseError:  # the help is shown anyway, and then what is wrong with the file
+        file = CourseFile()
     examples = [f"  {typed:<{_WIDTH}}{does}\n" for view in file.views for typed, does in view.examples.items()]
     named = with_module(template, _first_module())
     return named.replace("{sentence}", file.about.sentence).replace("  {views}\n", "".join(examples))

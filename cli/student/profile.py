@@ -38,9 +38,9 @@ def profile(module_name: str, function: str | None, svg: Path | None, device: st
     """Count what your code does, and show how that grows. No clock is used.
 
     \b
-    attn profile warm_up                   every function
-    attn profile 2 total --svg cost.svg    one function, with a picture
-    attn profile 7 --device cuda           time and memory on a GPU
+    attn profile warm_up                    every function
+    attn profile warm_up --svg cost.svg     with a picture
+    attn profile warm_up --device cuda      time and memory on a GPU
 
     Your functions run at many small sizes, and every step, multiplication and byte is counted. Counts are whole
     numbers, so the polynomial behind them is exact: 2·n²·d is the same on every machine.

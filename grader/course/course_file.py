@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping
@@ -114,6 +112,8 @@ def check_keys(path: Path, table: Collection[str], known: Collection[str], prefi
     """Raise a CourseError for a key that does not exist, with the nearest one that does."""
     for key in table:
         if key not in known:
+            import difflib  # only for a mistake: `attn --help` reads this file, too
+
             close = difflib.get_close_matches(key, known, 1)
             fix = f"Did you mean {close[0]}?" if close else f"The keys are {', '.join(known)}"
             raise _error(path, f"{prefix}{key}", "is not a key here", fix)
@@ -170,6 +170,8 @@ def _text(path: Path, key: str, value: object) -> str:
 
 
 def _quoted(text: str) -> str:
+    import json  # only where bundles are made
+
     return json.dumps(text, ensure_ascii=False)  # a text of one line is written alike in JSON and in TOML
 
 

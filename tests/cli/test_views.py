@@ -59,6 +59,7 @@ def test_a_course_has_its_own_sentence_and_views(sorting: Path) -> None:
 def test_another_folder_has_no_views(sorting: Path) -> None:
     done = run(sorting, "race", cwd="installed")
     assert (done.returncode, "there is no command 'race'" in done.stderr) == (2, True)
+    assert "A course can have more: run this in its folder." in done.stderr
     assert "Write programs piece by piece, and have every piece checked." in run(sorting, "--help", cwd=".").stdout
     assert "attn test warm_up" in run(sorting, "--help", cwd=".").stdout
 
@@ -67,6 +68,11 @@ def test_another_folder_has_no_views(sorting: Path) -> None:
     ("old", "new", "words"),
     [
         ("race_view", "no_such_view", "views.race.module: there is no no_such_view. Install the package that has it"),
+        (
+            "race_view",
+            "json",
+            "views.race.module: json has no click command 'race'. Define it there, or name its module",
+        ),
         ("[views.race]", "[views.test]", "views.test: is a command of every course. Choose another name"),
         ("[views.race]", "[veiws.race]", "veiws: is not a key here. Did you mean views?"),
     ],
@@ -75,6 +81,15 @@ def test_a_view_that_cannot_be_used_is_a_mistake_in_the_file(sorting: Path, old:
     write(sorting, {"course/course.toml": VIEW.replace(old, new)})
     done = run(sorting, "race")
     assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+
+
+def test_help_is_shown_beside_a_broken_course_file(sorting: Path) -> None:
+    write(sorting, {"course/course.toml": "x = = 1"})
+    done = run(sorting, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  test        Run the visible checks on your own file.\n" in done.stdout
+    assert "The commands of this course are not listed." in done.stdout
+    assert run(sorting, "--json", "status").returncode == 0
 
 
 def test_an_example_names_the_module_in_its_own_column() -> None:
