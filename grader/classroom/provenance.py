@@ -10,6 +10,7 @@ from pathlib import Path
 
 import grader
 from grader.core.machine import environment
+from grader.core.syntax import parse
 from grader.course.course import Course
 from grader.course.module import Module
 from grader.course.seeds import secret_salt
@@ -83,7 +84,10 @@ def _checks_hash(course: Course, module: Module) -> str:
 def _imported_helpers(path: Path) -> tuple[list[Path], Path]:
     """Return the files of the course's own package that a file imports, and the folder that `grader` is in, too."""
     beside = Path(grader.__file__).parent.parent
-    tree = ast.parse(path.read_bytes()) if path.is_file() else ast.Module([], [])
+    try:
+        tree = parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):  # there is no such file, or grading says what is wrong with it
+        return [], beside
     names = sorted(node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
     files = [beside / f"{name.replace('.', '/')}.py" for name in names if not name.startswith("grader.")]
     return [one for one in files if one.is_file()], beside

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from grader.classroom.batch import Batch
+from grader.classroom.provenance import ProvenanceReader
 from grader.classroom.results import Results
 from grader.classroom.store import ResultsError
 from grader.classroom.store.files import FileStore
@@ -401,3 +402,11 @@ def test_a_submission_that_crashes_the_grader_is_not_graded_and_not_a_zero(
     grade(tmp_path / "class", "--to", out, "--resume")
     redone = [path.stem for path in (out / "01_tiny").iterdir() if path.stat().st_mtime_ns > started]
     assert redone == ["ben"]  # only a submission that could not be graded is tried again
+
+
+def test_probes_that_are_not_python_stop_no_class(course_copy: Course) -> None:
+    """Grading reports what is wrong with them; the other modules of the class are graded."""
+    module = course_copy.module("softmax")
+    before = ProvenanceReader(course_copy, [module.name]).of_hash(module.name, "")
+    module.probes.write_bytes(b"def (\0\xff")
+    assert ProvenanceReader(course_copy, [module.name]).of_hash(module.name, "").checks != before.checks
