@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import importlib.util
 import re
 import shutil
@@ -15,7 +16,6 @@ from pathlib import Path
 from cli.author.site.home_page import home_page
 from cli.author.site.site_map import site_map
 from cli.author.site.staging import stage
-from cli.views import import_view
 from grader.authoring.leak_search import LeakSearch, lines_of
 from grader.course.course import Course
 from grader.course.course_file import read_course_file
@@ -53,7 +53,7 @@ def build_site(course: Course, folder: Path) -> int:
         _make_accessible(built)
         shown = [view for view in read_course_file(course.root).views if view.site_page]
         for view in shown:
-            made = import_view(view)["site_page"](course, Path(scratch, view.name))
+            made = importlib.import_module(view.module).site_page(course, Path(scratch, view.name))
             (built / view.site_page).write_text(made, encoding="utf-8")
         if found := sorted(site_leaks(course, built)):
             raise SiteError("\n".join(["the site would show what students must not have:", *found]))

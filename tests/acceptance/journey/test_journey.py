@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader.authoring.bundle import WHEEL, make_bundle
+from grader.authoring.bundle import LIB, WHEEL, make_bundle
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.core.report import Report
 from grader.course.course import Course, read_course
@@ -101,9 +101,9 @@ def test_the_journey(course: Course, bundle: Course) -> None:
 def test_a_journey_without_fork_resource_and_fcntl(course: Course, tmp_path: Path) -> None:
     """The unpacked wheel, in a Python without what other systems do not have; then the first module of PyTorch."""
     bundle = read_course(make_bundle(course, course.modules[:5], tmp_path / "bundle"))
-    packages = tmp_path / "packages"
+    packages = tmp_path / LIB
     with zipfile.ZipFile(bundle.root / WHEEL) as wheel:
-        wheel.extractall(packages)
+        wheel.extractall(tmp_path)
     (packages / "sitecustomize.py").write_text(ELSEWHERE)
     command = [sys.executable, "-c", "from cli.main import main; main()"]
     student = StudentAtWork(bundle, command, {"PYTHONPATH": str(packages), "PATH": ""})
