@@ -126,7 +126,7 @@ def test_a_line_of_a_solution_stops_the_site(course: Course, site: Path, tmp_pat
 
 @pytest.mark.exhaustive
 def test_a_site_with_a_leak_is_not_written(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cli.author.site.build._run_sphinx", lambda _, built, __: planted(built))
+    monkeypatch.setattr("cli.author.site.build._run_sphinx", lambda _, __, built, ___: planted(built))
     with pytest.raises(SiteError, match="students must not have"):
         build_site(course, tmp_path / "site")
     assert not (tmp_path / "site").exists()
