@@ -9,7 +9,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parents[2] / "data"
 PRELUDE = (DATA / "attack_prelude.py").read_text()
-# What these do is the same whoever the worker is and whatever it has imported: they never end, or send strange bytes.
+# These do the same for every user and every import of the worker: they never end, or send strange bytes.
 # They take three quarters of the time, most of it waiting for a limit.
 ALIKE = ("channel", "endless", "sizes")
 
