@@ -44,7 +44,8 @@ def init(folder: Path, as_json: bool) -> None:
         click.echo(json.dumps({"folder": str(folder.resolve()), "modules": modules, "files": files}, indent=1))
         return
     attn = how_called()
-    click.echo(f"{folder}: {len(carried.all_modules)} modules, with lessons and visible checks. Next:\n")
+    beyond = f" and {len(carried.optional)} optional" if carried.optional else ""
+    click.echo(f"{folder}: {len(carried.modules)} modules{beyond}, with lessons and visible checks. Next:\n")
     if folder.resolve() != Path.cwd():
         click.echo(f"  cd {folder}")
     click.echo(f"  {attn} start {carried.modules[0].slug}")

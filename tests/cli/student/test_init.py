@@ -14,7 +14,7 @@ def test_the_command_says_what_comes_next(attn: Attn, course: Course, tmp_path: 
     done = attn("init", "work", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (
         0,
-        "work: 13 modules, with lessons and visible checks. Next:\n\n  cd work\n  attn start softmax\n",
+        "work: 12 modules and 1 optional, with lessons and visible checks. Next:\n\n  cd work\n  attn start softmax\n",
     )
     (tmp_path / "here").mkdir()
     made = json.loads(attn("init", "--json", cwd=tmp_path / "here").stdout)
