@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _UNIT_NAMES = r"m|min|mins|minutes?|h|hrs?|hours?|d|days?|w|weeks?"
+# To Python, the offset behind a date alone would be a time of that day.
+_DAY_IN_ZONE = re.compile(r"(\d{4}-\d\d-\d\d)\s*(UTC|Z|[+-]\d\d:?\d\d)")
 _DURATION = re.compile(rf"(\d{{1,6}}(?:\.\d{{1,6}})?)\s*({_UNIT_NAMES})", re.IGNORECASE)
 
 
@@ -20,13 +22,15 @@ def read_time(text: str) -> datetime:
     A date alone means the end of that day: `due on the 1st` includes the 1st.
     """
     stripped = text.strip()
+    day = _DAY_IN_ZONE.fullmatch(stripped)
+    whole = f"{day[1]}T{time.max}{day[2]}" if day else stripped
     try:
-        if ":" not in stripped and "T" not in stripped:
-            return datetime.combine(date.fromisoformat(stripped), time.max).astimezone()
-        utc = re.fullmatch(r"(.*\d)\s*(?:UTC|Z)", stripped)
+        if ":" not in whole and "T" not in whole:
+            return datetime.combine(date.fromisoformat(whole), time.max).astimezone()
+        utc = re.fullmatch(r"(.*\d)\s*(?:UTC|Z)", whole)
         if utc:
             return datetime.fromisoformat(utc[1]).replace(tzinfo=UTC)
-        when = datetime.fromisoformat(stripped)
+        when = datetime.fromisoformat(whole)
         return when.astimezone() if when.tzinfo is None else when
     except (ValueError, OverflowError, OSError):
         fix = "Write it like 2026-10-01 23:59, and add +02:00 or UTC if it is not in this machine's time zone"

@@ -74,7 +74,12 @@ class TestTimes:
     def test_times_with_time_zones(self, text: str) -> None:
         assert read_time(text) == datetime(2026, 10, 1, 12, 0, 0, 500_000, UTC)
 
-    @pytest.mark.parametrize("text", ["tomorrow", "", "2026-13-01", "01.10.2026", "2026-10-01 25:00"])
+    @pytest.mark.parametrize("zone", ["UTC", " UTC", "Z", "+00:00"])
+    def test_a_date_alone_ends_with_its_last_second_in_its_time_zone(self, zone: str) -> None:
+        assert read_time(f"2026-10-01{zone}") == datetime(2026, 10, 1, 23, 59, 59, 999_999, UTC)
+        assert read_time("2026-10-01+02:00") == datetime(2026, 10, 1, 21, 59, 59, 999_999, UTC)
+
+    @pytest.mark.parametrize("text", ["tomorrow", "", "2026-13-01", "2026-13-01 UTC", "01.10.2026", "2026-10-01 25:00"])
     def test_text_that_is_not_a_time_is_refused(self, text: str) -> None:
         with pytest.raises(TimeError, match="is not a date"):
             read_time(text)
