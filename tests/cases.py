@@ -33,7 +33,11 @@ class Family:
 
 
 FAMILIES = {
-    "attacks": Family("Functions that try to leave the jail, in a worker without secrets", "reaches nothing"),
+    "attacks": Family(
+        "Functions that try to leave the jail, after `../attack_prelude.py`. The word in brackets is the family of an "
+        "attack that is not of its file's",
+        "reaches nothing",
+    ),
     "cheats": Family(
         "Complete submissions that compute the right numbers, and break a limit, a forbidden call or a device rule. "
         "A cell changes `../cheat_bases/`, or the solution where that has no file"

@@ -1,5 +1,3 @@
-"""Cheats on the simulated GPU, each laid over the solution."""
-
 import torch
 
 # %% zeros_on_the_gpu

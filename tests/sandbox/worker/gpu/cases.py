@@ -88,7 +88,7 @@ def ways(function: str) -> list[CallStyle]:
 
 
 def kinds_of(way: CallStyle, found: DeviceCall) -> tuple[set[str], set[int]]:
-    """Return the kinds found in one way to call, in the words of FINDS, and their lines."""
+    """Return the kinds found in one way to call, in the words of `finds`, and their lines."""
     kinds = {finding.kind for finding in found.findings}
     lines = {finding.line for finding in found.findings}
     value = found.value
