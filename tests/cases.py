@@ -1,8 +1,8 @@
 """The cases of tests/data/: submissions whose verdict is known. tests/case_tables.py writes a table of each family.
 
 A family is a folder. Its groups are files of cells, or folders of complete files, named after what they are for: mostly
-a module. A cell begins with `# %% name`, and is laid over other code. A comment may follow: what the case shows, and
-then `# Expected: ` and the verdict, where the cases of a family differ. The cells of a file share the code before them.
+a module. A cell begins with `# %% name`, and is laid over other code. The cells of a file share the code before them.
+Where the cases of a family differ, a comment begins each: what the case shows, and then `# Expected: ` and the verdict.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def cases(family: str, group: str = "") -> list[Case]:
     """Return the cases of a family, or of one of its groups, in the order of their names."""
     folder = FOLDER / family
     paths = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".ipynb"))
-    found = [case for path in paths for case in _read(path, folder, FAMILIES[family.partition("/")[0]].expected)]
+    found = [case for path in paths for case in _read(path, folder, FAMILIES[family].expected)]
     return [case for case in found if group in ("", case.group)]
 
 
