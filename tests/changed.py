@@ -54,7 +54,9 @@ OF_MODULE = (
 )
 MODULE = re.compile(r"(?:modules/|solutions/|tests/hidden/test_)(?P<name>\d\d_(?P<slug>\w+?))(?:/|\.py$)")
 OF_DATA = {
+    "tests/data": ("tests/test_case_tables.py",),
     "tests/data/attacks": ("tests/acceptance/attacks/test_strict.py",),
+    "tests/data/cheat_bases": ("tests/acceptance/test_cheats.py",),
     "tests/data/cheats": ("tests/acceptance/test_cheats.py",),
     "tests/data/courses": ("tests/authoring/test_tiny_courses.py",),
     "tests/data/device": ("tests/sandbox/worker/gpu/test_cases.py",),

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.authoring.misconceptions import read_misconceptions
 from grader.course.course import Course, read_course
-from tests.acceptance import graded_files, test_cheats
+from tests.acceptance import graded_cases, test_cheats
 from tests.acceptance.attacks.attack import read_attacks, some_of_each
 from tests.acceptance.attacks.test_strict import SOME
 from tests.acceptance.docs import test_blocks
 from tests.acceptance.docs.blocks import PAGES
 from tests.acceptance.journey import screens
+from tests.cases import cases
 from tests.complexity import test_implementations
-from tests.conftest import DATA, ROOT
+from tests.conftest import ROOT
 from tests.diagnosis import graded, test_styles
-from tests.diagnosis.naming import overlays
 from tests.quick import sampled
 from tests.sandbox import test_liars
 
@@ -41,7 +42,7 @@ def families(course: Course) -> Sequence[Family]:
     attacks = len(read_attacks())
     quick_attacks = len(some_of_each(read_attacks(), SOME))
     ways = {module.name: read_misconceptions(course, module) for module in course.modules}
-    cheats = [test_cheats.module_of(path) for path in test_cheats.CHEATS]
+    cheats = [case.module for case in test_cheats.CHEATS]
     leaks = len(test_cheats.FAST_LEAKS), len(test_cheats.FAST_LEAKS) + len(test_cheats.SLOW_LEAKS)
     implementations = test_implementations.IMPLEMENTATIONS
     every_cheat = [
@@ -99,16 +100,13 @@ def _share(count: int, every: int) -> int:
 
 
 def _files(name: str, kind: str) -> Family:
-    counts = {
-        folder.name: len([path for path in folder.iterdir() if path.suffix in (".py", ".ipynb")])
-        for folder in (DATA / kind).iterdir()
-    }
-    run = [len(sampled(range(count), graded_files.EVERY.get(module, 1))) for module, count in counts.items()]
+    counts = Counter(case.module for case in cases(kind))
+    run = [len(sampled(range(count), graded_cases.EVERY.get(module, 1))) for module, count in counts.items()]
     return Family(name, sum(counts.values()), counts["01_softmax"], sum(run))
 
 
 def _styles(name: str, kind: str) -> Family:
-    counts = {module: len(overlays(kind, module)) for module in graded.MODULES}
+    counts = Counter(case.module for case in cases(kind))
     run = [len(sampled(range(count), test_styles.EVERY_STYLE.get(module, 1))) for module, count in counts.items()]
     return Family(name, sum(counts.values()), counts["01_softmax"], sum(run))
 

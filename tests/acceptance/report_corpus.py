@@ -25,7 +25,9 @@ from grader.course.course import Course, read_course
 from grader.course.notebook import read_cells
 from grader.grading.grade import full_suite, run_grading
 from grader.submission.submission import Source
-from tests.conftest import DATA, ROOT
+from tests.acceptance.test_cheats import CHEATS, LEAKS
+from tests.cases import cases
+from tests.conftest import ROOT
 from tests.submissions import with_earlier
 
 APPENDED = ("styles", "unknown", "implementations")  # cells that replace functions of the solution
@@ -49,21 +51,14 @@ def _of_module(course: Course, name: str) -> Iterator[dict[str, Any]]:
     for misconception in read_misconceptions(course, module):
         yield item("misconception", misconception.name, f"{solution}\n\n{misconception.code}")
     for kind in APPENDED:
-        path = DATA / kind / f"{name}.py"
-        _, *cells = path.read_text(encoding="utf-8").split("\n# %% ") if path.is_file() else [""]
-        for cell in cells:
-            title, _, code = cell.partition("\n")
-            yield item(kind, title, f"{solution}\n\n{code}")
+        for case in cases(kind, name):
+            yield item(kind, case.name, case.over(solution))
     for kind in ("right", "honest"):
-        for path in sorted((DATA / kind / name).iterdir()):
-            if path.suffix == ".ipynb":
-                yield item(kind, path.name, *read_cells(path.read_bytes()), notebook=True)
-            elif path.suffix == ".py":
-                yield item(kind, path.name, path.read_text(encoding="utf-8"))
-    for path in sorted((DATA / "cheats").glob("*/*.py")):
-        text = path.read_text(encoding="utf-8")
-        if text.startswith(f"# module: {name}\n"):
-            yield item("cheat", f"{path.parent.name} {path.stem}", text)
+        for case in cases(kind, name):
+            yield item(kind, case.name, *case.cells, notebook=case.notebook)
+    for case in (*CHEATS, *LEAKS):
+        if case.module == name:
+            yield item("cheat", case.name, case.code)
     for path in sorted((ROOT / "examples" / "class").rglob(f"{module.slug}.*")):
         if path.suffix == ".ipynb":
             yield item("example", path.parent.name, *read_cells(path.read_bytes()), notebook=True)

@@ -25,7 +25,8 @@ from grader.grading.grade import full_suite
 from grader.grading.workers import Workers
 from grader.submission.finder import find_submissions
 from grader.submission.submission import Submission
-from tests.conftest import DATA, ROOT, end_shared_workers, shared_workers
+from tests.cases import cases
+from tests.conftest import ROOT, end_shared_workers, shared_workers
 from tests.quick import sampled
 from tests.submissions import submission_of
 
@@ -153,8 +154,8 @@ def _graded(
 
 def right_solutions(course: Course, module: Module) -> dict[str, Submission]:
     """Return the right solutions of tests/data/."""
-    paths = sorted((DATA / "right" / module.name).glob("*.py"))
-    return {f"right/{path.stem}": submission_of(course, module, path.read_text()) for path in paths}
+    found = cases("right", module.name)
+    return {f"right/{case.name}": submission_of(course, module, case.code) for case in found}
 
 
 def class_members(course: Course, module: Module) -> dict[str, Submission]:

@@ -1,34 +1,44 @@
-"""Cheats, the files of tests/data/cheats/: none gets full marks unnoticed, and none shows a student a hidden input.
+"""Cheats of tests/data/cheats/: none gets full marks unnoticed, and none shows a student a hidden input.
 
-Each file is a complete submission. Its first line names the module, and the next lines say what it tries. Its numbers
-are right, so only costs, forbidden calls and calls on the simulated GPU are at stake.
+The numbers of a cheat are right, so only costs, forbidden calls and calls on the simulated GPU are at stake.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from grader.classroom.report_items import diagnosed, items_of
 from grader.core.report import Report
-from grader.course.course import Course
-from grader.course.module import Module
+from grader.course.course import Course, read_course
+from grader.course.module import read_text
 from grader.pages.page_leaks import text_of
 from grader.pages.rendering import render
 from grader.pages.report_page import report_page
 from grader.sandbox.jail.limits import Limits
-from tests.acceptance.graded_files import grade_files
-from tests.conftest import DATA
+from tests.acceptance.graded_cases import grade_cases
+from tests.cases import FOLDER, Case, cases
+from tests.conftest import ROOT
 from tests.quick import sampled
 
-FOLDER = DATA / "cheats"
-MODULE = "# module: "
-LEAKS = sorted((FOLDER / "leaks").glob("*.py"))
-CHEATS = sorted(path for path in FOLDER.glob("*/*.py") if path not in LEAKS)
+
+def complete() -> Iterator[Case]:
+    """Yield all cheats as complete submissions, named after their folder and themselves."""
+    course = read_course(ROOT)
+    for case in cases("cheats"):
+        name = f"{case.group.partition('/')[0]}/{case.name}"
+        base = FOLDER / "cheat_bases" / f"{case.module}.py"
+        rest = base if base.is_file() else course.solution(course.module(case.module))
+        yield replace(case, name=name, cells=case.cells if case.whole else (case.changing(read_text(rest)),))
+
+
+CASES = sorted(complete(), key=lambda case: case.name)
+LEAKS = [case for case in CASES if case.name.startswith("leaks/")]
+CHEATS = [case for case in CASES if case not in LEAKS]
 # These are wrong on purpose where the checks must look: on a GPU, or at what a caller sees.
 AGAINST_CHECKS = ("false_passes", "simulated_gpu")
 # One of each family, by the shortest grading. All others run in `make test-all`.
@@ -40,30 +50,29 @@ FAST = (
     "simulated_gpu/zeros_on_a_gpu",
     "false_passes/mask_row_overwritten",
 )
-FAST_LEAKS = ("polynomial_of_the_work",)
-SLOW_LEAKS = sampled([path for path in LEAKS if path.stem not in FAST_LEAKS], 2)
+FAST_LEAKS = ("leaks/polynomial_of_the_work",)
+SLOW_LEAKS = sampled([case for case in LEAKS if case.name not in FAST_LEAKS], 2)
 # Code can choose the line of a cost or of a forbidden call by the inputs of a measurement. No check uses those inputs.
-TELLING_LINES = ("line_of_a_cost", "line_of_a_forbidden_call")
+TELLING_LINES = ("leaks/line_of_a_cost", "leaks/line_of_a_forbidden_call")
 FEWEST, FEWEST_LEAKS = 100, 10
-# Many of the files try one idea with another function.
+# Many of them try one idea with another function.
 EVERY = {"02_loop_attention": 3, "05_torch_attention": 2, "07_gpu_path": 2}
 SALTS = ("one", "another")
 LIMITS = Limits()
 PRIVATE = ("detail", "timing")  # for the instructor, and different in each run
 
 
-def module_of(path: Path) -> str:
-    """Return the module that the first line of a cheat names."""
-    return path.read_text().partition("\n")[0].removeprefix(MODULE)
-
-
-def name_of(path: Path) -> str:
-    return f"{path.parent.name}/{path.stem}"
-
-
-def breached(report: Report) -> bool:
-    """Whether a cheat got full marks without a review."""
-    return report.score == report.max_score and not report.needs_review
+def verdict(report: Report) -> str:
+    """Return whether a submission loses marks or is left to an instructor, and in which functions."""
+    if report.score != report.max_score:
+        lost = {check.target for check in report.asked if check.outcome != "passed"}
+        lost |= {cost.target for cost in report.costs if cost.verdict == "fail"}
+        return f"loses marks: {', '.join(sorted(lost))}"
+    if not report.needs_review:
+        return "full marks unnoticed"
+    undecided = {check.target for check in report.checks if check.undecided}
+    undecided |= {cost.target for cost in report.costs if cost.verdict == "inconclusive"}
+    return f"review: {', '.join(sorted(undecided))}"
 
 
 def public_text(report: Report) -> str:
@@ -79,43 +88,42 @@ def public_text(report: Report) -> str:
 
 @pytest.mark.parametrize("name", FAST)
 def test_a_cheat_of_each_family_is_noticed(course: Course, name: str) -> None:
-    path = FOLDER / f"{name}.py"
-    (report,) = grade_files(course, course.module(module_of(path)), [path], LIMITS)
-    assert not breached(report), f"{report.score:g} of {report.max_score:g} points, and no review"
+    (case,) = (case for case in CHEATS if case.name == name)
+    (report,) = grade_cases(course, course.module(case.module), [case], LIMITS)
+    assert verdict(report) == case.expected, f"{report.score:g} of {report.max_score:g} points"
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("module_name", sorted(set(map(module_of, CHEATS))))
+@pytest.mark.parametrize("module_name", sorted({case.module for case in CHEATS}))
 def test_no_cheat_gets_full_marks_unnoticed(course: Course, module_name: str) -> None:
-    paths = sampled([path for path in CHEATS if module_of(path) == module_name], EVERY.get(module_name, 1))
-    reports = grade_files(course, course.module(module_name), paths, LIMITS)
-    results = dict(zip(map(name_of, paths), reports, strict=True))
+    chosen = sampled([case for case in CHEATS if case.module == module_name], EVERY.get(module_name, 1))
+    reports = grade_cases(course, course.module(module_name), chosen, LIMITS)
+    results = {report.submission: report for report in reports}
     wrong = {
         name: [check.name for check in report.asked if check.outcome != "passed"]
         for name, report in results.items()
         if not name.startswith(AGAINST_CHECKS)
     }
     assert {name: checks for name, checks in wrong.items() if checks} == {}, "a cheat with wrong numbers shows nothing"
-    breaches = [name for name, report in results.items() if breached(report)]
-    assert not breaches, f"{len(breaches)} of {len(results)} got full marks unnoticed: {', '.join(breaches)}"
+    assert {name: verdict(report) for name, report in results.items()} == {case.name: case.expected for case in chosen}
 
 
-@pytest.mark.parametrize("path", [path for path in LEAKS if path.stem in FAST_LEAKS], ids=lambda path: path.stem)
-def test_no_hidden_input_in_public_text(course: Course, path: Path) -> None:
-    assert_same_public_text(course, path)
+@pytest.mark.parametrize("case", [case for case in LEAKS if case.name in FAST_LEAKS], ids=lambda case: case.name)
+def test_no_hidden_input_in_public_text(course: Course, case: Case) -> None:
+    assert_same_public_text(course, case)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("path", SLOW_LEAKS, ids=lambda path: path.stem)
-def test_no_hidden_input_in_the_public_text_of_all_leaks(course: Course, path: Path) -> None:
-    assert_same_public_text(course, path)
+@pytest.mark.parametrize("case", SLOW_LEAKS, ids=lambda case: case.name)
+def test_no_hidden_input_in_the_public_text_of_all_leaks(course: Course, case: Case) -> None:
+    assert_same_public_text(course, case)
 
 
-def assert_same_public_text(course: Course, path: Path, module: Module | None = None) -> None:
+def assert_same_public_text(course: Course, case: Case) -> None:
     """Fail if a submission's public text depends on the salt, and so on the hidden inputs."""
-    module = module or course.module(module_of(path))
-    reports = [report for salt in SALTS for report in grade_files(course, module, [path], LIMITS, salt)]
-    if path.stem in TELLING_LINES:  # the excerpt shows the same line
+    module = course.module(case.module)
+    reports = [report for salt in SALTS for report in grade_cases(course, module, [case], LIMITS, salt)]
+    if case.name in TELLING_LINES:  # the excerpt shows the same line
         reports = [
             replace(
                 one,
@@ -125,7 +133,7 @@ def assert_same_public_text(course: Course, path: Path, module: Module | None = 
             for one in reports
         ]
     texts = [public_text(report) for report in reports]
-    if path.stem in TELLING_LINES:
+    if case.name in TELLING_LINES:
         texts = [re.sub(r'("line": |line )\d+', r"\1", text) for text in texts]
     first, second = (text.splitlines() for text in texts)
     differing = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
@@ -134,15 +142,14 @@ def assert_same_public_text(course: Course, path: Path, module: Module | None = 
 
 def test_the_public_text_of_a_right_solution_does_not_depend_on_the_salt(course: Course) -> None:
     module = course.module("01_softmax")
-    assert_same_public_text(course, course.solution(module), module)
+    text = read_text(course.solution(module))
+    assert_same_public_text(course, Case(module.name, "the solution", "", "", (text,)))
 
 
-def test_cheats_name_their_module_and_say_what_they_try(course: Course) -> None:
+def test_cheats_are_of_a_module_and_say_what_they_try(course: Course) -> None:
     names = {module.name for module in course.modules}
-    for path in (*CHEATS, *LEAKS):
-        first, second, *_ = path.read_text().split("\n")
-        assert first.startswith(MODULE), path.name
-        assert module_of(path) in names, path.name
-        assert second.startswith("# "), path.name
+    for case in CASES:
+        assert case.module in names, case.name
+        assert case.shows != case.name.partition("/")[2].replace("_", " "), f"{case.name} says nothing of itself"
     assert len(CHEATS) >= FEWEST
     assert len(LEAKS) >= FEWEST_LEAKS

@@ -13,7 +13,7 @@ from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
 from tests.conftest import shared_workers
-from tests.sandbox.worker.gpu.cases import Case, cases
+from tests.sandbox.worker.gpu.cases import DeviceCase, device_cases
 from tests.submissions import submission_of
 
 pytestmark = pytest.mark.exhaustive  # 113 submissions in torch
@@ -25,7 +25,7 @@ DEVICES = {
     "move_batch": "a_batch move_reaches_every_level move_does_not_block move_to_the_cpu",
     "pick_device": "with_a_gpu_and_without",
 }
-CASES = list(cases())
+CASES = list(device_cases())
 
 
 class OfDevices(Suite):
@@ -52,7 +52,7 @@ def reports(course: Course) -> Mapping[str, Report]:
     return found
 
 
-def failed(reports: Mapping[str, Report], case: Case) -> list[str]:
+def failed(reports: Mapping[str, Report], case: DeviceCase) -> list[str]:
     report = reports[f"{case.function} {case.name}"]
     return [one.name for one in report.checks if one.outcome != "passed" and one.name in DEVICES[case.function].split()]
 

@@ -13,14 +13,13 @@ from grader.course.course import Course
 from grader.grading.checks import Check
 from grader.grading.grade import full_suite, run_grading
 from grader.grading.suite import Suite
+from tests.cases import cases
 from tests.conftest import shared_workers
-from tests.diagnosis.naming import overlays
 from tests.submissions import submission_of
 
 NAME = "07_gpu_path"
 pytestmark = pytest.mark.exhaustive  # test_cheats.py tries one in the quick run
-RESULT = re.compile(r'^RESULT = "(\w+)"$', re.MULTILINE)
-CHEATS = dict(overlays("gpu_cheats", NAME))
+CHEATS = cases("gpu_cheats")
 
 
 class OfDevices(Suite):
@@ -36,7 +35,7 @@ def reports(course: Course) -> Mapping[str, Report]:
     complete = replace(full_suite(course, module), measured=False, diagnosed=False)
     suite = OfDevices(**{one.name: getattr(complete, one.name) for one in fields(complete)})
     solution = course.solution(module).read_text()
-    texts = {"the solution": solution} | {name: f"{solution}\n\n{cheat}" for name, cheat in CHEATS.items()}
+    texts = {"the solution": solution} | {case.name: case.over(solution) for case in CHEATS}
     submissions = [replace(submission_of(course, module, text), student=name) for name, text in texts.items()]
     found: dict[str, Report] = {}
     workers = shared_workers(module.backend)
@@ -56,8 +55,9 @@ def test_solution_passes_and_needs_no_review(reports: Mapping[str, Report]) -> N
 
 
 def test_no_cheat_passes(reports: Mapping[str, Report]) -> None:
-    expected = {name: RESULT.findall(cheat)[0] for name, cheat in CHEATS.items()}
-    assert {name: result_of(reports[name]) for name in CHEATS} == expected
+    assert {case.name: result_of(reports[case.name]) for case in CHEATS} == {
+        case.name: case.expected for case in CHEATS
+    }
 
 
 def test_undecided_check_keeps_its_points_and_names_the_line(reports: Mapping[str, Report]) -> None:

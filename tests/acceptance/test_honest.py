@@ -5,22 +5,21 @@ They are graded under another salt than the course's, which test_right_solutions
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from grader.core.report import Report
 from grader.course.course import Course
-from tests.acceptance.graded_files import grade_folder, lost_marks
+from tests.acceptance.graded_cases import grade_family, lost_marks
 from tests.acceptance.salts import fixed_salts
-from tests.conftest import DATA
+from tests.cases import cases
 
-HONEST = DATA / "honest"
-FEWEST = 10  # in each folder
+GROUPS = Counter(case.group for case in cases("honest"))
+FEWEST = 10  # of each module
 SALT = fixed_salts(1)[0]
 QUICK = "01_softmax"
-MODULES = [
-    folder.name if folder.name == QUICK else pytest.param(folder.name, marks=pytest.mark.exhaustive)
-    for folder in sorted(HONEST.iterdir())
-]
+MODULES = [name if name == QUICK else pytest.param(name, marks=pytest.mark.exhaustive) for name in GROUPS]
 
 
 def open_questions(report: Report) -> set[str]:
@@ -30,11 +29,11 @@ def open_questions(report: Report) -> set[str]:
 
 @pytest.mark.parametrize("module_name", MODULES)
 def test_an_honest_submission_gets_full_marks_without_review(course: Course, module_name: str) -> None:
-    reports = grade_folder(course, HONEST / module_name, salt=SALT)
+    reports = grade_family(course, "honest", module_name, salt=SALT)
     assert lost_marks(reports) == {}
     assert [(one.submission, open_questions(one)) for one in reports if one.needs_review] == []
 
 
 def test_every_module_has_its_honest_submissions(course: Course) -> None:
-    assert sorted(folder.name for folder in HONEST.iterdir()) == [module.name for module in course.modules]
-    assert all(len(list(folder.iterdir())) >= FEWEST for folder in HONEST.iterdir())
+    assert [*GROUPS] == [module.name for module in course.modules]
+    assert min(GROUPS.values()) >= FEWEST

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections import Counter
 
 import pytest
 
 from grader.course.course import Course
-from grader.course.notebook import make_notebook
-from tests.acceptance.graded_files import grade_files, grade_folder, lost_marks
-from tests.conftest import DATA
+from grader.course.notebook import make_notebook, read_cells
+from tests.acceptance.graded_cases import grade_cases, grade_family, lost_marks
+from tests.cases import Case, cases
 from tests.quick import sampled, some_of
 
-FOLDERS = sorted((DATA / "right").iterdir())
-FEWEST = 6  # in each folder
+GROUPS = Counter(case.group for case in cases("right"))
+FEWEST = 6  # of each module
 QUICK = ("01_softmax",)
-MODULES = [
-    pytest.param(folder.name, marks=() if folder.name in QUICK else pytest.mark.exhaustive) for folder in FOLDERS
-]
+MODULES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.exhaustive) for name in GROUPS]
 
 
 @pytest.mark.parametrize("module_name", MODULES)
 def test_right_solutions_get_full_marks(course: Course, module_name: str) -> None:
-    reports = grade_folder(course, DATA / "right" / module_name)
+    reports = grade_family(course, "right", module_name)
     assert lost_marks(reports) == {}
     assert [one.submission for one in reports if one.needs_review] == []
 
 
 def test_every_module_has_its_right_solutions(course: Course) -> None:
-    assert [folder.name for folder in FOLDERS] == [module.name for module in course.modules]
-    assert all(len(list(folder.glob("*.py"))) >= FEWEST for folder in FOLDERS)
+    assert [*GROUPS] == [module.name for module in course.modules]
+    assert min(GROUPS.values()) >= FEWEST
 
 
-@pytest.mark.parametrize("name", some_of(sampled([folder.name for folder in FOLDERS], 2), every=len(FOLDERS)))
-def test_the_solution_as_a_notebook_has_full_marks(course: Course, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", some_of(sampled([*GROUPS], 2), every=len(GROUPS)))
+def test_the_solution_as_a_notebook_has_full_marks(course: Course, name: str) -> None:
     """A notebook runs the cells that try the functions, with meters, too."""
     module = course.module(name)
-    notebook = tmp_path / f"{module.slug}.ipynb"
-    notebook.write_text(make_notebook(course.solution(module).read_text(), module.slug))
-    assert lost_marks(grade_files(course, module, [notebook])) == {}
+    notebook = make_notebook(course.solution(module).read_text(), module.slug)
+    case = Case(name, "the solution", "", "", read_cells(notebook.encode()), notebook=True)
+    assert lost_marks(grade_cases(course, module, [case])) == {}

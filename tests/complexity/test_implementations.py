@@ -1,14 +1,12 @@
 """Right and wrong costs in many styles: each cell of implementations/ is appended to its module's solution.
 
-FAILS names the functions that must fail, and the meters that must fail (or `forbidden`, or `inconclusive`). All other
-contracts of what the cell defines must pass. A line that the report must name ends with `# <-- here`.
+`# Expected: ` names the functions that must fail, and the meters that must fail (or `forbidden`, or `inconclusive`).
+All other contracts of what the cell defines must pass. A line that the report must name ends with `# <-- here`.
 """
 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,45 +16,43 @@ from grader.complexity.measurer import CostMeasurer, FunctionCosts, cost_measure
 from grader.course.course import Course, read_course
 from grader.course.loading import earlier_solutions, load_reference
 from grader.course.module import Backend
-from grader.course.notebook import split_cells
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
-from tests.conftest import DATA, ROOT
+from tests.cases import Case, cases
+from tests.conftest import ROOT
 from tests.quick import sampled
 
-FOLDER = DATA / "implementations"
+PASSES = "passes"
 HERE = "# <-- here"
 
 
 @dataclass(frozen=True)
 class Implementation:
-    """One cell: its module, its code, and the expected verdicts."""
+    """A case, and the meters that must fail, by function."""
 
-    module: str
-    name: str
-    code: str
+    case: Case
     fails: dict[str, str]
 
     @property
+    def module(self) -> str:
+        return self.case.module
+
+    @property
     def defines(self) -> set[str]:
-        return {node.name for node in ast.parse(self.code).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        return {
+            node.name for node in ast.parse(self.case.code).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        }
 
 
-def implementations() -> Iterator[Implementation]:
-    for path in sorted(FOLDER.glob("*.py")):
-        for mark, code in split_cells(re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE), path.read_text())[1]:
-            (fails,) = (
-                node.value
-                for node in ast.parse(code).body
-                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FAILS"
-            )
-            yield Implementation(path.stem, mark["name"], code, ast.literal_eval(fails))
+def fails_of(expected: str) -> dict[str, str]:
+    """Read `function: meters; function: meters`."""
+    return {} if expected == PASSES else dict(part.split(": ") for part in expected.split("; "))
 
 
 LONG = ["06_multi_head_attention", "07_gpu_path", "09_kv_cache", "10_flash_attention"]
 LONG += ["11_efficient_attention", "12_transformer"]
-ALL = list(implementations())
+ALL = [Implementation(case, fails_of(case.expected)) for case in cases("implementations")]
 IMPLEMENTATIONS = [one for one in ALL if one.module not in LONG]
 IMPLEMENTATIONS += sampled([one for one in ALL if one.module in LONG], 3)
 
@@ -70,7 +66,7 @@ def measurer_of(name: str) -> CostMeasurer:
 def measured(course: Course, spawner: Spawner, implementation: Implementation) -> tuple[str, dict[str, FunctionCosts]]:
     """Measure what a cell defines. Return the complete source, and the costs by function."""
     module = course.module(implementation.module)
-    source = f"{course.solution(module).read_text()}\n\n{implementation.code}"
+    source = implementation.case.over(course.solution(module).read_text())
     texts = {**earlier_solutions(course, module, source), module.slug: source}
     files = {slug: {"file": f"{slug}.py", "cells": [text.encode()], "notebook": False} for slug, text in texts.items()}
     measurer = measurer_of(module.name)
@@ -86,7 +82,9 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
     "implementation",
     [
         pytest.param(
-            one, id=f"{one.module}-{one.name}", marks=pytest.mark.exhaustive if one.module in LONG or number % 3 else ()
+            one,
+            id=f"{one.module}-{one.case.name}",
+            marks=pytest.mark.exhaustive if one.module in LONG or number % 3 else (),
         )
         for number, one in enumerate(IMPLEMENTATIONS)
     ],

@@ -7,6 +7,7 @@ import pytest
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.complexity.stateless import is_stateless
 from grader.course.course import Course
+from tests.cases import cases
 
 NUMPY = b"import numpy as np\n"  # in front of each
 # In each, a call of `f` could change what a later call of `g` gives.
@@ -99,7 +100,7 @@ def test_most_wrong_ways_of_the_first_module_are_stateless(course: Course) -> No
 
 
 def test_caches_of_honest_students_are_seen(course: Course) -> None:
-    for path in (course.root / "tests" / "data" / "honest").glob("0[1-4]*/*.py"):
-        text = path.read_bytes()
-        if b"global " in text or b"cache" in text:
-            assert not is_stateless({"cells": (text,), "notebook": False}), path
+    for module in course.modules[:4]:
+        for case in cases("honest", module.name):
+            if not case.notebook and ("global " in case.code or "cache" in case.code):
+                assert not is_stateless({"cells": (case.code.encode(),), "notebook": False}), case.name

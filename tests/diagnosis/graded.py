@@ -14,8 +14,8 @@ from grader.course.module import Module, read_text
 from grader.grading.grade import run_grading
 from grader.grading.suite import Suite
 from grader.submission.submission import Submission
+from tests.cases import cases
 from tests.conftest import shared_workers
-from tests.diagnosis.naming import overlays
 from tests.quick import sampled
 from tests.submissions import submission_of
 
@@ -46,7 +46,7 @@ def names(report: Report) -> list[str]:
 
 def appended(course: Course, module: Module, kind: str) -> dict[str, Submission]:
     solution = read_text(course.solution(module))
-    found = {
-        title: submission_of(course, module, f"{solution}\n\n{code}") for title, code in overlays(kind, module.name)
+    return {
+        case.name: replace(submission_of(course, module, case.over(solution)), student=case.name)
+        for case in cases(kind, module.name)
     }
-    return {title: replace(one, student=title) for title, one in found.items()}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,26 +13,14 @@ from grader.authoring.fingerprinting import ProbeRunner, learn_fingerprints
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
-from grader.course.notebook import split_cells
 from grader.diagnosis.findings import diagnosed_names, findings
 from grader.diagnosis.fingerprints import Fingerprints
 from grader.grading.grade import full_suite
 from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.tiers import open_spawner
 from grader.sandbox.session import Session
-from tests.conftest import DATA
+from tests.cases import cases
 from tests.submissions import submission_of
-
-CELL = re.compile(r"^# ?%% *(?P<name>.*?) *$", re.MULTILINE)
-
-
-def overlays(kind: str, module: str) -> list[tuple[str, str]]:
-    """Return the cells of a file below this folder: a title, and code to be laid over the module's solution."""
-    path = DATA / kind / f"{module}.py"
-    if not path.is_file():  # a module that is being written
-        return []
-    imports, cells = split_cells(CELL, path.read_text())
-    return [(mark["name"], f"{imports}\n\n{cell}") for mark, cell in cells]
 
 
 def learnt(course: Course, module: Module) -> Fingerprints:
@@ -78,17 +65,17 @@ def main() -> None:
             same = [one.name for one in prints.ways if one is not way and one.behaves == way.behaves][:4]
             where = sorted({prints.probes[number].path for number in way.behaves})
             print(f"NOT ITSELF {way.name}: {names}; seen in {where or 'no probe'}; like {same}")
-    rights = {path.stem: path.read_text() for path in sorted(Path(f"tests/data/right/{module.name}").glob("*.py"))}
+    rights = {case.name: case.code for case in cases("right", module.name)}
     for title, found in described(course, module, prints, rights):
         if found:
             bad += 1
             print(f"RIGHT, BUT DEVIATES {title}: {found}")
-    styles = {title: f"{solution}\n\n{code}" for title, code in overlays("styles", module.name)}
+    styles = {case.name: case.over(solution) for case in cases("styles", module.name)}
     for title, found in described(course, module, prints, styles):
         if f": {title.split()[0]} " not in f"{found} ":
             bad += 1
             print(f"STYLE NOT NAMED {title}: {found}")
-    unknown = {title: f"{solution}\n\n{code}" for title, code in overlays("unknown", module.name)}
+    unknown = {case.name: case.over(solution) for case in cases("unknown", module.name)}
     for title, found in described(course, module, prints, unknown):
         parts = [f": {one} (" for one in ("", *title.split("_and_"))]
         if not found or any(not any(part in one for part in parts) for one in found.split("; ")):

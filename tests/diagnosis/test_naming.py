@@ -11,9 +11,9 @@ from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course
 from grader.diagnosis.diagnose import Diagnoser
 from grader.grading.grade import full_suite
-from tests.conftest import DATA
-from tests.diagnosis.graded import GRADED, MODULES, graded, names, some_of
-from tests.diagnosis.naming import described, overlays
+from tests.cases import cases
+from tests.diagnosis.graded import GRADED, graded, names, some_of
+from tests.diagnosis.naming import described
 
 MOST_LINES, WIDTH = 15, 80
 STYLES, BUGS, UNKNOWN = 3, 8, 30  # at least, in all modules together
@@ -40,18 +40,16 @@ def test_right_solutions_have_no_findings(course: Course, name: str) -> None:
     module = course.module(name)
     prints = Diagnoser(module).prints
     assert prints is not None
-    paths = (DATA / "right" / name).glob("*.py")
-    texts = {path.stem: path.read_text() for path in sorted(paths)}
+    texts = {case.name: case.code for case in cases("right", name)}
     assert texts
     assert {title: found for title, found in described(course, module, prints, texts) if found} == {}
 
 
 def test_there_are_enough_styles_and_unknown_mistakes(course: Course) -> None:
     bugs: dict[tuple[str, str], set[str]] = {}
-    for name in MODULES:
-        for title, _ in overlays("styles", name):
-            bug, style = title.split()
-            bugs.setdefault((name, bug), set()).add(style)
+    for case in cases("styles"):
+        bug, style = case.name.split()
+        bugs.setdefault((case.module, bug), set()).add(style)
     assert sum(len(styles) >= STYLES for styles in bugs.values()) >= BUGS
-    assert sum(len(overlays("unknown", name)) for name in MODULES) >= UNKNOWN
+    assert len(cases("unknown")) >= UNKNOWN
     assert [module.name for module in course.modules if not Path(module.probes).is_file()] == []

@@ -16,7 +16,8 @@ from grader.core.report import Report
 from grader.course.course import Course, read_course
 from grader.grading.grade import full_suite, run_grading
 from grader.submission.submission import Submission
-from tests.conftest import DATA, ROOT
+from tests.cases import cases
+from tests.conftest import ROOT
 from tests.submissions import submission_of
 
 PART = "verdicts: the same wrong ways, and right solutions in many styles"
@@ -82,7 +83,7 @@ def _right_solutions(peer: Peer) -> tuple[Verdict, ...]:
 def _right_here(name: str) -> dict[str, bool]:
     """Return for each right solution of a module whether it gets full marks from us."""
     course = read_course(ROOT)
-    texts = {path.stem: path.read_text() for path in sorted((DATA / "right" / name).glob("*.py"))}
+    texts = {case.name: case.code for case in cases("right", name)}
     submissions = [submission_of(course, course.module(name), text) for text in texts.values()]
     reports = _graded(course, name, submissions)
     return {style: report.score == report.max_score for style, report in zip(texts, reports, strict=True)}

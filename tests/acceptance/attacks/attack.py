@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-DATA = Path(__file__).parents[2] / "data"
-PRELUDE = (DATA / "attack_prelude.py").read_text()
+from tests.cases import FOLDER, cases
+
+PRELUDE = (FOLDER / "attack_prelude.py").read_text()
 # These do the same for every user and every import of the worker: they never end, or send strange bytes.
 # They take three quarters of the time, most of it waiting for a limit.
 ALIKE = ("channel", "endless", "sizes")
@@ -31,12 +31,10 @@ class Attack:
 def read_attacks() -> list[Attack]:
     """Return all attacks, in the order of the files."""
     attacks = []
-    for path in sorted((DATA / "attacks").glob("*.py")):
-        for cell in path.read_text().split("\n# %% ")[1:]:
-            title, _, code = cell.partition("\n")
-            match = re.fullmatch(r"(.*?)(?: \[(\w+)\])?", title)
-            assert match is not None
-            attacks.append(Attack(match[1], match[2] or path.stem, code))
+    for case in cases("attacks"):
+        match = re.fullmatch(r"(.*?)(?: \[(\w+)\])?", case.name)
+        assert match is not None
+        attacks.append(Attack(match[1], match[2] or case.group, case.code))
     return attacks
 
 

@@ -23,7 +23,7 @@ import torch
 from grader.sandbox.protocol.device_findings import DeviceCall, read_device_call
 from grader.sandbox.worker.gpu.call import on_device
 from grader.sandbox.worker.gpu.labels import tensors_in
-from tests.sandbox.worker.gpu.cases import FILE, CallStyle, Case, cases, kinds_of, ways
+from tests.sandbox.worker.gpu.cases import FILE, CallStyle, DeviceCase, device_cases, kinds_of, ways
 
 MIXED = "same device"
 SYNC = "called a synchronizing CUDA operation"
@@ -49,7 +49,7 @@ class Outcome:
 class Row:
     """One line of the table."""
 
-    case: Case
+    case: DeviceCase
     simulated: set[str] = field(default_factory=set)
     real: set[str] = field(default_factory=set)
     verdict: str = "yes"
@@ -62,7 +62,7 @@ class Row:
 def main() -> int:
     """Print the table. Return 1 if there is a difference that no policy explains."""
     has_gpu = torch.cuda.is_available()
-    rows = [compared(case, real=has_gpu) for case in cases()]
+    rows = [compared(case, real=has_gpu) for case in device_cases()]
     print("| case | expected | simulated | real | agree |\n|---|---|---|---|---|")
     for row in rows:
         cells = (
@@ -82,7 +82,7 @@ def main() -> int:
     return 1 if counts["NO"] else 0
 
 
-def compared(case: Case, *, real: bool) -> Row:
+def compared(case: DeviceCase, *, real: bool) -> Row:
     """Run one case in every way, on the simulated and the real GPU."""
     row = Row(case)
     kinds: set[str] = set()
@@ -101,7 +101,7 @@ def compared(case: Case, *, real: bool) -> Row:
     return row
 
 
-def verdict(case: Case, way: CallStyle, simulated: Outcome, real: Outcome) -> str:
+def verdict(case: DeviceCase, way: CallStyle, simulated: Outcome, real: Outcome) -> str:
     """Return whether a call had the same outcome on the simulated GPU and on the real one."""
     if case.policy:
         return "policy"
@@ -116,7 +116,7 @@ def verdict(case: Case, way: CallStyle, simulated: Outcome, real: Outcome) -> st
     return "policy" if expected <= real.syncs <= simulated.syncs | simulated.allowed else "NO"
 
 
-def simulate(case: Case, way: CallStyle) -> tuple[DeviceCall, Outcome]:
+def simulate(case: DeviceCase, way: CallStyle) -> tuple[DeviceCall, Outcome]:
     """Call on the simulated GPU, in this process."""
     with quiet():
         function = loaded(case)
@@ -132,7 +132,7 @@ def simulate(case: Case, way: CallStyle) -> tuple[DeviceCall, Outcome]:
     return found, Outcome(syncs, allowed, (kind, line), tuple(one.partition(":")[0] for one in devices))
 
 
-def on_gpu(case: Case, way: CallStyle) -> Outcome:
+def on_gpu(case: DeviceCase, way: CallStyle) -> Outcome:
     """Call on the real GPU."""
     stopped_at = 0
     for mode in ("error", "warn"):
@@ -203,7 +203,7 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def loaded(case: Case) -> Any:
+def loaded(case: DeviceCase) -> Any:
     names: dict[str, Any] = {"__name__": "work"}
     exec(compile(case.source, FILE, "exec"), names)
     return names[case.function]

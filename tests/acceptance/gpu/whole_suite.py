@@ -18,6 +18,7 @@ from grader.course.course import Course, read_course
 from grader.course.module import Module, read_text
 from grader.grading.grade import full_suite, run_grading
 from grader.submission.submission import Source, Submission
+from tests.cases import cases
 
 ROOT = Path(__file__).parents[3]
 MODULE = "07_gpu_path"
@@ -58,8 +59,7 @@ def main(names: list[str]) -> int:
 def right(course: Course, module: Module) -> list[Submission]:
     """Return the stub, the reference and the other right solutions."""
     texts = {"the stub": read_text(module.stub), "the reference": read_text(course.solution(module))}
-    for path in sorted((ROOT / "tests" / "data" / "right" / module.name).glob("*.py")):
-        texts[f"right: {path.stem}"] = path.read_text()
+    texts |= {f"right: {case.name}": case.code for case in cases("right", module.name)}
     return [
         Submission(name, module.name, f"{module.slug}.py", {module.slug: Source(f"{module.slug}.py", (text,), False)})
         for name, text in texts.items()

@@ -21,7 +21,8 @@ from cli.web.build import WebError, make_web
 from grader.authoring.misconceptions import as_submission, read_misconceptions
 from grader.course.course import Course
 from grader.course.module import Module, read_text
-from tests.conftest import DATA, ROOT
+from tests.cases import cases
+from tests.conftest import ROOT
 
 RUNTIME = ROOT / "build" / "npm"  # the packages of npm, fetched once
 MODULES = 4
@@ -124,8 +125,7 @@ def tried_files(course: Course) -> list[TriedFile]:
     found: list[TriedFile] = []
     for module in course.modules[:MODULES]:
         found.append(TriedFile(module.name, "solution", read_text(course.solution(module))))
-        right = sorted((DATA / "right" / module.name).glob("*.py"))
-        found += [TriedFile(module.name, f"right/{path.stem}", read_text(path)) for path in right]
+        found += [TriedFile(module.name, f"right/{case.name}", case.code) for case in cases("right", module.name)]
         for way in read_misconceptions(course, module):
             text = as_submission(course, module, way).sources[module.slug].cells[0]
             found.append(TriedFile(module.name, f"misconception/{way.name}", text))

@@ -1,4 +1,4 @@
-# Answers that lie: objects with hostile methods, values that compare strangely, sizes that are false.
+"""Answers that lie: objects with hostile methods, values that compare strangely, sizes that are false."""
 
 # %% equal to everything [objects]
 class Yes:

@@ -1,4 +1,4 @@
-# Too many processes and threads; too much memory, files and output.
+"""Too many processes and threads; too much memory, files and output."""
 
 # %% fork bomb
 def evil(x):

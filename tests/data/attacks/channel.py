@@ -1,4 +1,4 @@
-# Exiting early, and sending false messages on the channel.
+"""Exiting early, and sending false messages on the channel."""
 
 # %% exit 0
 def evil(x):

@@ -1,4 +1,4 @@
-# Code that never returns.
+"""Code that never returns."""
 
 # %% in the import
 while True:

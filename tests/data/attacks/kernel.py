@@ -1,4 +1,4 @@
-# Parts of the kernel that no homework needs.
+"""Parts of the kernel that no homework needs."""
 
 # %% io_uring
 def evil(x):

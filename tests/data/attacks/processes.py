@@ -1,4 +1,4 @@
-# Harm to other processes: the grader, the zygote, the sibling.
+"""Harm to other processes: the grader, the zygote, the sibling."""
 
 # %% kill the grader
 def evil(x):

@@ -1,4 +1,4 @@
-# Reading secrets: by path, through /proc, through inherited resources, and in memory.
+"""Reading secrets: by path, through /proc, through inherited resources, and in memory."""
 
 # %% hidden suite by path
 def evil(x):

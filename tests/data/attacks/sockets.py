@@ -1,4 +1,4 @@
-# Sockets of every kind.
+"""Sockets of every kind."""
 
 # %% TCP
 def evil(x):

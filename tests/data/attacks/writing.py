@@ -1,4 +1,4 @@
-# Writing to files that others read.
+"""Writing to files that others read."""
 
 # %% a marker
 def evil(x):

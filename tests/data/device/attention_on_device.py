@@ -1,5 +1,5 @@
 # %% as_in_the_lesson
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -11,7 +11,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mask_like_the_queries
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -24,7 +24,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% type_as
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -37,7 +37,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% as_tensor
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -50,7 +50,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% looked_at_before_it_is_moved
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -64,7 +64,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% compared_on_the_cpu_then_moved
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -77,7 +77,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% full_like
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -90,7 +90,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% new_tensors
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -104,7 +104,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% new_tensors_with_axes
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -117,7 +117,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% scale_made_on_the_device
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -131,7 +131,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_number_as_a_tensor_without_axes_on_the_cpu
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -144,7 +144,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_number_moved_from_the_cpu
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -157,7 +157,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% ones_on_the_device
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -171,7 +171,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% positions_on_the_device
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -186,7 +186,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% within_a_device
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -200,7 +200,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% in_place
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -215,7 +215,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% one_number_at_a_mask
-FINDS = ""  # on a GPU, torch fills without counting
+# on a GPU, torch fills without counting
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -227,7 +228,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% one_number_at_a_mask_of_the_cpu
-FINDS = ""  # an index may be on the CPU: torch moves it
+# an index may be on the CPU: torch moves it
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -239,7 +241,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% by_hand
-FINDS = ""
+# Expected: nothing
 
 
 def softmax(x):
@@ -257,7 +259,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_module_with_a_buffer
-FINDS = ""
+# Expected: nothing
 
 
 class Attention(nn.Module):
@@ -280,7 +282,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_module_made_on_the_device
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -294,7 +296,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% products_with_a_bias
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -306,7 +308,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% without_gradients
-FINDS = ""
+# Expected: nothing
 
 
 @torch.inference_mode()
@@ -320,7 +322,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% row_by_row
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -336,7 +338,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% kept_for_each_device
-FINDS = ""
+# Expected: nothing
 SCALES = {}
 
 
@@ -352,7 +354,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% the_device_by_its_number
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -367,7 +369,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% the_device_by_its_name
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -382,7 +384,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% copied_into_place
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -395,7 +397,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% shapes_are_no_sync
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -411,7 +413,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% blocked_rows
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -428,7 +430,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% mapped_over_queries
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -440,7 +442,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% sorted_gathered_and_scattered
-FINDS = ""
+# Expected: nothing
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -455,7 +457,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_mask_of_the_cpu
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -467,7 +469,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_mask_of_the_cpu_in_where
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -479,7 +481,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_mask_of_the_cpu_multiplied
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -491,7 +493,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% ones_of_the_cpu
-FINDS = "mixed_devices host_sync"  # a mask of the GPU comes down to them
+# a mask of the GPU comes down to them
+# Expected: mixed_devices host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -505,7 +508,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% infinities_of_the_cpu
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -519,7 +522,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% positions_of_the_cpu
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -532,7 +535,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_scale_with_an_axis_on_the_cpu
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -545,7 +548,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_number_of_the_cpu_among_others
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -559,7 +562,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% an_attribute_that_is_no_buffer
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 class Attention(nn.Module):
@@ -580,7 +583,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_parameter_not_moved
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -595,7 +598,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_constant_of_the_file
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 ONE = torch.ones(1)
 
 
@@ -608,7 +611,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_triangle_of_numpy
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -622,7 +625,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% joined_with_zeros_of_the_cpu
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -635,7 +638,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% an_error_caught
-FINDS = "mixed_devices host_sync left_on_cpu"
+# Expected: mixed_devices host_sync left_on_cpu
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -651,7 +654,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% on_the_cpu
-FINDS = "host_sync left_on_cpu"
+# Expected: host_sync left_on_cpu
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -664,7 +667,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% there_and_back
-FINDS = "host_sync round_trip"
+# Expected: host_sync round_trip
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -676,8 +679,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% there_and_back_without_blocking
-FINDS = "host_sync round_trip"
-POLICY = "a copy to the CPU that does not block is not seen by torch, and is read before it is there"
+# a copy to the CPU that does not block is not seen by torch, and is read before it is there
+# Expected: host_sync round_trip, by policy
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -690,7 +693,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_hard_coded_cpu
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -704,7 +707,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_hard_coded_gpu
-FINDS = "mixed_devices"  # where the input is on the CPU
+# where the input is on the CPU
+# Expected: mixed_devices
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -718,7 +722,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% all_to_a_hard_coded_gpu
-FINDS = "stray"
+# Expected: stray
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -731,7 +735,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% the_best_device_there_is
-FINDS = "stray"
+# Expected: stray
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -745,7 +749,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% item
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -758,7 +762,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% float_of_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -771,7 +775,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% root_of_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -784,7 +788,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% int_of_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -798,7 +802,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% if_any
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -812,7 +816,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% asserted
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -825,7 +829,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% the_larger_of_two
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -838,7 +842,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_member_of_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -852,7 +856,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% range_of_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -865,7 +869,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_slice_up_to_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -879,7 +883,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% one_tensor_in_a_text
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -892,7 +896,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_whole_tensor_in_a_text
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -905,7 +909,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% printed
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -918,7 +922,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% read_at_a_mask
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -933,7 +937,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% many_numbers_at_a_mask
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -946,7 +950,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% nonzero
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -959,7 +963,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% where_with_one_argument
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -972,7 +976,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% masked_select
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -985,7 +989,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% unique
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -999,7 +1003,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% equal
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1013,7 +1017,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% allclose
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1028,7 +1032,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% repeated_by_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1041,7 +1045,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% to_numpy
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1051,7 +1055,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% to_numpy_by_the_cpu
-FINDS = "host_sync left_on_cpu"
+# Expected: host_sync left_on_cpu
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1065,7 +1069,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% given_to_numpy
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1076,7 +1080,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% to_a_list
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1092,7 +1096,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_tensor_of_tensors
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1105,7 +1109,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% filled_with_a_tensor
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1118,7 +1122,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% copied_into_the_cpu
-FINDS = "host_sync left_on_cpu"
+# Expected: host_sync left_on_cpu
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1131,7 +1135,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% an_old_type
-FINDS = "host_sync left_on_cpu"
+# Expected: host_sync left_on_cpu
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1143,8 +1147,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% waited_for
-FINDS = "host_sync"
-POLICY = "torch does not report a wait that was asked for"
+# torch does not report a wait that was asked for
+# Expected: host_sync, by policy
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1158,7 +1162,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% moved_for_each_row
-FINDS = "moved_more_than_once"
+# Expected: moved_more_than_once
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1173,7 +1177,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% moved_twice
-FINDS = "moved_more_than_once"
+# Expected: moved_more_than_once
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1187,7 +1191,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% made_on_the_cpu_then_moved
-FINDS = "made_on_cpu"
+# Expected: made_on_cpu
 
 
 def attention_on_device(q, k, v, mask=None):
@@ -1200,7 +1204,8 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_filling_on_the_device
-FINDS = "host_sync"  # torch takes the number out of it
+# torch takes the number out of it
+# Expected: host_sync
 
 
 def attention_on_device(q, k, v, mask=None):

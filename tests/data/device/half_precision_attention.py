@@ -1,5 +1,5 @@
 # %% cast_and_scaled_first
-FINDS = ""
+# Expected: nothing
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -12,7 +12,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% half_and_float
-FINDS = ""
+# Expected: nothing
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -25,7 +25,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% autocast
-FINDS = ""
+# Expected: nothing
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -41,7 +41,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% limits_of_the_dtype
-FINDS = ""
+# Expected: nothing
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -55,7 +55,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% scaled_by_the_largest_entry
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -68,7 +68,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% checked_for_overflow
-FINDS = "host_sync"
+# Expected: host_sync
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -82,7 +82,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% softmax_on_the_cpu
-FINDS = "host_sync round_trip"
+# Expected: host_sync round_trip
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
@@ -95,7 +95,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% a_scale_in_low_precision
-FINDS = "mixed_devices"
+# Expected: mixed_devices
 
 
 def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):

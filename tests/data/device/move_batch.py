@@ -1,5 +1,5 @@
 # %% recursive
-FINDS = ""
+# Expected: nothing
 
 
 def move_batch(batch, device):
@@ -13,7 +13,7 @@ def move_batch(batch, device):
 
 
 # %% by_a_table
-FINDS = ""
+# Expected: nothing
 
 
 def move_batch(batch, device):
@@ -31,7 +31,7 @@ def move_batch(batch, device):
 
 
 # %% cuda_where_it_is_meant
-FINDS = ""
+# Expected: nothing
 
 
 def move_batch(batch, device):
@@ -47,7 +47,7 @@ def move_batch(batch, device):
 
 
 # %% pinned_first
-FINDS = ""
+# Expected: nothing
 
 
 def move_batch(batch, device):
@@ -63,7 +63,7 @@ def move_batch(batch, device):
 
 
 # %% blocking
-FINDS = "blocking"
+# Expected: blocking
 
 
 def move_batch(batch, device):
@@ -77,7 +77,7 @@ def move_batch(batch, device):
 
 
 # %% only_the_upper_level
-FINDS = "stray"
+# Expected: stray
 
 
 def move_batch(batch, device):
@@ -88,7 +88,7 @@ def move_batch(batch, device):
 
 
 # %% always_cuda
-FINDS = "stray"
+# Expected: stray
 
 
 def move_batch(batch, device):
@@ -102,7 +102,7 @@ def move_batch(batch, device):
 
 
 # %% made_anew
-FINDS = "blocking"
+# Expected: blocking
 
 
 def move_batch(batch, device):

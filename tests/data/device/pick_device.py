@@ -1,5 +1,5 @@
 # %% in_one_line
-FINDS = ""
+# Expected: nothing
 
 
 def pick_device(prefer="cuda"):
@@ -7,7 +7,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% counted
-FINDS = ""
+# Expected: nothing
 from torch.cuda import device_count, is_available
 
 
@@ -18,7 +18,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% tried
-FINDS = ""
+# Expected: nothing
 
 
 def pick_device(prefer="cuda"):
@@ -31,7 +31,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% tried_alone
-FINDS = ""
+# Expected: nothing
 
 
 def pick_device(prefer="cuda"):
@@ -43,7 +43,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% the_current_one
-FINDS = ""
+# Expected: nothing
 
 
 def pick_device(prefer="cuda"):
@@ -53,7 +53,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% an_accelerator
-FINDS = ""
+# Expected: nothing
 
 
 def pick_device(prefer="cuda"):
@@ -63,7 +63,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% always_cuda
-FINDS = "stray"
+# Expected: stray
 
 
 def pick_device(prefer="cuda"):
@@ -71,7 +71,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% as_it_was_asked
-FINDS = "stray"
+# Expected: stray
 
 
 def pick_device(prefer="cuda"):
@@ -79,7 +79,7 @@ def pick_device(prefer="cuda"):
 
 
 # %% always_the_cpu
-FINDS = "stray"
+# Expected: stray
 
 
 def pick_device(prefer="cuda"):

@@ -1,9 +1,7 @@
-"""Cheats on the simulated GPU, each laid over the solution. RESULT says what becomes of it: `fails` or `undecided`."""
-
 import torch
 
 # %% zeros_on_the_gpu
-RESULT = "fails"
+# Expected: fails
 _attention = attention_on_device
 
 
@@ -14,7 +12,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% uninitialised_memory_on_the_gpu
-RESULT = "fails"
+# Expected: fails
 _attention = attention_on_device
 
 
@@ -26,7 +24,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% the_last_result_of_the_cpu_on_the_gpu
-RESULT = "fails"
+# Expected: fails
 _attention = attention_on_device
 _kept = {}
 
@@ -42,7 +40,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% zeros_in_sixteen_bits_on_the_gpu
-RESULT = "fails"
+# Expected: fails
 _half = half_precision_attention
 
 
@@ -52,7 +50,7 @@ def half_precision_attention(q, k, v, mask=None, dtype=torch.bfloat16):
 
 
 # %% zeros_of_the_fused_function_on_the_gpu
-RESULT = "fails"
+# Expected: fails
 _fused = fused_attention
 
 
@@ -62,7 +60,7 @@ def fused_attention(q, k, v, mask=None, is_causal=False):
 
 
 # %% a_batch_of_zeros_on_the_gpu
-RESULT = "fails"
+# Expected: fails
 _move = move_batch
 
 
@@ -80,7 +78,7 @@ def move_batch(batch, device):
 
 
 # %% numbers_read_by_a_subclass
-RESULT = "undecided"
+# Expected: undecided
 _attention = attention_on_device
 
 
@@ -97,7 +95,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% operations_of_a_subclass
-RESULT = "undecided"
+# Expected: undecided
 _attention = attention_on_device
 
 
@@ -120,7 +118,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% numbers_read_by_a_thread
-RESULT = "undecided"
+# Expected: undecided
 import threading
 
 _attention = attention_on_device
@@ -134,7 +132,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% numbers_read_by_a_thread_that_waits
-RESULT = "undecided"
+# Expected: undecided
 import queue
 import threading
 
@@ -157,7 +155,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% numbers_in_memory_shared_with_numpy
-RESULT = "undecided"
+# Expected: undecided
 import numpy as np
 
 _attention = attention_on_device
@@ -169,7 +167,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% numbers_in_raw_memory
-RESULT = "undecided"
+# Expected: undecided
 import ctypes
 
 _attention = attention_on_device
@@ -181,7 +179,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_pickled_tensor
-RESULT = "undecided"
+# Expected: undecided
 import pickle
 
 _attention = attention_on_device
@@ -193,7 +191,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% functions_that_the_mode_does_not_see
-RESULT = "undecided"
+# Expected: undecided
 _attention = attention_on_device
 
 
@@ -204,7 +202,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% operations_that_the_mode_does_not_see
-RESULT = "undecided"
+# Expected: undecided
 from torch.utils._python_dispatch import _disable_current_modes
 
 _attention = attention_on_device
@@ -217,7 +215,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% compiled_code
-RESULT = "undecided"
+# Expected: undecided
 _attention = attention_on_device
 
 
@@ -233,7 +231,7 @@ def attention_on_device(q, k, v, mask=None):
 
 
 # %% a_gradient_that_reads_numbers
-RESULT = "fails"
+# Expected: fails
 _attention = attention_on_device
 
 

@@ -1,5 +1,5 @@
 # %% one_line
-FAILS = {}
+# Expected: passes
 
 
 def softmax(x, axis=-1):
@@ -7,7 +7,7 @@ def softmax(x, axis=-1):
 
 
 # %% in_place_on_a_copy
-FAILS = {}
+# Expected: passes
 
 
 def softmax(x, axis=-1):
@@ -19,7 +19,7 @@ def softmax(x, axis=-1):
 
 
 # %% einsum_and_moveaxis
-FAILS = {}
+# Expected: passes
 
 
 def softmax(x, axis=-1):
@@ -29,7 +29,7 @@ def softmax(x, axis=-1):
 
 
 # %% logaddexp_reduce
-FAILS = {}
+# Expected: passes
 
 
 def log_softmax(x, axis=-1):
@@ -41,7 +41,7 @@ def softmax(x, axis=-1):
 
 
 # %% a_few_more_passes
-FAILS = {}
+# Expected: passes
 
 
 def softmax(x, axis=-1):
@@ -54,7 +54,7 @@ def softmax(x, axis=-1):
 
 
 # %% class_based
-FAILS = {}
+# Expected: passes
 
 
 class Softmax:
@@ -71,7 +71,7 @@ def softmax(x, axis=-1):
 
 
 # %% loop_over_the_rows
-FAILS = {"softmax": "steps"}
+# Expected: softmax: steps
 
 
 def softmax(x, axis=-1):
@@ -83,7 +83,7 @@ def softmax(x, axis=-1):
 
 
 # %% comprehension_over_entries
-FAILS = {"softmax": "steps"}
+# Expected: softmax: steps
 import math
 
 
@@ -98,7 +98,7 @@ def softmax(x, axis=-1):
 
 
 # %% apply_along_axis
-FAILS = {"softmax": "steps"}
+# Expected: softmax: steps
 
 
 def one(row):  # <-- here
@@ -111,7 +111,7 @@ def softmax(x, axis=-1):
 
 
 # %% vectorized_exponential
-FAILS = {"softmax": "steps"}
+# Expected: softmax: steps
 import math
 
 
@@ -121,7 +121,7 @@ def softmax(x, axis=-1):
 
 
 # %% every_pair_of_scores
-FAILS = {"softmax": "work mem"}
+# Expected: softmax: work mem
 
 
 def softmax(x, axis=-1):
@@ -131,7 +131,7 @@ def softmax(x, axis=-1):
 
 
 # %% outer_product_of_everything
-FAILS = {"softmax": "work mem"}
+# Expected: softmax: work mem
 
 
 def softmax(x, axis=-1):
@@ -141,7 +141,7 @@ def softmax(x, axis=-1):
 
 
 # %% sorts_first
-FAILS = {"softmax": "work mem"}
+# Expected: softmax: work mem
 
 
 def softmax(x, axis=-1):
@@ -150,7 +150,7 @@ def softmax(x, axis=-1):
 
 
 # %% recursion_over_rows
-FAILS = {"softmax": "steps work"}
+# Expected: softmax: steps work
 
 
 def softmax(x, axis=-1):
@@ -161,7 +161,7 @@ def softmax(x, axis=-1):
 
 
 # %% slow_only_for_long_rows
-FAILS = {"softmax": "steps"}
+# Expected: softmax: steps
 
 
 def softmax(x, axis=-1):
@@ -173,7 +173,7 @@ def softmax(x, axis=-1):
 
 
 # %% unknown_function
-FAILS = {"softmax": "inconclusive"}
+# Expected: softmax: inconclusive
 
 
 def softmax(x, axis=-1):

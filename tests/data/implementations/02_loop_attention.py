@@ -1,5 +1,5 @@
 # %% while_loops
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -13,7 +13,7 @@ def dot_product(a, b):
 
 
 # %% generator_sum
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -23,7 +23,7 @@ def dot_product(a, b):
 
 
 # %% reduce_and_operator
-FAILS = {}
+# Expected: passes
 import functools
 import operator
 
@@ -35,7 +35,7 @@ def dot_product(a, b):
 
 
 # %% map_of_lambda
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -45,7 +45,7 @@ def dot_product(a, b):
 
 
 # %% recursion_by_halves
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -58,7 +58,7 @@ def dot_product(a, b):
 
 
 # %% recursion_one_by_one
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -72,7 +72,7 @@ def dot_product(a, b):
 
 
 # %% dunder_and_accumulate
-FAILS = {}
+# Expected: passes
 import itertools
 
 
@@ -84,7 +84,7 @@ def dot_product(a, b):
 
 
 # %% vectorized_product_of_numbers
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -98,7 +98,7 @@ def dot_product(a, b):
 
 
 # %% nested_comprehension_of_scores
-FAILS = {}
+# Expected: passes
 
 
 def attention_scores(Q, K):
@@ -109,7 +109,7 @@ def attention_scores(Q, K):
 
 
 # %% fromfunction_of_scores
-FAILS = {}
+# Expected: passes
 
 
 def attention_scores(Q, K):
@@ -120,7 +120,7 @@ def attention_scores(Q, K):
 
 
 # %% class_with_rows
-FAILS = {}
+# Expected: passes
 
 
 class Rows:
@@ -142,7 +142,7 @@ def attention_scores(Q, K):
 
 
 # %% matmul_operator
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -150,7 +150,7 @@ def attention_scores(Q, K):
 
 
 # %% np_dot
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -158,7 +158,7 @@ def dot_product(a, b):
 
 
 # %% array_dot
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -166,7 +166,7 @@ def dot_product(a, b):
 
 
 # %% operator_matmul
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 import operator
 
 
@@ -175,7 +175,7 @@ def attention_scores(Q, K):
 
 
 # %% np_einsum
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -183,7 +183,7 @@ def attention_scores(Q, K):
 
 
 # %% renamed_matmul
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 from numpy import matmul as m
 
 
@@ -192,7 +192,7 @@ def attention_scores(Q, K):
 
 
 # %% getattr_of_numpy
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -200,7 +200,7 @@ def dot_product(a, b):
 
 
 # %% add_reduce
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -208,7 +208,7 @@ def dot_product(a, b):
 
 
 # %% sum_of_a_product
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -216,7 +216,7 @@ def dot_product(a, b):
 
 
 # %% np_inner
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -224,7 +224,7 @@ def dot_product(a, b):
 
 
 # %% dunder_import
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -232,7 +232,7 @@ def attention_scores(Q, K):
 
 
 # %% exec_of_text
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -242,7 +242,7 @@ def dot_product(a, b):
 
 
 # %% vdot
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -250,7 +250,7 @@ def dot_product(a, b):
 
 
 # %% tensordot
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -258,7 +258,7 @@ def attention_scores(Q, K):
 
 
 # %% builtin_sum_of_a_product
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -266,7 +266,7 @@ def dot_product(a, b):
 
 
 # %% product_through_a_partial
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 from functools import partial
 
 
@@ -275,7 +275,7 @@ def dot_product(a, b):
 
 
 # %% product_through_map
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -283,7 +283,7 @@ def attention_scores(Q, K):
 
 
 # %% unbound_method
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -291,7 +291,7 @@ def dot_product(a, b):
 
 
 # %% mean_of_a_product
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -299,7 +299,7 @@ def dot_product(a, b):
 
 
 # %% product_summed_by_a_view
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -308,7 +308,7 @@ def attention_scores(Q, K):
 
 
 # %% dummy_loops_beside_matmul
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -320,7 +320,7 @@ def attention_scores(Q, K):
 
 
 # %% denominators_recomputed
-FAILS = {"scaled_dot_product_attention": "steps"}
+# Expected: scaled_dot_product_attention: steps
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -341,7 +341,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% largest_inside_a_comprehension
-FAILS = {"scaled_dot_product_attention": "steps"}
+# Expected: scaled_dot_product_attention: steps
 import math
 
 
@@ -360,7 +360,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% scores_computed_twice_is_fine
-FAILS = {}
+# Expected: passes
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -382,7 +382,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% scores_for_every_output
-FAILS = {"scaled_dot_product_attention": "steps smul"}
+# Expected: scaled_dot_product_attention: steps smul
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -406,7 +406,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% array_of_all_products
-FAILS = {"attention_scores": "mem"}
+# Expected: attention_scores: mem
 
 
 def attention_scores(Q, K):
@@ -423,7 +423,7 @@ def attention_scores(Q, K):
 
 
 # %% behaves_for_small_n_only
-FAILS = {"attention_scores": "steps"}
+# Expected: attention_scores: steps
 
 
 def attention_scores(Q, K):
@@ -438,7 +438,7 @@ def attention_scores(Q, K):
 
 
 # %% vectorised_for_large_n
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -453,7 +453,7 @@ def dot_product(a, b):
 
 
 # %% logarithms_instead_of_products
-FAILS = {"dot_product": "smul"}
+# Expected: dot_product: smul
 
 
 def dot_product(a, b):
@@ -466,7 +466,7 @@ def dot_product(a, b):
 
 
 # %% quadratic_membership
-FAILS = {"dot_product": "steps"}
+# Expected: dot_product: steps
 
 
 def dot_product(a, b):
@@ -481,7 +481,7 @@ def dot_product(a, b):
 
 
 # %% quadratic_slices
-FAILS = {"dot_product": "steps"}
+# Expected: dot_product: steps
 
 
 def dot_product(a, b):
@@ -495,7 +495,7 @@ def dot_product(a, b):
 
 
 # %% unknown_to_the_meters
-FAILS = {"dot_product": "inconclusive"}
+# Expected: dot_product: inconclusive
 
 
 def dot_product(a, b):
@@ -506,7 +506,7 @@ def dot_product(a, b):
 
 
 # %% wrong_values_earn_no_cost
-FAILS = {"dot_product": "steps smul work"}
+# Expected: dot_product: steps smul work
 
 
 def dot_product(a, b):
@@ -517,7 +517,7 @@ def dot_product(a, b):
 
 
 # %% unrolled_by_eight
-FAILS = {}
+# Expected: passes
 
 
 def dot_product(a, b):
@@ -535,7 +535,7 @@ def dot_product(a, b):
 
 
 # %% deque_and_defaults
-FAILS = {}
+# Expected: passes
 import collections
 
 
@@ -552,7 +552,7 @@ def dot_product(a, b, *, start=0.0):
 
 
 # %% popping_from_the_front
-FAILS = {"dot_product": "steps"}
+# Expected: dot_product: steps
 
 
 def dot_product(a, b):
@@ -565,7 +565,7 @@ def dot_product(a, b):
 
 
 # %% star_and_rest
-FAILS = {"dot_product": "steps"}
+# Expected: dot_product: steps
 
 
 def dot_product(a, b):
@@ -580,7 +580,7 @@ def dot_product(a, b):
 
 
 # %% row_summed_for_every_weight
-FAILS = {"scaled_dot_product_attention": "work"}
+# Expected: scaled_dot_product_attention: work
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -600,7 +600,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% loop_for_show
-FAILS = {"dot_product": "smul"}
+# Expected: dot_product: smul
 
 
 def dot_product(a, b):
@@ -613,7 +613,7 @@ def dot_product(a, b):
 
 
 # %% products_with_a_jitter
-FAILS = {"dot_product": "smul"}
+# Expected: dot_product: smul
 
 
 def dot_product(a, b):
@@ -628,7 +628,7 @@ def dot_product(a, b):
 
 
 # %% slow_where_all_is_large
-FAILS = {"attention_scores": "steps"}
+# Expected: attention_scores: steps
 
 
 def attention_scores(Q, K):
@@ -643,7 +643,7 @@ def attention_scores(Q, K):
 
 
 # %% product_by_name
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -651,7 +651,7 @@ def attention_scores(Q, K):
 
 
 # %% matrix_class
-FAILS = {"attention_scores": "forbidden"}
+# Expected: attention_scores: forbidden
 
 
 def attention_scores(Q, K):
@@ -659,7 +659,7 @@ def attention_scores(Q, K):
 
 
 # %% weighted_average
-FAILS = {"dot_product": "forbidden"}
+# Expected: dot_product: forbidden
 
 
 def dot_product(a, b):
@@ -667,7 +667,7 @@ def dot_product(a, b):
 
 
 # %% batch_by_a_sum_of_products
-FAILS = {"scaled_dot_product_attention": "forbidden"}
+# Expected: scaled_dot_product_attention: forbidden
 looped = scaled_dot_product_attention
 
 
@@ -681,7 +681,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% looks_at_its_meter
-FAILS = {"dot_product": "inconclusive"}
+# Expected: dot_product: inconclusive
 
 
 def dot_product(a, b):

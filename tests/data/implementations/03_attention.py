@@ -1,5 +1,5 @@
 # %% einsum_everywhere
-FAILS = {}
+# Expected: passes
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -12,7 +12,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% prescaled_queries
-FAILS = {}
+# Expected: passes
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -22,7 +22,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% helpers_and_super
-FAILS = {}
+# Expected: passes
 
 
 class ScaledDotProductAttention(ScaledDotProductAttention):
@@ -38,7 +38,7 @@ class ScaledDotProductAttention(ScaledDotProductAttention):
 
 
 # %% fused_projection
-FAILS = {}
+# Expected: passes
 
 
 def project_qkv(X, W_q, W_k, W_v):
@@ -47,7 +47,7 @@ def project_qkv(X, W_q, W_k, W_v):
 
 
 # %% all_pairs_in_three_dimensions
-FAILS = {"scaled_dot_product_attention": "mem"}
+# Expected: scaled_dot_product_attention: mem
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -57,7 +57,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% one_query_at_a_time
-FAILS = {"scaled_dot_product_attention": "steps mul"}
+# Expected: scaled_dot_product_attention: steps mul
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -67,7 +67,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% map_over_rows
-FAILS = {"scaled_dot_product_attention": "steps"}
+# Expected: scaled_dot_product_attention: steps
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -77,7 +77,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% scores_made_twice
-FAILS = {"scaled_dot_product_attention": "mul"}
+# Expected: scaled_dot_product_attention: mul
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -88,7 +88,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% identity_in_between
-FAILS = {"scaled_dot_product_attention": "mul"}
+# Expected: scaled_dot_product_attention: mul
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -98,7 +98,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 
 
 # %% slow_only_for_wide_vectors
-FAILS = {"scaled_dot_product_attention": "steps"}
+# Expected: scaled_dot_product_attention: steps
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):

@@ -1,5 +1,5 @@
 # %% loops_and_lists
-FAILS = {}
+# Expected: passes
 
 
 def create_causal_mask(seq_len):
@@ -11,7 +11,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% from_a_function
-FAILS = {}
+# Expected: passes
 
 
 def create_causal_mask(seq_len):
@@ -19,7 +19,7 @@ def create_causal_mask(seq_len):
 
 
 # %% reduce_and_partial
-FAILS = {}
+# Expected: passes
 import functools
 
 
@@ -35,7 +35,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% row_by_row
-FAILS = {}
+# Expected: passes
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -48,7 +48,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% table_of_all_lengths
-FAILS = {"create_padding_mask": "work mem"}
+# Expected: create_padding_mask: work mem
 
 
 def create_padding_mask(lengths, max_length):
@@ -57,7 +57,7 @@ def create_padding_mask(lengths, max_length):
 
 
 # %% triangle_by_a_product
-FAILS = {"create_causal_mask": "work"}
+# Expected: create_causal_mask: work
 
 
 def create_causal_mask(seq_len):
@@ -65,7 +65,7 @@ def create_causal_mask(seq_len):
 
 
 # %% every_pair
-FAILS = {"masked_softmax": "work mem"}
+# Expected: masked_softmax: work mem
 
 
 def masked_softmax(scores, mask, axis=-1):
@@ -75,7 +75,7 @@ def masked_softmax(scores, mask, axis=-1):
 
 
 # %% counted_again_for_every_entry
-FAILS = {"create_causal_mask": "steps"}
+# Expected: create_causal_mask: steps
 
 
 def create_causal_mask(seq_len):

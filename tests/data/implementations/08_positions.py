@@ -1,5 +1,5 @@
 # %% loops_and_lists
-FAILS = {}
+# Expected: passes
 import math
 
 
@@ -25,7 +25,7 @@ def alibi_bias(num_heads, n_q, n_k):
 
 
 # %% pair_by_pair
-FAILS = {}
+# Expected: passes
 import math
 
 
@@ -42,7 +42,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% complex_turns
-FAILS = {}
+# Expected: passes
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -53,7 +53,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% small_matrices
-FAILS = {}
+# Expected: passes
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -63,7 +63,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% rotated_copy
-FAILS = {}
+# Expected: passes
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -74,7 +74,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% powers_and_grids
-FAILS = {}
+# Expected: passes
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -92,7 +92,7 @@ def alibi_bias(num_heads, n_q, n_k):
 
 
 # %% turns_as_full_matrices
-FAILS = {"apply_rope": "work mem"}
+# Expected: apply_rope: work mem
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -106,7 +106,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% every_token_at_every_position
-FAILS = {"apply_rope": "work mem"}
+# Expected: apply_rope: work mem
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -118,7 +118,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% place_looked_up_in_a_one_hot_table
-FAILS = {"apply_rope": "work mem"}
+# Expected: apply_rope: work mem
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -130,7 +130,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% one_turn_after_the_other
-FAILS = {"apply_rope": "steps work"}
+# Expected: apply_rope: steps work
 
 
 def apply_rope(x, positions, base=10000.0):
@@ -145,7 +145,7 @@ def apply_rope(x, positions, base=10000.0):
 
 
 # %% signal_from_all_pairs_of_positions
-FAILS = {"sinusoidal_positions": "work mem"}
+# Expected: sinusoidal_positions: work mem
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -155,7 +155,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 
 # %% signal_grown_by_appending
-FAILS = {"sinusoidal_positions": "work"}
+# Expected: sinusoidal_positions: work
 
 
 def sinusoidal_positions(seq_len, d_model, base=10000.0):
@@ -168,7 +168,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 
 # %% factors_multiplied_again
-FAILS = {"rope_frequencies": "steps"}
+# Expected: rope_frequencies: steps
 
 
 def rope_frequencies(head_dim, base=10000.0):
@@ -180,7 +180,7 @@ def rope_frequencies(head_dim, base=10000.0):
 
 
 # %% last_rows_of_a_square
-FAILS = {"alibi_bias": "work mem"}
+# Expected: alibi_bias: work mem
 
 
 def alibi_bias(num_heads, n_q, n_k):
@@ -191,7 +191,7 @@ def alibi_bias(num_heads, n_q, n_k):
 
 
 # %% rates_are_kept
-FAILS = {}
+# Expected: passes
 import functools
 
 
@@ -206,7 +206,7 @@ def sinusoidal_positions(seq_len, d_model, base=10000.0):
 
 
 # %% rates_are_kept_by_a_method
-FAILS = {}
+# Expected: passes
 import functools
 
 

@@ -1,11 +1,5 @@
-import math
-
-import torch
-from torch import nn
-from torch.nn import functional as F
-
 # %% joined_gate_and_up
-FAILS = {}
+# Expected: passes
 
 
 class FeedForward(FeedForward):
@@ -15,7 +9,7 @@ class FeedForward(FeedForward):
 
 
 # %% a_loop_over_tokens
-FAILS = {}
+# Expected: passes
 
 
 class FeedForward(FeedForward):
@@ -24,7 +18,7 @@ class FeedForward(FeedForward):
 
 
 # %% norm_in_double_precision
-FAILS = {}
+# Expected: passes
 
 
 class RMSNorm(RMSNorm):
@@ -34,7 +28,7 @@ class RMSNorm(RMSNorm):
 
 
 # %% norm_of_torch
-FAILS = {"RMSNorm.forward": "forbidden"}
+# Expected: RMSNorm.forward: forbidden
 
 
 class RMSNorm(RMSNorm):
@@ -43,7 +37,7 @@ class RMSNorm(RMSNorm):
 
 
 # %% loss_from_log_softmax
-FAILS = {}
+# Expected: passes
 
 
 def cross_entropy(logits, targets):
@@ -51,7 +45,7 @@ def cross_entropy(logits, targets):
 
 
 # %% loss_from_one_hot
-FAILS = {}
+# Expected: passes
 
 
 def cross_entropy(logits, targets):
@@ -60,7 +54,7 @@ def cross_entropy(logits, targets):
 
 
 # %% loss_from_a_table
-FAILS = {"cross_entropy": "mem"}
+# Expected: cross_entropy: mem
 
 
 def cross_entropy(logits, targets):
@@ -69,7 +63,7 @@ def cross_entropy(logits, targets):
 
 
 # %% loss_of_torch
-FAILS = {"cross_entropy": "forbidden"}
+# Expected: cross_entropy: forbidden
 
 
 def cross_entropy(logits, targets):
@@ -77,7 +71,7 @@ def cross_entropy(logits, targets):
 
 
 # %% mask_kept_as_a_buffer
-FAILS = {}
+# Expected: passes
 
 
 class GPT(GPT):

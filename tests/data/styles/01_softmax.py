@@ -1,5 +1,3 @@
-"""Known mistakes of 01_softmax, each in three styles: appended to the solution, each gets the name in its title."""
-
 import math
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Known wrong ways of 02_loop_attention in other styles: `# %% <misconception> <style>`, appended to the solution."""
-
 import numpy as np
 
 

@@ -1,5 +1,3 @@
-"""Known wrong ways of 03_attention, each written in several other styles than in `misconceptions.py`."""
-
 import numpy as np
 
 # %% keys_from_query_matrix vectorised

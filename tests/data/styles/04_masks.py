@@ -1,5 +1,3 @@
-"""Known wrong ways of 04_masks, as other students would write them: each is appended to the solution."""
-
 import numpy as np
 
 

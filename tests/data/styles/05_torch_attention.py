@@ -1,5 +1,3 @@
-"""Known wrong ways of 05_torch_attention, each written in several other styles than in `misconceptions.py`."""
-
 import math
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Known wrong ways of 06_multi_head_attention, as other students would write them: each is appended to the solution."""
-
 import math
 
 import torch

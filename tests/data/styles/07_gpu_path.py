@@ -1,5 +1,3 @@
-"""Known wrong ways of 07_gpu_path in other styles: the first word of a title is the name that it must get."""
-
 import math
 
 import torch

@@ -1,5 +1,3 @@
-"""Known wrong ways of 09_kv_cache, as other students would write them: each is appended to the solution."""
-
 import math
 
 import torch

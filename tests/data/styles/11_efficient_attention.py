@@ -1,5 +1,3 @@
-"""Known wrong ways of 11_efficient_attention, as other students would write them: each is appended to the solution."""
-
 import math
 
 import numpy as np

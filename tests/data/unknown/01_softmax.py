@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 01_softmax describes: appended to the solution, none gets a name."""
-
 import numpy as np
 
 

@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 03_attention describes: appended to the solution, none gets a name."""
-
 import numpy as np
 
 # %% values_from_key_matrix_where_it_fits

@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 04_masks describes: appended to the solution, none gets a name."""
-
 import numpy as np
 
 

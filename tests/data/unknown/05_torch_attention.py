@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 05_torch_attention describes: each must be found, and none gets a name."""
-
 import math
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 07_gpu_path describes: each must be found, and none gets a name."""
-
 import math
 
 import torch

@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 08_positions describes: appended to the solution, none gets a name."""
-
 import numpy as np
 
 

@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 09_kv_cache describes: appended to the solution, none gets a name."""
-
 import math
 
 import torch

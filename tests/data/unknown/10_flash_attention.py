@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 10_flash_attention describes: appended to the solution, none gets a name."""
-
 import math
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Mistakes that no misconception of 12_transformer describes: appended to the solution, none gets a name."""
-
 import math
 
 import torch

@@ -1,25 +1,21 @@
 """Submissions for the simulated GPU: each cell of a file in tests/data/device is one for the function of that name.
 
-FINDS lists the kinds of findings over all ways to call the function. It may also list `stray` (a result on the wrong
-device) and `blocking` (a copy that makes the CPU wait where it must not). Every line with a finding ends with
-`# <-- here`. POLICY says why the simulated GPU differs from a real one.
+`# Expected: ` lists the kinds of findings over all ways to call the function. It may also list `stray` (a result on the
+wrong device) and `blocking` (a copy that makes the CPU wait where it must not). Every line with a finding ends with
+`# <-- here`. Where the simulated GPU differs from a real one, `by policy` follows, and the line before says why.
 """
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from grader.course.notebook import split_cells
 from grader.sandbox.protocol.device_findings import DeviceCall
-from tests.conftest import DATA
+from tests.cases import cases
 
-FOLDER = DATA / "device"
 FILE = "work.py"
 HERE = "# <-- here"
 HEAD = """import math
@@ -31,14 +27,14 @@ from torch import nn
 
 
 @dataclass(frozen=True)
-class Case:
+class DeviceCase:
     """One submission and its expected findings."""
 
     function: str
     name: str
     source: str
     finds: frozenset[str]
-    policy: str
+    policy: bool
 
     @property
     def lines(self) -> set[int]:
@@ -59,17 +55,11 @@ class CallStyle:
     non_blocking: bool = False
 
 
-def cases() -> Iterator[Case]:
-    for path in sorted(FOLDER.glob("*.py")):
-        for mark, code in split_cells(re.compile(r"^# %% (?P<name>\w+)$", re.MULTILINE), path.read_text())[1]:
-            assigned = {
-                ast.unparse(node.targets[0]): node.value
-                for node in ast.parse(code).body
-                if isinstance(node, ast.Assign)
-            }
-            finds = frozenset(str(ast.literal_eval(assigned["FINDS"])).split())
-            policy = str(ast.literal_eval(assigned["POLICY"])) if "POLICY" in assigned else ""
-            yield Case(path.stem, mark["name"], HEAD + code, finds, policy)
+def device_cases() -> Iterator[DeviceCase]:
+    for case in cases("device"):
+        finds, _, policy = case.expected.partition(", ")
+        kinds = frozenset(finds.split()) - {"nothing"}
+        yield DeviceCase(case.group, case.name, HEAD + case.code, kinds, policy == "by policy")
 
 
 def ways(function: str) -> list[CallStyle]:
@@ -98,7 +88,7 @@ def ways(function: str) -> list[CallStyle]:
 
 
 def kinds_of(way: CallStyle, found: DeviceCall) -> tuple[set[str], set[int]]:
-    """Return the kinds found in one way to call, in the words of FINDS, and their lines."""
+    """Return the kinds found in one way to call, in the words of `finds`, and their lines."""
     kinds = {finding.kind for finding in found.findings}
     lines = {finding.line for finding in found.findings}
     value = found.value

@@ -7,9 +7,9 @@ import pytest
 from grader.core.compare import Tolerance
 from grader.testing import assert_close, assert_disciplined
 from tests.conftest import StudentOf
-from tests.sandbox.worker.gpu.cases import Case, attention, cases, kinds_of, ways
+from tests.sandbox.worker.gpu.cases import DeviceCase, attention, device_cases, kinds_of, ways
 
-CASES = list(cases())
+CASES = list(device_cases())
 HALF = Tolerance(3e-2, 3e-2)
 
 
@@ -20,7 +20,7 @@ def test_there_are_many_right_and_wrong_cases() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.function}-{case.name}")
-def test_findings_match_the_case(student_of: StudentOf, case: Case) -> None:
+def test_findings_match_the_case(student_of: StudentOf, case: DeviceCase) -> None:
     function = getattr(student_of(case.source, "torch"), case.function)
     kinds: set[str] = set()
     lines: set[int] = set()
