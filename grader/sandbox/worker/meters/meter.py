@@ -6,6 +6,7 @@ student's own results.
 
 from __future__ import annotations
 
+import array
 import collections
 import contextlib
 import functools
@@ -18,22 +19,30 @@ from typing import Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN, UNKNOWN_OPERATOR
+from grader.sandbox.worker.meters import containers
+from grader.sandbox.worker.meters.containers import CONTAINERS, TEXTS, length
 from grader.sandbox.worker.meters.counts import AssignmentTarget, Counts
-from grader.sandbox.worker.meters.values import BINARY, COMPARE, FLOATS, IN_PLACE, NUMBERS, UNARY, name_of, only_adds
+from grader.sandbox.worker.meters.values import BINARY, COMPARE, FLOATS, IN_PLACE, NUMBERS, UNARY, name_of
 
-SEQUENCES = (list, tuple, str, bytes)
+SEQUENCES = (list, tuple, *TEXTS, array.array)
+# Reading a number out of these is one step. From a dict it may take the hash of a tuple, from a deque a walk.
+QUICK_OWNERS = frozenset({np.ndarray, list, tuple, *TEXTS, array.array, range})
 PRODUCTS = ("*", "**")
 STUDENT = "mylab"  # the package of a student's modules; a notebook is __main__
 STUDENT_MODULES = ("__main__", STUDENT)
 _IN_STUDENT_MODULES = tuple(f"{name}." for name in STUDENT_MODULES)
-CONTAINERS = (list, tuple, str, bytes, bytearray, dict, set, frozenset, collections.deque)
-SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, collections.deque, type({}.values()))
 # Operators of these cost nothing: they build the types of annotations.
 PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(typing.Any)}
 PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
 CONTEXTS = np.errstate | contextlib.ContextDecorator  # callable, as they are decorators, too
+WATCHED_OWNERS = (
+    np.ndarray,
+    *containers.MOVING,
+    dict,
+    collections.deque,
+)  # whose assignments may cost more than a step
 LARGEST_INTEGER = 1 << 128
-LONGEST_TEXT = 100_000
+LONGEST_TEXT, LONGEST_TIMES = 100_000, 8
 PLAIN_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial)
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
@@ -105,7 +114,7 @@ class Meter(Counts):
         """Apply a comparison, `in` or `not in`."""
         self.at = at
         if name in ("in", "not in") and hasattr(type(b), "__next__") and not hasattr(type(b), "__contains__"):
-            b = self._ticking(at, b)
+            b = self.ticking(at, b)
         result = COMPARE[name](a, b)
         if isinstance(result, np.ndarray):
             self.worked(at, result.size)
@@ -113,16 +122,19 @@ class Meter(Counts):
         elif name in ("in", "not in"):
             if isinstance(b, np.ndarray | np.flatiter):
                 self.worked(at, int(np.size(b)))
-            elif isinstance(b, SLOW_LOOKUP):
-                self.walked(at, len(b))
+            elif size := containers.looked_up(a, b):
+                self.walked(at, size)
         elif isinstance(a, CONTAINERS) and isinstance(b, CONTAINERS):
-            self.walked(at, min(len(a), len(b)))
+            self.walked(at, containers.compared(a, b))
         return result
 
     def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply an operator in place, as in `a += b`."""
         self.at = at
-        if only_adds(name, a):  # `row += [x]` costs what it adds, not what is there already
+        if (size := containers.changed_in_place(name, a, b)) is not None:
+            self.walked(at, size)
+            return IN_PLACE[name](a, b)
+        if containers.adds_in_place(name, a):
             return IN_PLACE[name](a, self.counted(at, b))
         result = IN_PLACE[name](a, b)
         self.operated(at, name, a, b, result)
@@ -150,7 +162,7 @@ class Meter(Counts):
         """Return `owner[index]`."""
         self.at = at
         result = owner[index]
-        if type(result) in NUMBERS:
+        if type(result) in NUMBERS and type(owner) in QUICK_OWNERS:
             return result
         if type(owner) is np.ndarray and id(owner) not in self.known:
             self._made_array(at, owner)  # no hook sees what a loop in C hands out
@@ -158,8 +170,14 @@ class Meter(Counts):
             self._follow_products((owner,), result)
             self.copied(at, result)
             self.made(at, result)
-        elif type(index) is slice and isinstance(owner, SEQUENCES):
-            self.walked(at, len(result))
+        elif type(index) is slice:
+            if isinstance(owner, SEQUENCES):
+                self.walked(at, length(result))
+        elif type(index) is tuple:
+            if isinstance(owner, dict):
+                self.walked(at, containers.hashed(index))
+        elif isinstance(owner, collections.deque):
+            self.walked(at, containers.moved_items(owner, index))
         return result
 
     def attribute(self, at: int, owner: Any, name: str) -> Any:
@@ -177,6 +195,26 @@ class Meter(Counts):
         """Return a value of a chained comparison, which has no hook."""
         if isinstance(value, np.ndarray) and value.size > 1:
             self.unpriced(at, UNKNOWN_OPERATOR)
+        elif isinstance(value, CONTAINERS):
+            self.walked(at, containers.weight(value))
+        return value
+
+    def key(self, at: int, key: Any) -> Any:
+        """Return a key of a set or dict that is being written down."""
+        if type(key) is tuple:
+            self.walked(at, containers.hashed(key))
+        return key
+
+    def formatted(self, at: int, value: Any) -> Any:
+        """Return a value inside an f-string. A number is written in one step."""
+        if isinstance(value, CONTAINERS):
+            self.walked(at, containers.weight(value))
+        return value
+
+    def width(self, at: int, value: Any) -> Any:
+        """Return a value in the format of an f-string: it may be a width, which is filled with spaces."""
+        if type(value) in NUMBERS:
+            self.walked(at, abs(int(value)))
         return value
 
     def overwritten(self, at: int, owner: Any) -> Any:
@@ -191,7 +229,7 @@ class Meter(Counts):
         self.at = at
         if type(owner) is np.ndarray and id(owner) not in self.known:
             self._made_array(at, owner)
-        return AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
+        return AssignmentTarget(self, at, owner) if isinstance(owner, WATCHED_OWNERS) else owner
 
     def spread(self, at: int, iterable: Any) -> Any:
         """Count what a star unpacks."""
@@ -265,8 +303,8 @@ class Meter(Counts):
             self.remember_product(result)
 
     def _note_text(self, at: int, result: Any) -> None:
-        """Note a long text: it takes memory that is not counted."""
-        if type(result) is str and len(result) > LONGEST_TEXT:
+        """Note a text that is far longer than what the call was given: it takes memory that is not counted."""
+        if type(result) is str and len(result) > LONGEST_TEXT + LONGEST_TIMES * self.given_entries:
             self.unpriced(at, UNKNOWN)
 
     def _note_callbacks(self, at: int, function: Any, args: tuple[Any, ...]) -> None:
@@ -288,7 +326,7 @@ class Meter(Counts):
         return self.watched(at, value) if type(value) in PLAIN_FUNCTIONS else value
 
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
-        """Count an operator between two values, given its result."""
+        """Count an operator between two values, given its result. It may be a comparison, by the name `/`."""
         kind_a, kind_b = type(a), type(b)
         if kind_a in NUMBERS and kind_b in NUMBERS:
             if name in PRODUCTS and (kind_a in FLOATS or kind_b in FLOATS):
@@ -310,8 +348,10 @@ class Meter(Counts):
                     self.remember_sum(result)  # of logarithms
             self.made(at, result)
         elif isinstance(result, CONTAINERS):
-            self.walked(at, len(result))
+            self.walked(at, containers.combined(name, a, b, result))
             self._note_text(at, result)
+        elif isinstance(a, CONTAINERS) and isinstance(b, CONTAINERS):
+            self.walked(at, containers.compared(a, b))
         elif not (self._is_plain(a) and self._is_plain(b)):
             self.unpriced(at, UNKNOWN_OPERATOR)
 
@@ -364,12 +404,25 @@ class Meter(Counts):
         if isinstance(iterable, np.ndarray):
             self.walked(at, len(iterable) if iterable.ndim else 1)
             return iterable
-        if hasattr(type(iterable), "__len__"):
+        if isinstance(iterable, CONTAINERS):
+            self.walked(at, length(iterable))
+            return iterable
+        kind = type(iterable)
+        if hasattr(kind, "__len__") and (not _is_students(kind) or hasattr(kind, "keys")):
             self.walked(at, len(iterable))
             return iterable
-        return self._ticking(at, iterable)
+        return self.ticking(at, iterable)
 
-    def _ticking(self, at: int, iterable: Any) -> Iterator[Any]:
+    def counted_keys(self, at: int, iterable: Any) -> Any:
+        """Return an iterable of keys for C code to go through, as `counted` does. Each key is hashed, too."""
+        if isinstance(iterable, (list, tuple)):
+            self.walked(at, sum(map(containers.hashed, iterable)))
+        elif not hasattr(type(iterable), "__len__"):
+            return map(functools.partial(self.key, at), self.ticking(at, iterable))
+        return self.counted(at, iterable)
+
+    def ticking(self, at: int, iterable: Any) -> Iterator[Any]:
+        """Count each element when C code takes it."""
         for element in iterable:
             self.tick(at)
             yield element
