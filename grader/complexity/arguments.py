@@ -229,7 +229,7 @@ def _container(kind: str, parts: list[str], names: Mapping[str, int], rng: np.ra
         case "list":
             return numbers
         case "text":
-            return "".join(chr(ord("a") + one if one < 26 else 0x100 + one) for one in numbers)
+            return "".join(chr(ord("a") + one if one < 26 else 0x20000 + one) for one in numbers)
         case "dict":
             return {_word(one): one for one in numbers}
     words = [_word(one) for one in numbers]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
@@ -451,7 +450,6 @@ def _sizes(args: str) -> dict[str, Any]:
     return MERGES if "size m" in args else TWO if ";" in args else ONE
 
 
-@cache
 def _costs(spawner: Spawner, limit: Callable[[str], Any]) -> dict[str, Cost]:
     """Measure all cases at once; `limit` makes a limit of the highest terms."""
     table = {
@@ -469,16 +467,26 @@ def _one_degree_less(terms: str) -> str:
     return "n + m" if "m" in terms else "n" if "^2" in terms else "1"
 
 
+@pytest.fixture(scope="module")
+def exact(spawners: dict[Backend, Spawner]) -> dict[str, Cost]:
+    return _costs(spawners["numpy"], _exactly)
+
+
+@pytest.fixture(scope="module")
+def too_low(spawners: dict[Backend, Spawner]) -> dict[str, Cost]:
+    return _costs(spawners["numpy"], _one_degree_less)
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_highest_terms_are_those_that_a_reader_finds(spawners: dict[Backend, Spawner], name: str) -> None:
-    cost = _costs(spawners["numpy"], _exactly)[name]
+def test_highest_terms_are_those_that_a_reader_finds(exact: dict[str, Cost], name: str) -> None:
+    cost = exact[name]
     assert (cost.verdict, cost.message) == ("pass", ""), (cost.measured, cost.message)
     assert "grows like" not in (cost.measured, cost.message)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, terms, _) in CASES.items() if "^2" in terms or "n*m" in terms])
-def test_a_limit_one_degree_lower_is_broken(spawners: dict[Backend, Spawner], name: str) -> None:
-    cost = _costs(spawners["numpy"], _one_degree_less)[name]
+def test_a_limit_one_degree_lower_is_broken(too_low: dict[str, Cost], name: str) -> None:
+    cost = too_low[name]
     assert cost.verdict == "fail", (cost.measured, cost.message)
 
 
@@ -543,21 +551,21 @@ queue, numbers, lazy = collections.deque(x), array.array("l", x), Lazy(x)
 """
 
 
-@cache
-def _hidden_costs(spawner: Spawner) -> dict[str, Cost]:
+@pytest.fixture(scope="module")
+def hiding(spawners: dict[Backend, Spawner]) -> dict[str, Cost]:
     loop = textwrap.indent(PRELUDE + "for _ in x:\n    {}\nreturn len(x)", "    ")
     functions = [f"def f{at}(x, s, d):{loop.replace('{}', one)}" for at, one in enumerate(EXPRESSIONS)]
     table = {
         f"f{at}": {"args": ["list n", "text n below 9", "dict n"], **ONE, "points": 1, "steps": "n"}
         for at, _ in enumerate(EXPRESSIONS)
     }
-    found = measure(spawner, table, HIDING_SOURCE + "\n\n".join(functions))
+    found = measure(spawners["numpy"], table, HIDING_SOURCE + "\n\n".join(functions))
     return {one: found[f"f{at}"].costs[0] for at, one in enumerate(EXPRESSIONS)}
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_an_operation_on_a_container_cannot_hide_a_loop(spawners: dict[Backend, Spawner], expression: str) -> None:
-    cost = _hidden_costs(spawners["numpy"])[expression]
+def test_an_operation_on_a_container_cannot_hide_a_loop(hiding: dict[str, Cost], expression: str) -> None:
+    cost = hiding[expression]
     if expression in UNKNOWN:
         assert cost.verdict == "inconclusive"
         assert "whose cost is unknown" in cost.message

@@ -13,24 +13,22 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN, UNKNOWN_OPERATOR
 from grader.sandbox.worker.meters import containers
+from grader.sandbox.worker.meters.container_hooks import ContainerHooks, is_students
 from grader.sandbox.worker.meters.containers import CONTAINERS, TEXTS, length
-from grader.sandbox.worker.meters.counts import AssignmentTarget, Counts
+from grader.sandbox.worker.meters.counts import AssignmentTarget
 from grader.sandbox.worker.meters.values import BINARY, COMPARE, FLOATS, IN_PLACE, NUMBERS, UNARY, name_of
 
 SEQUENCES = (list, tuple, *TEXTS, array.array)
 # Reading a number out of these is one step. From a dict it may take the hash of a tuple, from a deque a walk.
 QUICK_OWNERS = frozenset({np.ndarray, list, tuple, *TEXTS, array.array, range})
 PRODUCTS = ("*", "**")
-STUDENT = "mylab"  # the package of a student's modules; a notebook is __main__
-STUDENT_MODULES = ("__main__", STUDENT)
-_IN_STUDENT_MODULES = tuple(f"{name}." for name in STUDENT_MODULES)
 # Operators of these cost nothing: they build the types of annotations.
 PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(typing.Any)}
 PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
@@ -53,7 +51,7 @@ PriceOf = Callable[[Any], "Callable[[Meter, int, Any, tuple[Any, ...], dict[str,
 HandlerOf = Callable[[Any], "Callable[[Meter, int, Any, tuple[Any, ...], dict[str, Any]], Any] | None"]
 
 
-class Meter(Counts):
+class Meter(ContainerHooks):
     """The hooks of rewritten code. Each one does what the student wrote, and counts it.
 
     Hooks and counts are one object: a hook runs for every operator, and one more attribute lookup would be slow.
@@ -112,6 +110,8 @@ class Meter(Counts):
 
     def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply a comparison, `in` or `not in`."""
+        if type(a) in NUMBERS and type(b) in NUMBERS:
+            return COMPARE[name](a, b)
         self.at = at
         if name in ("in", "not in") and hasattr(type(b), "__next__") and not hasattr(type(b), "__contains__"):
             b = self.ticking(at, b)
@@ -199,24 +199,6 @@ class Meter(Counts):
             self.walked(at, containers.weight(value))
         return value
 
-    def key(self, at: int, key: Any) -> Any:
-        """Return a key of a set or dict that is being written down."""
-        if type(key) is tuple:
-            self.walked(at, containers.hashed(key))
-        return key
-
-    def formatted(self, at: int, value: Any) -> Any:
-        """Return a value inside an f-string. A number is written in one step."""
-        if isinstance(value, CONTAINERS):
-            self.walked(at, containers.weight(value))
-        return value
-
-    def width(self, at: int, value: Any) -> Any:
-        """Return a value in the format of an f-string: it may be a width, which is filled with spaces."""
-        if type(value) in NUMBERS:
-            self.walked(at, abs(int(value)))
-        return value
-
     def overwritten(self, at: int, owner: Any) -> Any:
         """Return an owner of which one attribute, such as `flat`, is about to get other numbers."""
         if isinstance(owner, np.ndarray):
@@ -230,16 +212,6 @@ class Meter(Counts):
         if type(owner) is np.ndarray and id(owner) not in self.known:
             self._made_array(at, owner)
         return AssignmentTarget(self, at, owner) if isinstance(owner, WATCHED_OWNERS) else owner
-
-    def spread(self, at: int, iterable: Any) -> Any:
-        """Count what a star unpacks."""
-        return self.counted(at, iterable)
-
-    def unpacked(self, at: int, value: Any) -> Any:
-        """Count what `**` or a star in a pattern copies. The value may be anything, and stays what it is."""
-        if hasattr(type(value), "__len__") and not (isinstance(value, np.ndarray) and value.ndim == 0):
-            self.walked(at, len(value))
-        return value
 
     def hatched(self, at: int, name: str) -> None:
         """Note that exec or eval is about to run code that is not counted."""
@@ -292,8 +264,8 @@ class Meter(Counts):
         if kind is types.MethodType or kind is staticmethod:
             return self.is_own(function.__func__)
         if isinstance(function, type):
-            return _is_students(function) and not issubclass(function, LIBRARY_BASES)
-        if _is_students(kind):
+            return is_students(function) and not issubclass(function, LIBRARY_BASES)
+        if is_students(kind):
             return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
 
@@ -314,7 +286,7 @@ class Meter(Counts):
                 not callable(one)
                 or isinstance(one, type)
                 or _is_context(one)
-                or _is_students(type(one))
+                or is_students(type(one))
                 or self.is_own(one)
             ):
                 continue
@@ -358,7 +330,7 @@ class Meter(Counts):
     def _is_plain(self, value: Any) -> bool:
         """Whether operators of this value count themselves, or cost nothing."""
         kind = type(value)
-        return kind in PLAIN or isinstance(value, CONTAINERS) or _is_students(kind) or _is_tensor(value)
+        return kind in PLAIN or isinstance(value, CONTAINERS) or is_students(kind) or _is_tensor(value)
 
     def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
         """Count an operation on every entry. On numbers alone it is a single Python operation."""
@@ -399,44 +371,11 @@ class Meter(Counts):
 
         return counted
 
-    def counted(self, at: int, iterable: Any) -> Any:
-        """Return an iterable for C code to go through. Count it now if it has a length, else as it is used."""
-        if isinstance(iterable, np.ndarray):
-            self.walked(at, len(iterable) if iterable.ndim else 1)
-            return iterable
-        if isinstance(iterable, CONTAINERS):
-            self.walked(at, length(iterable))
-            return iterable
-        kind = type(iterable)
-        if hasattr(kind, "__len__") and (not _is_students(kind) or hasattr(kind, "keys")):
-            self.walked(at, len(iterable))
-            return iterable
-        return self.ticking(at, iterable)
-
-    def counted_keys(self, at: int, iterable: Any) -> Any:
-        """Return an iterable of keys for C code to go through, as `counted` does. Each key is hashed, too."""
-        if isinstance(iterable, (list, tuple)):
-            self.walked(at, sum(map(containers.hashed, iterable)))
-        elif not hasattr(type(iterable), "__len__"):
-            return map(functools.partial(self.key, at), self.ticking(at, iterable))
-        return self.counted(at, iterable)
-
-    def ticking(self, at: int, iterable: Any) -> Iterator[Any]:
-        """Count each element when C code takes it."""
-        for element in iterable:
-            self.tick(at)
-            yield element
-
 
 def _is_context(value: Any) -> bool:
     """Whether a value only changes settings for a while, such as `torch.no_grad()`."""
     kind, modes = type(value), sys.modules.get("torch.autograd.grad_mode")
     return isinstance(value, CONTEXTS) or getattr(modes, kind.__name__, None) is kind  # a class may claim any module
-
-
-def _is_students(kind: type) -> bool:
-    module = kind.__module__
-    return module in STUDENT_MODULES or module.startswith(_IN_STUDENT_MODULES)
 
 
 def _is_tensor(value: Any) -> bool:
