@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from grader.sandbox.worker.meters.meter import Meter
 
 PADDING = 40  # characters that a format may add to what it is given, before they count
+_SEQUENCES = (*MOVING, collections.deque)
+_WALKED = (*SETS, tuple)
 _BYTEARRAY = {"append", "extend", "insert", "pop", "remove", "reverse", "clear"}  # as a list has them
 _QUICK = {"add", "discard", "get", "setdefault", "items", "keys", "values", "pop", "popitem", "clear", "move_to_end"}
 _QUICK |= {"remove", "__contains__", "__getitem__"}
@@ -47,11 +49,13 @@ _UPDATING = {"update", "difference_update", "symmetric_difference_update"}
 def method_handler(function: Any) -> Handler | None:
     """Return the handler of a method written in C; None if its container does not make it slow."""
     owner, name = function.__self__, function.__name__
+    if type(owner) is np.ndarray:  # the fast path
+        return None
     if isinstance(owner, str | bytes) or (isinstance(owner, bytearray) and name not in _BYTEARRAY):
         return text_method
-    if isinstance(owner, (*MOVING, collections.deque)):
+    if isinstance(owner, _SEQUENCES):
         return handlers.get_item if name == "__getitem__" else None if name in _QUICK_IN_ORDER else list_method
-    if isinstance(owner, (*SETS, tuple)):
+    if isinstance(owner, _WALKED):
         return None if name in _QUICK else walk_all
     if isinstance(owner, re.Pattern):
         return by_pattern

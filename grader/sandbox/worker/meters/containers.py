@@ -18,6 +18,7 @@ IN_ORDER = (list, tuple, collections.deque)  # their items may be containers
 VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.items()))  # which are compared and combined as sets are
 SETS = (set, frozenset, dict, *VIEWS)
 VALUES: Any = type({}.values())
+ONE_BY_ONE = (*IN_ORDER, VALUES)  # what a look-up goes through
 CONTAINERS = (list, tuple, *TEXTS, array.array, *SETS, collections.deque)
 QUICK_KINDS = frozenset({*NUMBERS, type(None)})  # comparing or hashing these is one step
 # What makes a container longer or shorter in place, without going through all that it held before.
@@ -77,7 +78,7 @@ def looked_up(item: Any, container: Any) -> int | None:
         return hashed(item)
     if isinstance(container, range):  # only an integer is found by arithmetic
         return 0 if type(item) in (int, bool) else len(container)
-    if isinstance(container, (*IN_ORDER, VALUES)):
+    if isinstance(container, ONE_BY_ONE):
         size = len(container) if type(container) is VALUES else length(container)
         return size if type(item) in QUICK_KINDS else size + sum(compared(item, one) for one in container)
     return length(container) if isinstance(container, CONTAINERS) else None

@@ -52,7 +52,7 @@ class Counts:
         for key, one in kept.items():
             if (owner := one() if isinstance(one, weakref.ref) else one) is not None:
                 self.known[key] = weakref.ref(owner, functools.partial(_forget, self.known, key))
-        self.given_entries = weight(inputs)
+        self.given_entries = sum(weight(one) for one in inputs if type(one) in (str, list, tuple, dict))
         for array in arrays_in(inputs):
             owner = owner_of(array)
             self.known[id(owner)] = owner
