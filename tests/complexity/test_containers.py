@@ -7,6 +7,7 @@ highest terms must be these, with these factors.
 from __future__ import annotations
 
 import textwrap
+import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from grader.complexity.cost import Cost
 from grader.course.module import Backend
 from grader.sandbox.jail.spawner import Spawner
-from tests.complexity.measuring import measure
+from tests.complexity.measuring import line_of, measure
+from tests.conftest import ROOT
 
 IMPORTS = """
 import bisect, collections, copy, functools, heapq, itertools, operator, re
@@ -571,3 +573,42 @@ def test_an_operation_on_a_container_cannot_hide_a_loop(hiding: dict[str, Cost],
         assert "whose cost is unknown" in cost.message
     else:
         assert cost.verdict == "fail", (cost.measured, cost.message)
+
+
+# The contract of docs/authoring-reference.md ----------------------------------------------------------------
+
+COUNTS = """
+def count_words(words):
+    counts = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+"""
+COUNTS_EACH_WORD_AGAIN = """
+def count_words(words):
+    return {word: words.count(word) for word in set(words)}
+"""
+
+
+@pytest.fixture(scope="module")
+def documented() -> dict[str, Any]:
+    section = (ROOT / "docs" / "authoring-reference.md").read_text().partition("## Lists, dicts and texts")[2]
+    block = section.partition("```toml\n")[2].partition("```")[0]
+    contracts: dict[str, Any] = tomllib.loads(block)["complexity"]
+    return contracts
+
+
+def test_the_documented_contract_is_kept_by_one_pass(
+    spawners: dict[Backend, Spawner], documented: dict[str, Any]
+) -> None:
+    (cost,) = measure(spawners["numpy"], documented, COUNTS)["count_words"].costs
+    assert (cost.verdict, cost.measured) == ("pass", "n + 1")
+
+
+def test_the_documented_contract_is_broken_by_a_pass_for_each_word(
+    spawners: dict[Backend, Spawner], documented: dict[str, Any]
+) -> None:
+    (cost,) = measure(spawners["numpy"], documented, COUNTS, COUNTS_EACH_WORD_AGAIN)["count_words"].costs
+    assert (cost.verdict, cost.message) == ("fail", "5·n·v is more than n")
+    assert cost.place is not None
+    assert cost.place.line == line_of("words.count", COUNTS, COUNTS_EACH_WORD_AGAIN)
