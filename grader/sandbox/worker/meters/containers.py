@@ -80,7 +80,12 @@ def looked_up(item: Any, container: Any) -> int | None:
         return 0 if type(item) in (int, bool) else len(container)
     if isinstance(container, ONE_BY_ONE):
         size = len(container) if type(container) is VALUES else length(container)
-        return size if type(item) in QUICK_KINDS else size + sum(compared(item, one) for one in container)
+        if type(item) in QUICK_KINDS:
+            return size
+        if type(item) is str:  # the fast path: a list of words
+            letters = len(item)
+            return size + sum(min(letters, len(one)) for one in container if type(one) is str)
+        return size + sum(compared(item, one) for one in container)
     return length(container) if isinstance(container, CONTAINERS) else None
 
 
