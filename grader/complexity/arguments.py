@@ -16,6 +16,8 @@ CALL_NUMBER = "step"  # in repeated calls, the number of the call, from 0
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e-?\d+)?")
 _NAMED = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<spec>.*)")
 
+WORD = 4  # letters of a word: all have the same number, so that a text of N words has a length that N decides
+
 _OPERAND = r"(?:[0-9]+|[a-z]\w*)"
 _EXPRESSION = re.compile(rf"{_OPERAND}(?:[-+*/]{_OPERAND})*")
 _TOKEN = re.compile(rf"{_OPERAND}|[-+*/]")
@@ -80,6 +82,10 @@ def _below(parts: list[str]) -> list[str] | None:
     return [*parts[:-2], parts[-1]] if len(parts) > 2 and parts[-2] == "below" else None
 
 
+def _perhaps_below(parts: list[str]) -> list[str] | None:
+    return parts if len(parts) == 1 else _below(parts) if len(parts) == 3 else None
+
+
 def _positions(parts: list[str]) -> list[str] | None:
     match parts:
         case [count] | [count, "unsorted"]:
@@ -122,6 +128,21 @@ ARGUMENT_KINDS: dict[str, ArgumentKind] = {
     ),
     "tensorpositions": ArgumentKind("tensorpositions N", "the same as `positions`, as a torch tensor", _positions),
     "lengths": ArgumentKind("lengths B N", "list of B integers, each N - 1", _exactly(2)),
+    "text": ArgumentKind(
+        "text N below V", "string of N characters, of V different ones, each as often as the others", _perhaps_below
+    ),
+    "words": ArgumentKind(
+        "words N below V",
+        f"list of N words of {WORD} letters, of V different ones, each as often as the others",
+        _perhaps_below,
+    ),
+    "sentence": ArgumentKind(
+        "sentence N below V", f"the same words in one string, with spaces: {WORD + 1}·N - 1 characters", _perhaps_below
+    ),
+    "list": ArgumentKind(
+        "list N below V", "list of N integers from 0 to V - 1, each as often as the others, not sorted", _perhaps_below
+    ),
+    "dict": ArgumentKind("dict N", "dict from N words to the integers 0 to N - 1, not sorted", _exactly(1)),
     "size": ArgumentKind("size N", "the integer N", _exactly(1)),
     "value": ArgumentKind("value X", "the number X as a float, such as `value 2.5` or `value 1e-5`", _number),
     "none": ArgumentKind("none", "None", _exactly(0)),
@@ -193,9 +214,32 @@ def argument(spec: str, names: Mapping[str, int], rng: np.random.Generator) -> A
             return _made_positions(parts, names, rng)
         case "size":
             return size_of(parts[0], names)
+        case "text" | "words" | "sentence" | "list" | "dict":
+            return _container(kind, parts, names, rng)
         case _:  # lengths
             count, longest = _sizes(parts, names)
             return [longest - 1] * count
+
+
+def _container(kind: str, parts: list[str], names: Mapping[str, int], rng: np.random.Generator) -> Any:
+    """Make a text, list or dict. Costs must not depend on chance: so every different item is there equally often."""
+    count, *rest = _sizes([part for part in parts if part != "below"], names)
+    numbers: list[int] = rng.permutation(np.arange(count) % (rest[0] if rest else max(1, count))).tolist()
+    match kind:
+        case "list":
+            return numbers
+        case "text":
+            return "".join(chr(ord("a") + one if one < 26 else 0x20000 + one) for one in numbers)
+        case "dict":
+            return {_word(one): one for one in numbers}
+    words = [_word(one) for one in numbers]
+    return words if kind == "words" else " ".join(words)
+
+
+def _word(number: int) -> str:
+    """Return a word for a number: another one for each number below 26^WORD."""
+    spread = (number * 7919 + 12345) % 26**WORD  # neighbours look different, because 7919 and 26 share no factor
+    return "".join(chr(ord("a") + spread // 26**at % 26) for at in range(WORD))
 
 
 def script_argument(spec: str, names: Mapping[str, int], rng: np.random.Generator, times: int | None) -> ScriptArgument:

@@ -19,8 +19,8 @@ def words(text: str) -> frozenset[str]:
 # Modules that solutions need. Their functions are counted where they are called, or make a cost undecided.
 _PYTHON = """__future__ abc argparse array bisect builtins cmath collections collections.abc contextlib copy dataclasses
     decimal doctest enum fractions functools heapq inspect io itertools json logging math numbers operator os os.path
-    pathlib pprint random statistics string sys textwrap threading time timeit types typing typing_extensions unittest
-    warnings weakref"""
+    pathlib pprint random re statistics string sys textwrap threading time timeit types typing typing_extensions
+    unittest warnings weakref"""
 _NUMPY = """numpy numpy.exceptions numpy.fft numpy.lib.array_utils numpy.lib.stride_tricks numpy.linalg numpy.ma
     numpy.polynomial numpy.random numpy.testing numpy.typing"""
 _TORCH = """torch torch.amp torch.autograd torch.autograd.function torch.autograd.functional torch.backends
@@ -53,6 +53,8 @@ ONLY_THESE = {
     "threading": words("Lock RLock"),
     "weakref": words("WeakKeyDictionary WeakValueDictionary ref"),
     "os": words("environ path getcwd sep linesep cpu_count name"),
+    "re": words("""compile escape findall finditer fullmatch match search split sub subn Match Pattern error ASCII
+        IGNORECASE MULTILINE DOTALL VERBOSE UNICODE A I M S X U"""),
     "sys": words("""argv byteorder executable exit float_info getsizeof hash_info int_info
         maxsize path
         platform stderr stdin stdout version version_info"""),

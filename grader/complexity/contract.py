@@ -24,7 +24,8 @@ from grader.sandbox.protocol.script import NOTHING
 
 # The meters, and what each counts. Limits are shown and share points in this order.
 METERS: dict[str, str] = {
-    "steps": "steps of Python: bodies of loops, calls of own functions, elements that `sum`, `sorted` … go through",
+    "steps": "steps of Python: bodies of loops, calls of own functions, and the entries of lists, dicts, sets and texts"
+    " that an operation goes through",
     "smul": "multiplications that Python makes one by one, with at least one float",
     "mul": "all multiplications: those of `smul`, and those inside array operations and products",
     "flops": "arithmetic operations; a multiplication that is added to a sum is two",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,20 @@ def test_plain_values() -> None:
     assert made("lengths b n") == [2, 2]
     assert (made("size 2*n"), made("value -1e-5"), made("value 2")) == (6, -1e-5, 2.0)
     assert (made("none"), made("true"), made("false"), made("is_causal=true")) == (None, True, False, True)
+
+
+def test_containers_have_the_sizes_that_are_asked_for() -> None:
+    assert sorted(made("list n")) == [0, 1, 2]
+    assert collections.Counter(made("list 20 below d")) == {0: 5, 1: 5, 2: 5, 3: 5}
+    text, words = made("text 2*v below v"), made("words 50*n below v")
+    assert collections.Counter(collections.Counter(text).values()) == {2: 7}
+    assert (len(words), len(set(words)), {len(word) for word in words}) == (150, 7, {4})
+    assert len(set(made("text 60"))) == 60
+    assert len(set(made("words 5000"))) == 5000
+    assert len(made("sentence v below n").split(" ")) == 7
+    assert len(made("sentence v below n")) == 5 * 7 - 1
+    assert sorted(made("dict n").values()) == [0, 1, 2]
+    assert made("text n-3") == made("sentence n-3") == ""
 
 
 def test_repeated_calls_get_numbers_of_their_own() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import UNKNOWN
+from grader.sandbox.worker.meters.containers import length, stored, weight
 from grader.sandbox.worker.meters.rewrite import file_of
 from grader.sandbox.worker.meters.values import NUMBERS, arrays_in, owner_of
 
@@ -51,6 +52,7 @@ class Counts:
         for key, one in kept.items():
             if (owner := one() if isinstance(one, weakref.ref) else one) is not None:
                 self.known[key] = weakref.ref(owner, functools.partial(_forget, self.known, key))
+        self.given_entries = sum(weight(one) for one in inputs if type(one) in (str, list, tuple, dict))
         for array in arrays_in(inputs):
             owner = owner_of(array)
             self.known[id(owner)] = owner
@@ -186,7 +188,7 @@ def _forget(table: dict[int, Any], key: int, reference: Any) -> None:
 
 
 class AssignmentTarget:
-    """Replaces an array or list on the left of `=`, to count the assignment."""
+    """Replaces an array or container on the left of `=`, to count the assignment."""
 
     __slots__ = ("at", "meter", "owner")
 
@@ -196,16 +198,19 @@ class AssignmentTarget:
         self.owner = owner
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(self.owner, np.ndarray):
+            self.owner[index] = value
+            if not _is_single(index, self.owner.ndim):
+                self.meter.worked(self.at, int(np.size(self.owner[index])))
+            return
+        before = length(self.owner)
         self.owner[index] = value
-        if isinstance(self.owner, list):
-            if type(index) is slice:
-                self.meter.walked(self.at, len(self.owner[index]))
-        elif not _is_single(index, self.owner.ndim):
-            self.meter.worked(self.at, int(np.size(self.owner[index])))
+        self.meter.walked(self.at, stored(self.owner, index, before, length(self.owner)))
 
     def __delitem__(self, index: Any) -> None:
-        self.meter.walked(self.at, len(self.owner))
+        before = length(self.owner)
         del self.owner[index]
+        self.meter.walked(self.at, stored(self.owner, index, before, length(self.owner)))
 
 
 def _is_single(index: Any, ndim: int) -> bool:

@@ -6,34 +6,41 @@ student's own results.
 
 from __future__ import annotations
 
+import array
 import collections
 import contextlib
 import functools
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from grader.sandbox.protocol.call_names import LONG_INTEGERS, UNKNOWN, UNKNOWN_OPERATOR
-from grader.sandbox.worker.meters.counts import AssignmentTarget, Counts
-from grader.sandbox.worker.meters.values import BINARY, COMPARE, FLOATS, IN_PLACE, NUMBERS, UNARY, name_of, only_adds
+from grader.sandbox.worker.meters import containers
+from grader.sandbox.worker.meters.container_hooks import ContainerHooks, is_students
+from grader.sandbox.worker.meters.containers import CONTAINERS, TEXTS, length
+from grader.sandbox.worker.meters.counts import AssignmentTarget
+from grader.sandbox.worker.meters.values import BINARY, COMPARE, FLOATS, IN_PLACE, NUMBERS, UNARY, name_of
 
-SEQUENCES = (list, tuple, str, bytes)
+SEQUENCES = (list, tuple, *TEXTS, array.array)
+# Reading a number out of these is one step. From a dict it may take the hash of a tuple, from a deque a walk.
+QUICK_OWNERS = frozenset({np.ndarray, list, tuple, *TEXTS, array.array, range})
 PRODUCTS = ("*", "**")
-STUDENT = "mylab"  # the package of a student's modules; a notebook is __main__
-STUDENT_MODULES = ("__main__", STUDENT)
-_IN_STUDENT_MODULES = tuple(f"{name}." for name in STUDENT_MODULES)
-CONTAINERS = (list, tuple, str, bytes, bytearray, dict, set, frozenset, collections.deque)
-SLOW_LOOKUP: tuple[Any, ...] = (list, tuple, str, bytes, bytearray, range, collections.deque, type({}.values()))
 # Operators of these cost nothing: they build the types of annotations.
 PLAIN = NUMBERS | {type(None), type, types.GenericAlias, types.UnionType, type(typing.Any)}
 PLAIN |= {type(typing.Union[int, list[int]]), type(typing.Callable[[], int]), typing.TypeVar, type(...)}  # noqa: UP007
 CONTEXTS = np.errstate | contextlib.ContextDecorator  # callable, as they are decorators, too
+WATCHED_OWNERS = (
+    np.ndarray,
+    *containers.MOVING,
+    dict,
+    collections.deque,
+)  # whose assignments may cost more than a step
 LARGEST_INTEGER = 1 << 128
-LONGEST_TEXT = 100_000
+LONGEST_TEXT, LONGEST_TIMES = 100_000, 8
 PLAIN_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial)
 # A student's subclass of one of these runs library code, which does not count itself.
 LIBRARY_BASES = (list, dict, set, frozenset, map, filter, functools.partial, np.vectorize, np.ndarray)
@@ -44,7 +51,7 @@ PriceOf = Callable[[Any], "Callable[[Meter, int, Any, tuple[Any, ...], dict[str,
 HandlerOf = Callable[[Any], "Callable[[Meter, int, Any, tuple[Any, ...], dict[str, Any]], Any] | None"]
 
 
-class Meter(Counts):
+class Meter(ContainerHooks):
     """The hooks of rewritten code. Each one does what the student wrote, and counts it.
 
     Hooks and counts are one object: a hook runs for every operator, and one more attribute lookup would be slow.
@@ -103,9 +110,11 @@ class Meter(Counts):
 
     def compare(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply a comparison, `in` or `not in`."""
+        if type(a) in NUMBERS and type(b) in NUMBERS:
+            return COMPARE[name](a, b)
         self.at = at
         if name in ("in", "not in") and hasattr(type(b), "__next__") and not hasattr(type(b), "__contains__"):
-            b = self._ticking(at, b)
+            b = self.ticking(at, b)
         result = COMPARE[name](a, b)
         if isinstance(result, np.ndarray):
             self.worked(at, result.size)
@@ -113,16 +122,19 @@ class Meter(Counts):
         elif name in ("in", "not in"):
             if isinstance(b, np.ndarray | np.flatiter):
                 self.worked(at, int(np.size(b)))
-            elif isinstance(b, SLOW_LOOKUP):
-                self.walked(at, len(b))
+            elif size := containers.looked_up(a, b):
+                self.walked(at, size)
         elif isinstance(a, CONTAINERS) and isinstance(b, CONTAINERS):
-            self.walked(at, min(len(a), len(b)))
+            self.walked(at, containers.compared(a, b))
         return result
 
     def augment(self, at: int, name: str, a: Any, b: Any) -> Any:
         """Apply an operator in place, as in `a += b`."""
         self.at = at
-        if only_adds(name, a):  # `row += [x]` costs what it adds, not what is there already
+        if (size := containers.changed_in_place(name, a, b)) is not None:
+            self.walked(at, size)
+            return IN_PLACE[name](a, b)
+        if containers.adds_in_place(name, a):
             return IN_PLACE[name](a, self.counted(at, b))
         result = IN_PLACE[name](a, b)
         self.operated(at, name, a, b, result)
@@ -150,7 +162,7 @@ class Meter(Counts):
         """Return `owner[index]`."""
         self.at = at
         result = owner[index]
-        if type(result) in NUMBERS:
+        if type(result) in NUMBERS and type(owner) in QUICK_OWNERS:
             return result
         if type(owner) is np.ndarray and id(owner) not in self.known:
             self._made_array(at, owner)  # no hook sees what a loop in C hands out
@@ -158,8 +170,14 @@ class Meter(Counts):
             self._follow_products((owner,), result)
             self.copied(at, result)
             self.made(at, result)
-        elif type(index) is slice and isinstance(owner, SEQUENCES):
-            self.walked(at, len(result))
+        elif type(index) is slice:
+            if isinstance(owner, SEQUENCES):
+                self.walked(at, length(result))
+        elif type(index) is tuple:
+            if isinstance(owner, dict):
+                self.walked(at, containers.hashed(index))
+        elif isinstance(owner, collections.deque):
+            self.walked(at, containers.moved_items(owner, index))
         return result
 
     def attribute(self, at: int, owner: Any, name: str) -> Any:
@@ -177,6 +195,8 @@ class Meter(Counts):
         """Return a value of a chained comparison, which has no hook."""
         if isinstance(value, np.ndarray) and value.size > 1:
             self.unpriced(at, UNKNOWN_OPERATOR)
+        elif isinstance(value, CONTAINERS):
+            self.walked(at, containers.weight(value))
         return value
 
     def overwritten(self, at: int, owner: Any) -> Any:
@@ -191,17 +211,7 @@ class Meter(Counts):
         self.at = at
         if type(owner) is np.ndarray and id(owner) not in self.known:
             self._made_array(at, owner)
-        return AssignmentTarget(self, at, owner) if isinstance(owner, np.ndarray | list) else owner
-
-    def spread(self, at: int, iterable: Any) -> Any:
-        """Count what a star unpacks."""
-        return self.counted(at, iterable)
-
-    def unpacked(self, at: int, value: Any) -> Any:
-        """Count what `**` or a star in a pattern copies. The value may be anything, and stays what it is."""
-        if hasattr(type(value), "__len__") and not (isinstance(value, np.ndarray) and value.ndim == 0):
-            self.walked(at, len(value))
-        return value
+        return AssignmentTarget(self, at, owner) if isinstance(owner, WATCHED_OWNERS) else owner
 
     def hatched(self, at: int, name: str) -> None:
         """Note that exec or eval is about to run code that is not counted."""
@@ -254,8 +264,8 @@ class Meter(Counts):
         if kind is types.MethodType or kind is staticmethod:
             return self.is_own(function.__func__)
         if isinstance(function, type):
-            return _is_students(function) and not issubclass(function, LIBRARY_BASES)
-        if _is_students(kind):
+            return is_students(function) and not issubclass(function, LIBRARY_BASES)
+        if is_students(kind):
             return self.is_own(kind.__call__)
         return kind is functools._lru_cache_wrapper and self.is_own(function.__wrapped__)
 
@@ -265,8 +275,8 @@ class Meter(Counts):
             self.remember_product(result)
 
     def _note_text(self, at: int, result: Any) -> None:
-        """Note a long text: it takes memory that is not counted."""
-        if type(result) is str and len(result) > LONGEST_TEXT:
+        """Note a text that is far longer than what the call was given: it takes memory that is not counted."""
+        if type(result) is str and len(result) > LONGEST_TEXT + LONGEST_TIMES * self.given_entries:
             self.unpriced(at, UNKNOWN)
 
     def _note_callbacks(self, at: int, function: Any, args: tuple[Any, ...]) -> None:
@@ -276,7 +286,7 @@ class Meter(Counts):
                 not callable(one)
                 or isinstance(one, type)
                 or _is_context(one)
-                or _is_students(type(one))
+                or is_students(type(one))
                 or self.is_own(one)
             ):
                 continue
@@ -288,7 +298,7 @@ class Meter(Counts):
         return self.watched(at, value) if type(value) in PLAIN_FUNCTIONS else value
 
     def operated(self, at: int, name: str, a: Any, b: Any, result: Any) -> None:
-        """Count an operator between two values, given its result."""
+        """Count an operator between two values, given its result. It may be a comparison, by the name `/`."""
         kind_a, kind_b = type(a), type(b)
         if kind_a in NUMBERS and kind_b in NUMBERS:
             if name in PRODUCTS and (kind_a in FLOATS or kind_b in FLOATS):
@@ -310,15 +320,17 @@ class Meter(Counts):
                     self.remember_sum(result)  # of logarithms
             self.made(at, result)
         elif isinstance(result, CONTAINERS):
-            self.walked(at, len(result))
+            self.walked(at, containers.combined(name, a, b, result))
             self._note_text(at, result)
+        elif isinstance(a, CONTAINERS) and isinstance(b, CONTAINERS):
+            self.walked(at, containers.compared(a, b))
         elif not (self._is_plain(a) and self._is_plain(b)):
             self.unpriced(at, UNKNOWN_OPERATOR)
 
     def _is_plain(self, value: Any) -> bool:
         """Whether operators of this value count themselves, or cost nothing."""
         kind = type(value)
-        return kind in PLAIN or isinstance(value, CONTAINERS) or _is_students(kind) or _is_tensor(value)
+        return kind in PLAIN or isinstance(value, CONTAINERS) or is_students(kind) or _is_tensor(value)
 
     def elementwise(self, at: int, product: bool, operands: tuple[Any, ...], result: Any) -> None:
         """Count an operation on every entry. On numbers alone it is a single Python operation."""
@@ -359,31 +371,11 @@ class Meter(Counts):
 
         return counted
 
-    def counted(self, at: int, iterable: Any) -> Any:
-        """Return an iterable for C code to go through. Count it now if it has a length, else as it is used."""
-        if isinstance(iterable, np.ndarray):
-            self.walked(at, len(iterable) if iterable.ndim else 1)
-            return iterable
-        if hasattr(type(iterable), "__len__"):
-            self.walked(at, len(iterable))
-            return iterable
-        return self._ticking(at, iterable)
-
-    def _ticking(self, at: int, iterable: Any) -> Iterator[Any]:
-        for element in iterable:
-            self.tick(at)
-            yield element
-
 
 def _is_context(value: Any) -> bool:
     """Whether a value only changes settings for a while, such as `torch.no_grad()`."""
     kind, modes = type(value), sys.modules.get("torch.autograd.grad_mode")
     return isinstance(value, CONTEXTS) or getattr(modes, kind.__name__, None) is kind  # a class may claim any module
-
-
-def _is_students(kind: type) -> bool:
-    module = kind.__module__
-    return module in STUDENT_MODULES or module.startswith(_IN_STUDENT_MODULES)
 
 
 def _is_tensor(value: Any) -> bool:

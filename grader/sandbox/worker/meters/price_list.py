@@ -9,7 +9,6 @@ from __future__ import annotations
 import abc
 import argparse
 import array
-import bisect
 import builtins
 import cmath
 import collections
@@ -27,6 +26,7 @@ import logging
 import math
 import operator
 import pprint
+import re
 import statistics
 import string
 import sys
@@ -42,8 +42,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.sandbox.worker.meters import prices
+from grader.sandbox.worker.meters import container_calls, prices
 from grader.sandbox.worker.meters import special_calls as handlers
+from grader.sandbox.worker.meters.containers import CONTAINERS
 from grader.sandbox.worker.meters.prices import (
     DUNDERS,
     Price,
@@ -72,10 +73,14 @@ def handler_of(function: Any) -> Handler | None:
         return handlers.partial
     if kind is types.MethodDescriptorType:
         return handlers.unbound
-    if kind is types.MethodWrapperType and function.__name__ == "__getitem__":
-        return handlers.get_item
-    if kind is types.BuiltinMethodType:
-        return _method_handler(function)
+    if kind is types.MethodWrapperType:
+        return container_calls.special_method_handler(function)
+    if kind is types.WrapperDescriptorType and issubclass(function.__objclass__, CONTAINERS):
+        return handlers.unbound if function.__name__ in container_calls.SPECIAL else None
+    if issubclass(kind, types.BuiltinMethodType):  # which method is of a type derived from it differs by version
+        return container_calls.method_handler(function)
+    if kind is types.MethodType:
+        return container_calls.bound_handler(function)
     return None
 
 
@@ -87,7 +92,7 @@ def price_of(function: Any) -> Price | None:
     if "torch" in sys.modules and prices.is_torch(function):
         return prices.by_torch
     kind = type(function)
-    if kind is types.BuiltinMethodType:
+    if issubclass(kind, types.BuiltinMethodType):
         return _method_price(function)
     if kind is np.ufunc:  # one that the student made, or one that hides a product
         return elementwise if function.signature is None else prices.unmeasured_product
@@ -96,6 +101,8 @@ def price_of(function: Any) -> Price | None:
         return prices.dunder if name in DUNDERS else free if name in _OBJECT else None
     if kind is np.vectorize:
         return prices.vectorized
+    if kind is operator.itemgetter:
+        return prices.picked
     if kind in _FREE_KINDS:
         return free
     if isinstance(function, type):
@@ -113,24 +120,13 @@ def price_of(function: Any) -> Price | None:
 
 def may_call(function: Any, given: Any) -> bool:
     """Whether a library function may call one that it is given, unseen by the meter. Torch is watched."""
-    if type(given) in _FREE_KINDS or (_PRICES.get(id(given), (None, None))[1] is free):
+    if type(given) in _FREE_KINDS or (_PRICES.get(id(given), (None, None))[1] in (free, prices.keyed)):
         return False
     if id(function) in _KEEPERS or (isinstance(function, type) and issubclass(function, BaseException)):
         return False
-    if type(function) is types.BuiltinMethodType and type(function.__self__) in _KEEPING_OWNERS:
+    if isinstance(function, types.BuiltinMethodType) and type(function.__self__) in _KEEPING_OWNERS:
         return False
     return not ("torch" in sys.modules and (prices.is_torch(function) or prices.is_list_of_layers(given)))
-
-
-def _method_handler(function: Any) -> Handler | None:
-    owner, name = function.__self__, function.__name__
-    if isinstance(owner, list | collections.deque) and name not in ("append", "appendleft", "popleft", "clear"):
-        return handlers.get_item if name == "__getitem__" else handlers.list_method
-    if isinstance(owner, set | frozenset | dict | tuple) and name not in _QUICK:
-        return handlers.walk_all
-    if isinstance(owner, str | bytes):
-        return handlers.walk if name == "join" else handlers.walk_all
-    return handlers.walk_all if owner is dict and name == "fromkeys" else None
 
 
 def _method_price(function: Any) -> Price | None:
@@ -141,28 +137,27 @@ def _method_price(function: Any) -> Price | None:
     if isinstance(owner, np.ufunc):
         return prices.ufunc_method
     if owner is itertools.chain:
-        return free
+        return prices.chained
+    if isinstance(owner, dict | set | frozenset):
+        return prices.keyed
     if isinstance(owner, _FREE_OWNERS) or owner in (dict, str, int, float, object) or name == "__new__":
         return free
     return None
 
 
-_QUICK = {"add", "discard", "get", "setdefault", "items", "keys", "values", "pop", "popitem", "clear", "move_to_end"}
-_QUICK |= {"__contains__", "__getitem__"}
 _FREE_TYPES = {
     weakref.ref,
     *(np.dtype, np.errstate, np.finfo, np.iinfo, np.ndindex, np.ndenumerate, np.broadcast, np.nditer),
     *(int, float, bool, complex, range, slice, type, enumerate, zip, reversed),
-    *(itertools.product, itertools.chain, itertools.count, itertools.cycle, itertools.repeat, itertools.islice),
-    *(itertools.zip_longest, itertools.combinations, itertools.permutations, itertools.pairwise, itertools.compress),
+    *(itertools.chain, itertools.count, itertools.repeat, itertools.zip_longest, itertools.pairwise),
     *(functools.partial, operator.itemgetter, operator.attrgetter, fractions.Fraction),
     *(decimal.Decimal, memoryview, types.SimpleNamespace),
     *(contextlib.suppress, contextlib.nullcontext, contextlib.ExitStack, warnings.catch_warnings, io.StringIO),
     *(collections.ChainMap, collections.UserDict, types.MappingProxyType),
 }
 _FREE_KINDS = {operator.itemgetter, operator.attrgetter, types.GenericAlias}
-_FREE_OWNERS: tuple[type, ...] = (np.generic, int, float, complex, dict, str, bytes, tuple, range, list, set, slice)
-_FREE_OWNERS += (frozenset, collections.deque, types.GeneratorType, np.nditer, io.StringIO, array.array)
+_FREE_OWNERS: tuple[type, ...] = (np.generic, int, float, complex, str, bytes, tuple, range, list, slice)
+_FREE_OWNERS += (collections.deque, types.GeneratorType, np.nditer, io.StringIO, array.array, bytearray, re.Match)
 _FREE_MODULES: tuple[types.ModuleType, ...] = (
     argparse,
     contextlib,
@@ -274,15 +269,14 @@ def _python_prices() -> Iterator[tuple[Any, Price]]:
         if callable(function := getattr(math, name)) and not isinstance(function, type):
             yield function, {"sumprod": prices.sumprod, "dist": prices.sumprod}.get(name, free)
     yield from ((function, free) for function in vars(cmath).values() if callable(function))
-    plain = """getattr hasattr setattr delattr callable isinstance issubclass id hash len next print round
+    yield hash, prices.keyed
+    plain = """getattr hasattr setattr delattr callable isinstance issubclass id len next print round
         ord chr bin hex __import__ type vars"""
     yield from ((getattr(builtins, name), free) for name in plain.split())
-    yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache, itertools.tee))
-    yield from ((one, free) for one in (threading.Lock, threading.RLock, time.perf_counter_ns, time.monotonic, ascii))
-    yield from ((one, sorting) for one in (heapq.nlargest, heapq.nsmallest, heapq.heapify))
-    yield from (
-        (one, free) for one in (heapq.heappush, heapq.heappop, bisect.bisect, bisect.bisect_left, bisect.insort)
-    )
+    yield from ((one, free) for one in (functools.wraps, functools.lru_cache, functools.cache))
+    yield from ((one, free) for one in (threading.Lock, threading.RLock, time.perf_counter_ns, time.monotonic))
+    heaps = (heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace, heapq.merge)  # a logarithm is 1
+    yield from ((one, free) for one in (*heaps, re.compile, re.escape))
     yield from ((one, free) for one in (time.perf_counter, time.time, time.process_time, collections.namedtuple))
     yield from ((one, free) for one in (operator.index, operator.not_, operator.truth, operator.is_, warnings.warn))
     yield from ((one, free) for one in (contextlib.contextmanager, functools.singledispatch, functools.total_ordering))
@@ -297,7 +291,6 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     arrays = (np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.vectorize, np.frompyfunc)
     calling_too = (itertools.filterfalse, functools.cmp_to_key)
     yield from ((one, handlers.calls_its_argument) for one in (*calling, *calling_too, *arrays))
-    yield from ((one, handlers.to_text) for one in (str, repr, format))
     deep = (copy.deepcopy, dataclasses.asdict, dataclasses.astuple)
     yield from ((one, handlers.copy_object) for one in (copy.copy, *deep))
     yield sum, handlers.sum_up
@@ -307,6 +300,7 @@ def _handlers() -> Iterator[tuple[Any, Handler]]:
     yield np.piecewise, handlers.piecewise
     yield operator.getitem, handlers.get_item
     yield from ((one, handlers.runs_code) for one in (exec, eval, compile))
+    yield from container_calls.handler_table()
 
 
 # They keep or inspect a function that they are given, and never call it; `partial` is followed where it is called.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.sandbox.protocol.call_names import OWN_PATH, PREFIX, SUM, attention_in
+from grader.sandbox.worker.meters.containers import adds_in_place, hashed
 from grader.sandbox.worker.meters.values import arrays_in, name_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ DUNDERS = {
     **dict.fromkeys(("matmul", "rmatmul", "imatmul"), "@"),
     **dict.fromkeys(("add", "radd", "iadd"), "+"),
     **dict.fromkeys(("sub", "rsub", "isub"), "-"),
-    **dict.fromkeys(("truediv", "rtruediv", "itruediv", "floordiv", "mod", "and", "or", "xor"), "/"),
+    **dict.fromkeys(("and", "rand", "iand"), "&"),
+    **dict.fromkeys(("or", "ror", "ior"), "|"),
+    **dict.fromkeys(("xor", "rxor", "ixor"), "^"),
+    **dict.fromkeys(("truediv", "rtruediv", "itruediv", "floordiv", "mod"), "/"),
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"), "/"),
 }
 _SPEC = find_spec("torch")
@@ -292,8 +296,7 @@ def operation(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, 
     if len(args) == 1:
         elementwise(meter, at, function, args, kwargs, result)
     else:
-        name = function.__name__.strip("_")
-        meter.operated(at, DUNDERS.get(name, "+" if "concat" in name else "/"), args[0], args[1], result)
+        _operator(meter, at, function.__name__.strip("_").replace("concat", "add"), args, result)
 
 
 def dunder(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
@@ -301,4 +304,32 @@ def dunder(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, res
     operands = args if type(function) is types.WrapperDescriptorType else (function.__self__, *args)
     if function.__name__ in REFLECTED:
         operands = operands[::-1]
-    meter.operated(at, DUNDERS[function.__name__.strip("_")], operands[0], operands[-1], result)
+    _operator(meter, at, function.__name__.strip("_"), operands, result)
+
+
+def _operator(meter: Meter, at: int, name: str, operands: Args, result: Any) -> None:
+    """Count an operator by its name, such as `iadd`. In place, a list is only as expensive as what is added."""
+    symbol = DUNDERS.get(name, "/")
+    if name.startswith("i") and adds_in_place(symbol, operands[0]):
+        meter.counted(at, operands[-1])
+    else:
+        meter.operated(at, symbol, operands[0], operands[-1], result)
+
+
+def keyed(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """hash, and methods of dicts and sets that look up a key."""
+    for key in args[:1]:
+        meter.walked(at, hashed(key))
+
+
+def picked(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """operator.itemgetter: a slice is copied, an item is not."""
+    for index in function.__reduce__()[1]:
+        if type(index) is slice:
+            meter.walked(at, len(args[0][index]))
+
+
+def chained(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs, result: Any) -> None:
+    """chain.from_iterable: containers that are empty are gone through, too."""
+    if hasattr(type(args[0]), "__len__"):
+        meter.walked(at, len(args[0]))

@@ -175,11 +175,38 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self.hook("overwritten", node, node.value)
         return node
 
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        node.value = self.hook("formatted", node, self.visit(node.value))
+        for part in node.format_spec.values if isinstance(node.format_spec, ast.JoinedStr) else ():
+            if isinstance(part, ast.FormattedValue):
+                part.value = self.hook("width", node, self.visit(part.value))
+        return node
+
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         self.generic_visit(node)
         parts = zip(node.keys, node.values, strict=True)
         node.values = [self.hook("unpacked", value, value) if key is None else value for key, value in parts]
+        node.keys = [key and self.key(key) for key in node.keys]
         return node
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        self.generic_visit(node)
+        node.elts = [one if isinstance(one, ast.Starred) else self.key(one) for one in node.elts]
+        return node
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        self.generic_visit(node)
+        node.key = self.key(node.key)
+        return node
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        self.generic_visit(node)
+        node.elt = self.key(node.elt)
+        return node
+
+    def key(self, node: ast.expr) -> ast.expr:
+        """Return a key with a hook, unless it is written down as it is: only a tuple takes longer than a step."""
+        return node if isinstance(node, ast.Constant) else self.hook("key", node, node)
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
         self.generic_visit(node)

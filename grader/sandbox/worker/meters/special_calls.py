@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import itertools
 import math
 import operator
 import statistics
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Meter", int, Any, Args, Kwargs], Any]
 DEEPEST = 24  # containers inside each other, of which a copy is counted
+HASHING = (set, frozenset, collections.Counter)  # they hash each item that they are given
 # The keywords by which NumPy functions take a function to call.
 CALLED = {"func", "function", "func1d", "pyfunc"}
 
 
 def calls_its_argument(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
     """Functions that call their first argument: those calls must be counted too."""
+    if function in (filter, itertools.filterfalse) and len(args) > 1 and args[0] is None:
+        args = (None, meter.ticking(at, args[1]))  # what it leaves out is gone through, too
     args = (meter.watched(at, args[0]), *args[1:]) if args else args
     if function.__name__ == "accumulate":
         args = tuple(meter.watched(at, arg) if callable(arg) else arg for arg in args)
@@ -54,6 +58,10 @@ def piecewise(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) 
 def calls_on_demand(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
     """`iter(f, end)`, groupby and defaultdict: the function that they are given is called later, when they are used."""
     args = tuple(meter.watched(at, arg) if callable(arg) and not isinstance(arg, type) else arg for arg in args)
+    if args and function is itertools.groupby:
+        args = (meter.ticking(at, args[0]), *args[1:])  # a loop over the groups need not look into them
+    elif len(args) > 1 and function is collections.defaultdict:
+        args = (args[0], meter.counted(at, args[1]), *args[2:])
     kwargs = kwargs | ({"key": meter.watched(at, kwargs["key"])} if kwargs.get("key") is not None else {})
     return function(*args, **kwargs)
 
@@ -73,18 +81,7 @@ def walk(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> An
             meter.summed(at, SUM, args[0])
         elif function is statistics.fmean and (len(args) > 1 or kwargs.get("weights") is not None):
             meter.unpriced(at, name_of(function))  # with weights, it is a dot product
-        args = (meter.counted(at, args[0]), *args[1:])
-    return function(*args, **kwargs)
-
-
-def walk_all(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """Methods that go through their object and every argument: union, fromkeys, copy."""
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, dict | set | frozenset | tuple | str | bytes) and function.__name__ != "update":
-        meter.walked(at, len(owner))
-    args = tuple(
-        meter.counted(at, arg) if isinstance(arg, Iterable) and not isinstance(arg, str) else arg for arg in args
-    )
+        args = ((meter.counted_keys if function in HASHING else meter.counted)(at, args[0]), *args[1:])
     return function(*args, **kwargs)
 
 
@@ -116,13 +113,6 @@ def _count_copy(meter: Meter, at: int, value: Any, *, deep: bool, seen: tuple[in
         _count_copy(meter, at, vars(value), deep=True, seen=(*seen, id(value)))
     elif deep and hasattr(type(value), "__slots__"):
         meter.unpriced(at, UNKNOWN)
-
-
-def to_text(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """str, repr and format: a list costs its length."""
-    if args and isinstance(args[0], list | tuple | dict | set | np.ndarray):
-        meter.walked(at, int(np.size(args[0])) if isinstance(args[0], np.ndarray) else len(args[0]))
-    return function(*args, **kwargs)
 
 
 def sum_up(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -174,22 +164,6 @@ def partial(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) ->
 def runs_code(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
     """exec and eval under another name: the code they run is not counted."""
     meter.hatched(at, function.__name__)
-    return function(*args, **kwargs)
-
-
-def list_method(meter: Meter, at: int, function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """List methods that may go through the complete list, and through their argument."""
-    owner, name = function.__self__, function.__name__
-    if name in ("extend", "extendleft", "update") and args:
-        args = (meter.counted(at, args[0]), *args[1:])
-    elif name == "pop" and args:
-        meter.walked(at, max(0, len(owner) - args[0] if args[0] >= 0 else -args[0]))
-    elif name == "insert" and args and type(args[0]) is int:
-        meter.walked(at, max(0, len(owner) - args[0] if args[0] >= 0 else -args[0]))  # what it moves
-    elif name != "pop":
-        meter.walked(at, len(owner))
-    if kwargs.get("key") is not None:
-        kwargs = kwargs | {"key": meter.watched(at, kwargs["key"])}
     return function(*args, **kwargs)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import collections
 import operator
 import types
 from collections.abc import Callable, Iterator
@@ -78,8 +77,3 @@ def name_of(function: Any) -> str:
         return f"{type(owner).__name__}.{name}"
     module = "numpy" if isinstance(function, np.ufunc) else str(getattr(function, "__module__", None) or "")[:80]
     return name if module in ("", "builtins") else f"{module}.{name}"
-
-
-def only_adds(name: str, owner: Any) -> bool:
-    """Whether an operator in place only adds to a container."""
-    return (name == "+" and type(owner) in (list, collections.deque)) or (name == "|" and type(owner) in (dict, set))
