@@ -10,17 +10,14 @@ from grader.course.course import Course
 from grader.course.notebook import make_notebook
 from tests.acceptance.graded_files import grade_files, grade_folder, lost_marks
 from tests.conftest import DATA
-from tests.quick import sampled, some_of
+from tests.quick import QUICK, quick_or_exhaustive, sampled
 
 FOLDERS = sorted((DATA / "right").iterdir())
 FEWEST = 6  # in each folder
-QUICK = ("01_softmax",)
-MODULES = [
-    pytest.param(folder.name, marks=() if folder.name in QUICK else pytest.mark.exhaustive) for folder in FOLDERS
-]
+MODULES = [folder.name for folder in FOLDERS]
 
 
-@pytest.mark.parametrize("module_name", MODULES)
+@pytest.mark.parametrize("module_name", quick_or_exhaustive(MODULES))
 def test_right_solutions_get_full_marks(course: Course, module_name: str) -> None:
     reports = grade_folder(course, DATA / "right" / module_name)
     assert lost_marks(reports) == {}
@@ -28,11 +25,11 @@ def test_right_solutions_get_full_marks(course: Course, module_name: str) -> Non
 
 
 def test_every_module_has_its_right_solutions(course: Course) -> None:
-    assert [folder.name for folder in FOLDERS] == [module.name for module in course.modules]
+    assert [module.name for module in course.modules] == MODULES
     assert all(len(list(folder.glob("*.py"))) >= FEWEST for folder in FOLDERS)
 
 
-@pytest.mark.parametrize("name", some_of(sampled([folder.name for folder in FOLDERS], 2), every=len(FOLDERS)))
+@pytest.mark.parametrize("name", quick_or_exhaustive([QUICK[0], *sampled(MODULES[1:], 2)]))
 def test_the_solution_as_a_notebook_has_full_marks(course: Course, name: str, tmp_path: Path) -> None:
     """A notebook runs the cells that try the functions, with meters, too."""
     module = course.module(name)

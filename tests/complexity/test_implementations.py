@@ -23,7 +23,7 @@ from grader.sandbox.jail.limits import Limits
 from grader.sandbox.jail.spawner import Spawner
 from grader.sandbox.session import Program, Session
 from tests.conftest import DATA, ROOT
-from tests.quick import sampled
+from tests.quick import sample, sampled, share
 
 FOLDER = DATA / "implementations"
 HERE = "# <-- here"
@@ -57,8 +57,11 @@ def implementations() -> Iterator[Implementation]:
 LONG = ["06_multi_head_attention", "07_gpu_path", "09_kv_cache", "10_flash_attention"]
 LONG += ["11_efficient_attention", "12_transformer"]
 ALL = list(implementations())
-IMPLEMENTATIONS = [one for one in ALL if one.module not in LONG]
-IMPLEMENTATIONS += sampled([one for one in ALL if one.module in LONG], 3)
+SHORT = [one for one in ALL if one.module not in LONG]
+QUICK = sample(SHORT, share(len(SHORT), 3), lambda one: one.code, lambda one: one.module)
+IMPLEMENTATIONS = SHORT + sampled(
+    [one for one in ALL if one.module in LONG], 3, lambda one: one.code, lambda one: one.module
+)
 
 
 @cache  # so that the reference's results are computed once
@@ -85,10 +88,8 @@ def measured(course: Course, spawner: Spawner, implementation: Implementation) -
 @pytest.mark.parametrize(
     "implementation",
     [
-        pytest.param(
-            one, id=f"{one.module}-{one.name}", marks=pytest.mark.exhaustive if one.module in LONG or number % 3 else ()
-        )
-        for number, one in enumerate(IMPLEMENTATIONS)
+        pytest.param(one, id=f"{one.module}-{one.name}", marks=() if one in QUICK else pytest.mark.exhaustive)
+        for one in IMPLEMENTATIONS
     ],
 )
 def test_verdict_and_line_are_right(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.quick import in_turn, sample
 
 DATA = Path(__file__).parents[2] / "data"
 PRELUDE = (DATA / "attack_prelude.py").read_text()
@@ -41,18 +42,14 @@ def read_attacks() -> list[Attack]:
 
 
 def share_of(attacks: list[Attack], number: int, count: int) -> list[Attack]:
-    """Return one of so many shares, chosen by content: an attack that is alike everywhere is in one of them only."""
-    return [one for one in attacks if one.family not in ALIKE or _hash(one) % count == number]
-
-
-def _hash(attack: Attack) -> int:
-    return int.from_bytes(hashlib.sha256(attack.code.encode()).digest()[:8])
+    """Return one of so many shares. An attack that is alike everywhere is in one of them, by turns."""
+    alike = in_turn([one for one in attacks if one.family in ALIKE], lambda one: one.code)
+    return [one for one in attacks if one.family not in ALIKE or alike.index(one) % count == number]
 
 
 def some_of_each(attacks: list[Attack], count: int) -> list[Attack]:
-    """Return so many attacks of each family, spread evenly over the family."""
-    chosen: list[Attack] = []
-    for family in dict.fromkeys(attack.family for attack in attacks):
-        members = [attack for attack in attacks if attack.family == family]
-        chosen += [members[place * len(members) // count] for place in range(min(count, len(members)))]
-    return chosen
+    """Return so many attacks of each family."""
+    members: dict[str, list[Attack]] = {}
+    for one in attacks:
+        members.setdefault(one.family, []).append(one)
+    return [one for family in members.values() for one in sample(family, count, lambda one: one.code)]
