@@ -346,7 +346,7 @@ BAD_ZIPS: dict[str, tuple[Callable[[zipfile.ZipFile], None], str]] = {
 }
 
 
-@pytest.mark.parametrize(("fill", "words"), some_cases(BAD_ZIPS, every=3, slow=["a bomb"]))
+@pytest.mark.parametrize(("fill", "words"), some_cases(BAD_ZIPS, every=3))
 def test_a_hostile_zip_changes_nothing(
     attn: Attn, bundle: Path, fill: Callable[[zipfile.ZipFile], None], words: str
 ) -> None:
